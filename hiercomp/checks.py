@@ -1,0 +1,35 @@
+"""Checks of plain arguments, with messages that quote the value and name what is allowed."""
+
+from __future__ import annotations
+
+import math
+from numbers import Real
+
+import numpy as np
+
+from hiercomp.errors import ArgumentError
+
+
+def whole_number(name: str, value: object, smallest: int, largest: int | None = None) -> int:
+    """A whole number between two limits; booleans and 1.9 are refused."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+        raise ArgumentError(f"{name} must be a whole number, got {value!r}.")
+    if value < smallest or (largest is not None and value > largest):
+        limits = f"at least {smallest}" if largest is None else f"between {smallest} and {largest}"
+        raise ArgumentError(f"{name} must be {limits}, got {value}.")
+    return int(value)
+
+
+def finite_number(name: str, value: object) -> float:
+    """A real number that is neither infinite nor NaN; booleans are refused."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real) or not math.isfinite(value):
+        raise ArgumentError(f"{name} must be a finite number, got {value!r}.")
+    return float(value)
+
+
+def number_between(name: str, value: object, lower: float, upper: float) -> float:
+    """A real number strictly between two limits."""
+    number = finite_number(name, value)
+    if not lower < number < upper:
+        raise ArgumentError(f"{name} must be above {lower:g} and below {upper:g}, got {number:g}.")
+    return number

@@ -1,0 +1,45 @@
+"""The engines, by name, and the choice between them."""
+
+from __future__ import annotations
+
+import difflib
+
+from hiercomp.engines.base import Draws, Engine, SamplerSettings
+from hiercomp.engines.cmdstan import CmdStanEngine
+from hiercomp.engines.embedded import EmbeddedEngine
+from hiercomp.errors import ArgumentError, EngineError
+
+__all__ = ["ENGINES", "Draws", "Engine", "SamplerSettings", "choose_engine"]
+
+ENGINES: dict[str, Engine] = {engine.name: engine for engine in (EmbeddedEngine(), CmdStanEngine())}
+PREFERENCE = ("cmdstan", "embedded")  # of "auto"
+
+
+def choose_engine(name: str) -> Engine:
+    """The engine of that name, or for "auto" CmdStan where it is installed, else the embedded one.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no engine of that name.
+    EngineError
+        If the engine can't run here; the message holds the command that mends it.
+    """
+    if name == "auto":
+        problems = {}
+        for preferred in PREFERENCE:
+            problem = ENGINES[preferred].problem()
+            if problem is None:
+                return ENGINES[preferred]
+            problems[preferred] = problem
+        listed = "; ".join(f"{engine}: {problem}" for engine, problem in problems.items())
+        raise EngineError(f"No engine can run here. {listed}.")
+    if name not in ENGINES:
+        allowed = ["auto", *ENGINES]
+        close = difflib.get_close_matches(str(name), allowed, n=1)
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        raise ArgumentError(f"engine must be one of {', '.join(map(repr, allowed))}, got {name!r}.{hint}")
+    problem = ENGINES[name].problem()
+    if problem is not None:
+        raise EngineError(f"The {name} engine can't run here. {problem}.")
+    return ENGINES[name]

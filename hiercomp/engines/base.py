@@ -1,0 +1,139 @@
+"""What an engine is: a Stan program and its data in, draws out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiercomp.checks import number_between, whole_number
+from hiercomp.errors import ArgumentError, EngineError
+from hiercomp.stan_programs import StanProgram
+
+MAX_TREE_DEPTH = 10
+LARGEST_SEED = 2**31 - 1  # of CmdStan 2.27
+
+
+@dataclass(frozen=True)
+class SamplerSettings:
+    """How long and how carefully to sample.
+
+    Attributes
+    ----------
+    chains, warmup, draws : int
+        Number of chains, and of warmup iterations and kept draws of each.
+    seed : int
+        From 0 to 2^31 - 1.
+    adapt_delta : float
+        Target acceptance rate of the step size adaptation, between 0 and 1.
+    progress : bool
+        Whether to show progress on standard error or in the notebook.
+    """
+
+    chains: int = 4
+    warmup: int = 1000
+    draws: int = 1000
+    seed: int = 0
+    adapt_delta: float = 0.9
+    progress: bool = True
+
+    def __post_init__(self) -> None:
+        whole_number("chains", self.chains, 1, 100)
+        whole_number("warmup", self.warmup, 100, 1_000_000)
+        whole_number("draws", self.draws, 100, 1_000_000)
+        whole_number("seed", self.seed, 0, LARGEST_SEED)
+        number_between("adapt_delta", self.adapt_delta, 0, 1)
+        if not isinstance(self.progress, (bool, np.bool_)):
+            raise ArgumentError(f"progress must be True or False, got {self.progress!r}.")
+
+
+@dataclass(frozen=True)
+class ChainState:
+    """Where the chains stand after a run, from which the same engine can go on without another warmup.
+
+    Attributes
+    ----------
+    positions : tuple of mappings, one a chain
+        Last values of every parameter, on the constrained scale.
+    step_sizes : ndarray, shape (chains,)
+    inverse_metrics : tuple of ndarray, one a chain
+        Diagonals of the adapted inverse metrics.
+    """
+
+    positions: tuple[Mapping[str, NDArray[np.float64]], ...]
+    step_sizes: NDArray[np.float64]
+    inverse_metrics: tuple[NDArray[np.float64], ...]
+
+
+@dataclass(frozen=True)
+class Draws:
+    """What an engine returns.
+
+    Attributes
+    ----------
+    variables : mapping from name to ndarray, shape (chains, draws, ...)
+    statistics : mapping from name to ndarray, shape (chains, draws)
+        lp, acceptance_rate, step_size, tree_depth, n_steps, diverging, energy: the names of ArviZ.
+    engine : str
+        The engine's name and version.
+    state : ChainState or None
+        From which more draws can be had; None where nothing was sampled.
+    """
+
+    variables: Mapping[str, NDArray[np.float64]]
+    statistics: Mapping[str, NDArray[np.float64]]
+    engine: str
+    state: ChainState | None = None
+
+    def __post_init__(self) -> None:
+        for name, values in {**self.variables, **self.statistics}.items():
+            if not np.isfinite(values).all():
+                raise EngineError(
+                    f"{self.engine} returned {np.sum(~np.isfinite(values))} draws of {name} that are not finite. "
+                    "Try the other engine (see `hiercomp doctor`) and please report this."
+                )
+
+    def followed_by(self, more: Draws) -> Draws:
+        """These draws and those that the same chains made next."""
+
+        def joined(first: Mapping[str, NDArray[np.float64]], second: Mapping[str, NDArray[np.float64]]) -> Any:
+            return {name: np.concatenate([first[name], second[name]], axis=1) for name in first}
+
+        return Draws(
+            joined(self.variables, more.variables), joined(self.statistics, more.statistics), self.engine, more.state
+        )
+
+
+class Engine(Protocol):
+    """An engine: `hiercomp.engines.embedded` and `hiercomp.engines.cmdstan` follow this."""
+
+    name: str
+
+    def problem(self) -> str | None:
+        """Why the engine can't run here and the command that mends it, or None if it can."""
+
+    def version(self) -> str:
+        """Name and version for the summary."""
+
+    def sample(self, program: StanProgram, settings: SamplerSettings, state: ChainState | None = None) -> Draws:
+        """Draw from the posterior of a program; from ``state`` on, without warmup, where one is given."""
+
+
+def continuation_seed(seed: int) -> int:
+    """Another seed for the draws that continue a run, so that no random number is used twice; never the same one."""
+    return LARGEST_SEED - seed
+
+
+# CmdStan's names of the sampler's columns, which stanli shares, and ArviZ's.
+STATISTIC_NAMES = {
+    "lp__": "lp",
+    "accept_stat__": "acceptance_rate",
+    "stepsize__": "step_size",
+    "treedepth__": "tree_depth",
+    "n_leapfrog__": "n_steps",
+    "divergent__": "diverging",
+    "energy__": "energy",
+}

@@ -1,0 +1,159 @@
+"""The cmdstan engine: CmdStanPy; programs are compiled once into the user's cache directory and reused."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hiercomp.engines.base import (
+    MAX_TREE_DEPTH,
+    STATISTIC_NAMES,
+    ChainState,
+    Draws,
+    SamplerSettings,
+    continuation_seed,
+)
+from hiercomp.engines.progress import in_notebook
+from hiercomp.errors import EngineError
+from hiercomp.stan_programs import StanProgram, json_ready, source_with_includes
+
+if TYPE_CHECKING:
+    import cmdstanpy
+
+REMEDY = "run: hiercomp install-cmdstan"
+UNFINISHED = "hiercomp-unfinished"  # a file that marks a CmdStan folder while `hiercomp install-cmdstan` builds it
+
+
+class CmdStanEngine:
+    """Samples with CmdStan's NUTS, one process a chain."""
+
+    name = "cmdstan"
+
+    def problem(self) -> str | None:
+        """Why CmdStan can't be used here, with the command that mends it, or None."""
+        import cmdstanpy
+
+        try:
+            folder = Path(cmdstanpy.cmdstan_path())
+        except ValueError:
+            return f"CmdStan is not installed; {REMEDY}"
+        if (folder / UNFINISHED).exists():
+            return f"The installation of CmdStan in {folder} was interrupted; {REMEDY}"
+        if shutil.which("make") is None:
+            return "CmdStan needs make and a C++ compiler, and make is not installed; install both (build-essential)"
+        return None
+
+    def version(self) -> str:
+        """Name and version, for the summary."""
+        return f"cmdstan (CmdStan {_version()})"
+
+    def sample(self, program: StanProgram, settings: SamplerSettings, state: ChainState | None = None) -> Draws:
+        """Draw from the posterior; compiles the program first where it is not in the cache.
+
+        Raises
+        ------
+        EngineError
+            If the program can't be compiled or a chain fails; with CmdStan's own words.
+        """
+        import cmdstanpy
+
+        positions = program.initial_values if state is None else state.positions
+        arguments: dict[str, Any] = {"seed": settings.seed, "iter_warmup": settings.warmup}
+        if state is None:
+            arguments["adapt_delta"] = settings.adapt_delta
+        else:
+            arguments = {
+                "seed": continuation_seed(settings.seed),
+                "iter_warmup": 0,
+                "adapt_engaged": False,
+                "step_size": state.step_sizes.tolist(),
+                "inv_metric": list(state.inverse_metrics),
+            }
+        shown = settings.progress and (sys.stderr.isatty() or in_notebook())
+        with tempfile.TemporaryDirectory(prefix="hiercomp-") as folder, cmdstanpy.disable_logging():
+            try:
+                model = cmdstanpy.CmdStanModel(exe_file=str(executable(program)))
+                fit = model.sample(
+                    data=json_ready(program.data),
+                    inits=[json_ready(position) for position in positions],
+                    chains=settings.chains,
+                    iter_sampling=settings.draws,
+                    max_treedepth=MAX_TREE_DEPTH,
+                    sig_figs=18,
+                    output_dir=folder,
+                    show_progress=shown,
+                    refresh=max(1, settings.draws // 20),
+                    **arguments,
+                )
+                names = set(program.variables) | set(program.initial_values[0])
+                columns = {name: _by_chain(fit, name, settings) for name in names if name in fit.metadata.stan_vars}
+                sampler = fit.method_variables()
+                step_sizes, metrics = np.array(fit.step_size), tuple(np.array(fit.metric))
+            except (RuntimeError, ValueError, OSError) as error:
+                said = _last_words(Path(folder)) or str(error)
+                raise EngineError(f"CmdStan failed: {said} (`hiercomp doctor` checks the installation.)") from error
+        statistics = {name: np.array(sampler[column], dtype=float).T for column, name in STATISTIC_NAMES.items()}
+        last = tuple(
+            {name: columns[name][chain, -1] if name in columns else np.empty(np.shape(value)) for name, value in start.items()}
+            for chain, start in enumerate(positions)
+        )
+        variables = {name: columns[name] for name in program.variables}
+        return Draws(variables, statistics, self.version(), ChainState(last, step_sizes, metrics))
+
+
+def _last_words(folder: Path) -> str:
+    """The end of what the first chain wrote before it failed."""
+    for console in sorted(folder.glob("*-stdout.txt")):
+        lines = [line.strip() for line in console.read_text(encoding="utf-8", errors="replace").splitlines()]
+        return " ".join([line for line in lines if line][-4:])
+    return ""
+
+
+def _by_chain(fit: cmdstanpy.CmdStanMCMC, name: str, settings: SamplerSettings) -> np.ndarray:
+    values = np.asarray(fit.stan_variable(name), dtype=float)
+    return values.reshape(settings.chains, settings.draws, *values.shape[1:])
+
+
+def _version() -> str:
+    import cmdstanpy
+
+    version = cmdstanpy.cmdstan_version()
+    return Path(cmdstanpy.cmdstan_path()).name.removeprefix("cmdstan-") if version is None else ".".join(map(str, version))
+
+
+def cache_folder() -> Path:
+    """Where compiled programs are kept."""
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("hiercomp")) / "cmdstan"
+
+
+def executable(program: StanProgram) -> Path:
+    """The compiled program, from the cache or compiled now.
+
+    The key is the program's text with its includes, the CmdStan folder and its version. A program is compiled in a folder
+    of its own and moved into place in one step, so that processes that compile at once do not disturb each other and an
+    interrupted compilation leaves nothing.
+    """
+    import cmdstanpy
+
+    source = source_with_includes(program.name)
+    key = hashlib.sha256("\0".join([source, cmdstanpy.cmdstan_path(), _version()]).encode()).hexdigest()[:16]
+    ending = ".exe" if os.name == "nt" else ""
+    finished = cache_folder() / f"{program.name}-{key}{ending}"
+    if finished.is_file():
+        return finished
+    cache_folder().mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="compiling-", dir=cache_folder()) as folder:
+        stan_file = Path(folder) / f"{program.name}.stan"
+        stan_file.write_text(source, encoding="utf-8")
+        compiled = cmdstanpy.compile_stan_file(str(stan_file))
+        os.replace(compiled, finished)
+    return finished

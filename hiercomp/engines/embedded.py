@@ -1,0 +1,126 @@
+"""The embedded engine: stanli, a Stan interpreter in one shared library; no compiler and no CmdStan."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import io
+import re
+from collections.abc import Iterator
+from importlib.metadata import version as installed_version
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hiercomp.engines.base import (
+    MAX_TREE_DEPTH,
+    STATISTIC_NAMES,
+    ChainState,
+    Draws,
+    SamplerSettings,
+    continuation_seed,
+)
+from hiercomp.engines.progress import Report, sampling_progress
+from hiercomp.errors import EngineError
+from hiercomp.stan_programs import StanProgram, json_ready, stan_folder
+
+if TYPE_CHECKING:
+    import stanli
+
+PROGRESS_LINE = re.compile(r"Chain \[(\d+)\] Iteration:\s*(\d+)")
+
+
+class EmbeddedEngine:
+    """Samples with stanli's NUTS. Draws are identical for the same version, platform, input and seed."""
+
+    name = "embedded"
+
+    def problem(self) -> str | None:
+        """Why stanli can't be used here, with the command that mends it, or None."""
+        if importlib.util.find_spec("stanli") is None:
+            return "stanli is not installed; run: python -m pip install stanli==0.24.0"
+        try:
+            import stanli  # noqa: F401
+        except (ImportError, OSError, RuntimeError) as error:
+            return f"stanli can't be loaded ({error}); use CmdStan instead: hiercomp install-cmdstan"
+        return None
+
+    def version(self) -> str:
+        """Name and version, for the summary."""
+        return f"embedded (stanli {installed_version('stanli')})"
+
+    def sample(self, program: StanProgram, settings: SamplerSettings, state: ChainState | None = None) -> Draws:
+        """Draw from the posterior; chains run in parallel threads of the interpreter.
+
+        Raises
+        ------
+        EngineError
+            If the interpreter refuses the program or a chain fails.
+        """
+        import stanli
+
+        positions = program.initial_values if state is None else state.positions
+        warmup = settings.warmup if state is None else 0
+        arguments: dict[str, Any] = {"seed": settings.seed, "warmup": warmup}
+        if state is not None:
+            arguments = {
+                "seed": continuation_seed(settings.seed),
+                "warmup": 0,
+                "adapt_engaged": False,
+                "step_size": float(state.step_sizes.mean()),  # one for all chains is all that stanli takes
+                "inv_metric": list(state.inverse_metrics),
+            }
+        try:
+            # A model is made for each fit and never shared: two threads on one model give wrong draws in silence
+            model = stanli.Model(
+                stan_file=str(program.path), data=json_ready(program.data), include_paths=[str(stan_folder())]
+            )
+            starts = np.array([model.unconstrain(json_ready(position)) for position in positions])
+            iterations = warmup + settings.draws
+            with (
+                sampling_progress("Sampling", settings.chains, iterations, shown=settings.progress) as report,
+                _progress_lines_to(report),
+            ):
+                fit = model.sample(
+                    chains=settings.chains,
+                    samples=settings.draws,
+                    delta=settings.adapt_delta,
+                    max_depth=MAX_TREE_DEPTH,
+                    inits=starts,
+                    refresh=0 if report is None else max(1, iterations // 50),
+                    **arguments,
+                )
+        except (RuntimeError, ValueError) as error:
+            raise EngineError(f"The embedded engine failed: {error}. Try engine='cmdstan'.") from error
+        statistics = {
+            name: np.asarray(fit.sampler_stats[:, :, stanli.SAMPLER_COLUMNS.index(column)])
+            for column, name in STATISTIC_NAMES.items()
+        }
+        variables = {name: np.ascontiguousarray(fit.draws(name)) for name in program.variables}
+        last = tuple(
+            {name: _last_position(fit, name, np.shape(value), chain) for name, value in position.items()}
+            for chain, position in enumerate(positions)
+        )
+        return Draws(variables, statistics, self.version(), ChainState(last, fit.step_size, tuple(fit.inv_metric)))
+
+
+def _last_position(fit: stanli.Fit, name: str, shape: tuple[int, ...], chain: int) -> np.ndarray:
+    # A parameter of size zero has no columns
+    return np.empty(shape) if 0 in shape else np.array(fit.draws(name)[chain, -1])
+
+
+@contextlib.contextmanager
+def _progress_lines_to(report: Report | None) -> Iterator[None]:
+    """Turn the progress lines that stanli prints into calls of ``report``."""
+    if report is None:
+        yield
+        return
+
+    class Lines(io.StringIO):
+        def write(self, text: str) -> int:
+            for chain, iteration in PROGRESS_LINE.findall(text):
+                report(int(chain) - 1, int(iteration))
+            return len(text)
+
+    with contextlib.redirect_stdout(Lines()):
+        yield

@@ -1,0 +1,102 @@
+"""The exceptions and warnings of hiercomp: one family, caught by ``except HiercompError``."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+__all__ = [
+    "ArgumentError",
+    "ConvergenceWarning",
+    "DefaultedRhoWarning",
+    "DegenerateScoresWarning",
+    "DroppedScoresWarning",
+    "EngineError",
+    "FewDatasetsWarning",
+    "HiercompError",
+    "HiercompWarning",
+    "LargeProblemWarning",
+    "NoVerdictError",
+    "Note",
+    "RefitWarning",
+    "ResultFileError",
+    "ScaleWarning",
+    "ScoreFileError",
+    "ScoreTableError",
+]
+
+
+class HiercompError(Exception):
+    """Any error that hiercomp raises on purpose; the message says what is wrong, where, and what to do."""
+
+
+class ScoreTableError(HiercompError, ValueError):
+    """A table of scores that can't be compared as it stands."""
+
+
+class ScoreFileError(HiercompError, ValueError):
+    """A file that can't be read as a table of scores."""
+
+
+class ArgumentError(HiercompError, ValueError):
+    """A rope, rho, prior or engine argument outside what is allowed."""
+
+
+class EngineError(HiercompError, RuntimeError):
+    """An engine that is missing or that failed."""
+
+
+class ResultFileError(HiercompError, ValueError):
+    """A file that is not a saved result, or is damaged."""
+
+
+class NoVerdictError(HiercompError, RuntimeError):
+    """A question that needs a verdict, asked of a result whose computation failed."""
+
+
+class HiercompWarning(UserWarning):
+    """Any warning of hiercomp; its text is in the result and the summary too."""
+
+
+class ConvergenceWarning(HiercompWarning):
+    """The computation can't be trusted; the result gives no verdict."""
+
+
+class RefitWarning(HiercompWarning):
+    """A first fit failed a check and was run again otherwise."""
+
+
+class DegenerateScoresWarning(HiercompWarning):
+    """Data sets whose differences never vary between folds; their standard deviation was set from the rope."""
+
+
+class DroppedScoresWarning(HiercompWarning):
+    """Scores, folds or data sets that were left out."""
+
+
+class DefaultedRhoWarning(HiercompWarning):
+    """The correlation between folds was guessed from incomplete information."""
+
+
+class FewDatasetsWarning(HiercompWarning):
+    """So few data sets that the prior weighs heavily."""
+
+
+class ScaleWarning(HiercompWarning):
+    """Scores, names or a rope that look as if they were not meant."""
+
+
+class LargeProblemWarning(HiercompWarning):
+    """A fit that will take long or much memory."""
+
+
+@dataclass(frozen=True)
+class Note:
+    """A warning that is kept in the result as well as raised."""
+
+    category: type[HiercompWarning]
+    message: str
+
+    def warn(self, stacklevel: int = 1) -> None:
+        """Raise the warning, pointing ``stacklevel`` frames above the caller."""
+        warnings.warn(self.message, self.category, stacklevel=stacklevel + 1)

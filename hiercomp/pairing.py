@@ -1,0 +1,177 @@
+"""Pairing the scores of two algorithms by data set, run and fold, never by the order of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hiercomp.errors import DefaultedRhoWarning, DroppedScoresWarning, Note, ScoreTableError
+from hiercomp.scores import EXAMPLES_SHOWN, TidyScores, cells, nearest_name, shown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_FOLDS = 20  # of one run: above it, folds without a run column look like several runs in one numbering
+
+
+@dataclass(frozen=True)
+class ScorePairs:
+    """Scores of two algorithms side by side.
+
+    Attributes
+    ----------
+    frame : pandas.DataFrame
+        Columns dataset, left, right; sorted by data set, run and fold.
+    folds : mapping from data set to int or None
+        Folds of one run, before any were dropped; None where they are unknown (hold-out).
+    notes : tuple of Note
+        What was dropped or looks odd.
+    """
+
+    frame: pd.DataFrame
+    folds: Mapping[str, int | None]
+    notes: tuple[Note, ...]
+
+
+def choose_algorithms(tidy: TidyScores, left: str | None, right: str | None) -> tuple[str, str]:
+    """The two algorithms to compare; where the table holds exactly two they need not be named."""
+    names = tidy.algorithms
+    listed = ", ".join(repr(shown(name)) for name in names[:20]) + (", ..." if len(names) > 20 else "")
+    if len(names) < 2:
+        raise ScoreTableError(f"The table holds one algorithm only ({listed}); a comparison needs two.")
+    for side, name in (("left", left), ("right", right)):
+        if name is not None and name not in names:
+            raise ScoreTableError(
+                f"{side}={name!r} is not an algorithm of the table.{nearest_name(name, names)} They are: {listed}."
+            )
+    if left is not None and left == right:
+        raise ScoreTableError(f"left and right are both {left!r}; an algorithm can't be compared with itself.")
+    if len(names) == 2:
+        first = left or next(name for name in names if name != right)
+        return first, next(name for name in names if name != first)
+    if left is None or right is None:
+        raise ScoreTableError(
+            f"The table holds {len(names)} algorithms ({listed}). Name the two to compare, "
+            f"for instance left={names[0]!r}, right={names[1]!r}."
+        )
+    return left, right
+
+
+def pair_scores(tidy: TidyScores, left: str, right: str, *, drop: bool) -> ScorePairs:
+    """Bring the scores of two algorithms side by side.
+
+    Parameters
+    ----------
+    tidy : TidyScores
+    left, right : str
+    drop : bool
+        Leave out folds that one algorithm lacks or whose score is missing, and say so, instead of refusing them.
+
+    Raises
+    ------
+    ScoreTableError
+        For duplicate, unpaired, missing or infinite scores; the message names the first few.
+    """
+    frame = tidy.frame[tidy.frame["algorithm"].isin([left, right])].reset_index(drop=True)
+    place = ["dataset"] + [role for role in ("run", "fold") if role in frame]
+    _refuse_duplicates(frame, place, tidy)
+    folds = {str(name): _folds_of_a_run(rows) for name, rows in frame.groupby("dataset", sort=False)}
+    notes = list(tidy.notes)
+    if not tidy.has_run and max((count or 0) for count in folds.values()) > MOST_FOLDS:
+        name, count = max(folds.items(), key=lambda item: item[1] or 0)
+        notes.append(
+            Note(
+                DefaultedRhoWarning,
+                f"Data set {shown(name)!r} has {count} folds and there is no run column: rho defaults to 1/{count}. "
+                "If these are several runs of cross-validation, add a run column or pass rho.",
+            )
+        )
+    frame, single = _both_algorithms(frame)
+    notes += single
+    frame, missing = _finite(frame, drop)
+    notes += missing
+    sides = [
+        frame.loc[frame["algorithm"] == name, [*place, "score"]].rename(columns={"score": side})
+        for name, side in ((left, "left"), (right, "right"))
+    ]
+    merged = sides[0].merge(sides[1], on=place, how="outer", indicator=True)
+    unpaired = (merged["_merge"] != "both").to_numpy()
+    if unpaired.any():
+        merged["algorithm"] = np.where(merged["_merge"] == "left_only", left, right)
+        count, datasets = int(unpaired.sum()), merged.loc[unpaired, "dataset"].nunique()
+        if not drop:
+            raise ScoreTableError(
+                f"{count} scores in {datasets} data sets have no partner (first: {cells(merged, unpaired)}). "
+                "Add the missing scores, or pass missing='drop' to leave these folds out."
+            )
+        notes.append(
+            Note(
+                DroppedScoresWarning,
+                f"{count} folds of {datasets} data sets were dropped because one algorithm has no score there "
+                f"(first: {cells(merged, unpaired)}).",
+            )
+        )
+    paired = merged.loc[~unpaired, ["dataset", "left", "right"]].reset_index(drop=True)
+    if len(paired) == 0:
+        raise ScoreTableError(f"No fold has a score of both {shown(left)!r} and {shown(right)!r}.")
+    return ScorePairs(paired, folds, tuple(notes))
+
+
+def _refuse_duplicates(frame: pd.DataFrame, place: list[str], tidy: TidyScores) -> None:
+    repeated = frame.duplicated([*place, "algorithm"], keep=False).to_numpy()
+    if not repeated.any():
+        return
+    groups = frame[repeated].groupby([*place, "algorithm"], sort=False).size()
+    if not tidy.has_run and not tidy.has_fold:
+        raise ScoreTableError(
+            f"{len(groups)} pairs of data set and algorithm have several scores, but there is no run and no fold column "
+            "to pair them by. Add them, or use from_arrays for scores that are in the same order."
+        )
+    extra = "" if tidy.has_run else " If there were several runs, add a run column."
+    raise ScoreTableError(
+        f"{len(groups)} cells have more than one score (first: {cells(frame, repeated, 'score')}).{extra} "
+        "Keep one score for each data set, algorithm, run and fold."
+    )
+
+
+def _folds_of_a_run(rows: pd.DataFrame) -> int | None:
+    """Folds of one run of one data set; None where the table does not tell."""
+    if "fold" not in rows:
+        return None
+    largest = int(rows.groupby("run")["fold"].nunique().max()) if "run" in rows else int(rows["fold"].nunique())
+    return largest if largest > 1 else None
+
+
+def _both_algorithms(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[Note]]:
+    """Without the data sets that only one algorithm has."""
+    algorithms = frame.groupby("dataset")["algorithm"].nunique()
+    single = [str(name) for name in algorithms.index[algorithms < 2]]
+    if not single:
+        return frame, []
+    listed = ", ".join(repr(shown(name)) for name in single[:EXAMPLES_SHOWN])
+    more = f" and {len(single) - EXAMPLES_SHOWN} more" if len(single) > EXAMPLES_SHOWN else ""
+    if len(single) == len(algorithms):
+        raise ScoreTableError(f"No data set has scores of both algorithms (data sets: {listed}{more}).")
+    note = Note(
+        DroppedScoresWarning, f"{len(single)} data sets have scores of one algorithm only and are left out: {listed}{more}."
+    )
+    return frame[~frame["dataset"].isin(single)], [note]
+
+
+def _finite(frame: pd.DataFrame, drop: bool) -> tuple[pd.DataFrame, list[Note]]:
+    wrong = ~np.isfinite(frame["score"].to_numpy())
+    if not wrong.any():
+        return frame, []
+    examples = cells(frame, wrong, "score")
+    if not drop:
+        raise ScoreTableError(
+            f"{wrong.sum()} of {len(frame)} scores are missing or not finite (first: {examples}). "
+            "Fill them in, or pass missing='drop' to leave out the folds that contain them."
+        )
+    note = Note(
+        DroppedScoresWarning, f"{wrong.sum()} scores that are missing or not finite were dropped (first: {examples})."
+    )
+    return frame[~wrong], [note]

@@ -1,0 +1,228 @@
+"""ComparisonResult: the posterior of a comparison and every question that can be asked of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hiercomp.diagnostics import Diagnostics
+from hiercomp.differences import PairedDifferences
+from hiercomp.engines import SamplerSettings
+from hiercomp.errors import ArgumentError, NoVerdictError, Note
+from hiercomp.fitting import Attempt
+from hiercomp.inference import Decision, NextDataset, Odds, dataset_table, decide, next_dataset, posterior_odds
+from hiercomp.predictive import log_likelihood, next_differences, replicated_means
+from hiercomp.priors import Priors
+from hiercomp.rope import REGIONS, Rope, RopeLike
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+    from hiercomp.summary import Summary
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ComparisonResult:
+    """The posterior of a comparison of two algorithms.
+
+    Made by `HierarchicalComparison.fit`; nothing in it changes. All values are in the metric's units and all
+    differences are right minus left, after the sign is turned for a lower-is-better metric.
+
+    Attributes
+    ----------
+    differences : PairedDifferences
+        The data, with the spread that was given to data sets without variation.
+    rope : Rope
+    priors : Priors
+    posterior : xarray.DataTree
+        Draws as ArviZ keeps them: group ``posterior`` with delta0, sigma0, nu, delta, sigma (dimension dataset), group
+        ``sample_stats``, group ``observed_data`` with the sufficient statistics.
+    diagnostics : Diagnostics
+    engine : str
+        Name and version of what computed it.
+    settings : SamplerSettings
+        As asked; ``attempts`` has what was run.
+    attempts : tuple of Attempt
+    fit_notes : tuple of Note
+        Warnings of the fit; `notes` has those of the data too.
+    """
+
+    differences: PairedDifferences
+    rope: Rope
+    priors: Priors
+    posterior: xr.DataTree
+    diagnostics: Diagnostics
+    engine: str
+    settings: SamplerSettings
+    attempts: tuple[Attempt, ...]
+    fit_notes: tuple[Note, ...]
+
+    @property
+    def left(self) -> str:
+        """The left algorithm."""
+        return self.differences.left
+
+    @property
+    def right(self) -> str:
+        """The right algorithm."""
+        return self.differences.right
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Every warning of the data and of the fit, in words."""
+        return tuple(note.message for note in (*self.differences.notes, *self.fit_notes))
+
+    @property
+    def status(self) -> Literal["ok", "warned", "failed"]:
+        """ "ok": every check passes. "warned": they pass, but transitions reached the largest tree depth, or a single chain
+        can't show that chains agree. "failed": a check fails, and no verdict is given.
+        """
+        if self.diagnostics.failures:
+            return "failed"
+        if self.diagnostics.exact:
+            return "ok"
+        return "warned" if self.diagnostics.tree_depth_saturated or self.diagnostics.chains < 2 else "ok"
+
+    def outcome(self, region: str) -> str:
+        """A region in words: "naive_bayes better" or "practically equivalent"."""
+        return {
+            "left": f"{self.left} better",
+            "rope": "practically equivalent",
+            "right": f"{self.right} better",
+        }[region]
+
+    def draws(self, name: str) -> NDArray[np.float64]:
+        """Draws of a parameter, shape (chains, draws) or (chains, draws, q)."""
+        group = self.posterior["posterior"].dataset
+        if name == "nu" and name not in group:
+            return np.full(group["delta0"].shape, np.inf)
+        return np.asarray(group[name].values)
+
+    @cached_property
+    def next_dataset(self) -> NextDataset:
+        """Probabilities of left, rope and right on the next data set, with Monte Carlo standard errors.
+
+        Raises
+        ------
+        NoVerdictError
+            If the status is "failed".
+        """
+        if self.status == "failed":
+            raise NoVerdictError(
+                f"The computation failed its checks ({'; '.join(self.diagnostics.failures)}), so there is no verdict. "
+                "See .diagnostics and .attempts; try .fit(warmup=4000, draws=4000), or another engine."
+            )
+        return next_dataset(self.draws("delta0"), self.draws("sigma0"), self.draws("nu"), self.rope)
+
+    def decision(self, alpha: float = 0.05) -> Decision:
+        """The region whose probability is above 1 - alpha, "none", or "undecided" if that is too close to call."""
+        return decide(self.next_dataset, alpha)
+
+    def odds(self) -> tuple[Odds, ...]:
+        """Posterior odds of the three pairs of regions with Raftery's grades."""
+        return posterior_odds(self.next_dataset)
+
+    def datasets(self) -> pd.DataFrame:
+        """One row for each data set: raw mean and standard deviation, and the posterior of its mean difference.
+
+        Columns mean, sd, n, rho, then posterior_mean (shrunken), posterior_sd, lower and upper (central 95% interval),
+        left, rope, right (probability that the mean difference lies there).
+        """
+        raw = self.differences.to_frame()[["mean", "standard_deviation", "n", "rho"]]
+        table = dataset_table(self.draws("delta"), self.rope, self.differences.datasets)
+        return raw.rename(columns={"standard_deviation": "sd"}).join(table)
+
+    def population(self) -> pd.DataFrame:
+        """Posterior mean, sd and central 95% interval of delta0, sigma0 and nu."""
+        import pandas as pd
+
+        names = ["delta0", "sigma0"] + (["nu"] if self.priors.population == "student_t" else [])
+        rows = {}
+        for name in names:
+            values = self.draws(name).ravel()
+            lower, upper = np.quantile(values, [0.025, 0.975])
+            spread = values.std(ddof=1) if len(values) > 1 else 0.0
+            rows[name] = {"mean": values.mean(), "sd": spread, "lower": lower, "upper": upper}
+        return pd.DataFrame.from_dict(rows, orient="index")
+
+    def with_rope(self, rope: RopeLike) -> ComparisonResult:
+        """The same posterior seen with another rope; needs no new fit.
+
+        Data sets without variation keep the spread that the first rope gave them.
+        """
+        return replace(self, rope=Rope.of(rope))
+
+    def rope_curve(self, half_widths: ArrayLike | None = None) -> pd.DataFrame:
+        """The three probabilities against the half-width of a symmetric rope.
+
+        Parameters
+        ----------
+        half_widths : array_like, optional
+            By default 41 values from 0 to four times the present half-width, or to the largest mean difference where
+            the rope is 0.
+
+        Returns
+        -------
+        DataFrame
+            Indexed by half_width: left, rope, right, mean_left, mean_rope, mean_right.
+        """
+        import pandas as pd
+
+        if half_widths is None:
+            end = 4 * self.rope.half_width or float(np.abs(self.differences.mean).max())
+            half_widths = np.linspace(0, end, 41)
+        widths = np.atleast_1d(np.asarray(half_widths, dtype=float))
+        if widths.ndim != 1 or not np.isfinite(widths).all() or (widths < 0).any():
+            raise ArgumentError(f"half_widths must be finite numbers of 0 or more, got {half_widths!r}.")
+        rows = []
+        for width in widths:
+            seen = self.with_rope(float(width)).next_dataset
+            rows.append(seen.probabilities | {f"mean_{region}": seen.expected[region] for region in REGIONS})
+        return pd.DataFrame(rows, index=pd.Index(widths, name="half_width"))
+
+    def next_differences(self, seed: int = 0) -> NDArray[np.float64]:
+        """Draws of the mean difference on the next data set, shape (chains, draws)."""
+        generator = np.random.default_rng(seed)
+        return next_differences(self.draws("delta0"), self.draws("sigma0"), self.draws("nu"), generator)
+
+    def log_likelihood(self) -> NDArray[np.float64]:
+        """log p(x_i | delta_i, sigma_i) of each data set, shape (chains, draws, q)."""
+        return log_likelihood(self.draws("delta"), self.draws("sigma"), self.differences)
+
+    def replicated_means(self, seed: int = 0) -> NDArray[np.float64]:
+        """Means of replicated data sets, shape (chains, draws, q), for posterior predictive checks."""
+        generator = np.random.default_rng(seed)
+        return replicated_means(self.draws("delta"), self.draws("sigma"), self.differences, generator)
+
+    def summary(self, alpha: float = 0.05) -> Summary:
+        """The verdict at level ``alpha`` with everything needed to judge it; prints, and renders in a notebook."""
+        from hiercomp.summary import summarise
+
+        return summarise(self, alpha)
+
+    def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
+        """Write everything to a netCDF file, from which `load_result` makes an equal result.
+
+        Raises
+        ------
+        ResultFileError
+            If the file exists and ``overwrite`` is False, or can't be written.
+        """
+        from hiercomp.storage import save_result
+
+        return save_result(self, path, overwrite=overwrite)
+
+    def __repr__(self) -> str:
+        return (
+            f"<ComparisonResult: {self.left} against {self.right}, {len(self.differences.datasets)} data sets, "
+            f"rope {self.rope}, status {self.status}>"
+        )
+
+    def _repr_html_(self) -> str:
+        return self.summary()._repr_html_()

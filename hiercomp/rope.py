@@ -1,0 +1,191 @@
+"""The region of practical equivalence, and the probability of left, rope and right under a population."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hiercomp.errors import ArgumentError
+
+REGIONS = ("left", "rope", "right")
+
+RopeLike: TypeAlias = "float | tuple[float, float] | Rope"
+
+
+@dataclass(frozen=True)
+class Rope:
+    """The interval of differences that make no practical difference.
+
+    Parameters
+    ----------
+    lower, upper : float
+        Ends of the interval, in the metric's units; right minus left. Below ``lower`` the left algorithm is
+        better, above ``upper`` the right one.
+
+    Raises
+    ------
+    ArgumentError
+        If an end is not finite or the ends are reversed.
+
+    Examples
+    --------
+    >>> Rope.of(0.01)
+    Rope(lower=-0.01, upper=0.01)
+    >>> print(Rope.of((-0.02, 0.01)))
+    [-0.02, 0.01]
+    """
+
+    lower: float
+    upper: float
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.lower) and math.isfinite(self.upper)):
+            raise ArgumentError(f"rope must be finite, got [{self.lower}, {self.upper}].")
+        if self.lower > self.upper:
+            raise ArgumentError(
+                f"rope is reversed: its lower end {self.lower:g} is above its upper end {self.upper:g}. "
+                f"Did you mean ({self.upper:g}, {self.lower:g})?"
+            )
+
+    @classmethod
+    def of(cls, rope: RopeLike) -> Rope:
+        """Make a rope of a half-width (0.01 is [-0.01, 0.01]), of a pair of ends, or of a rope.
+
+        Raises
+        ------
+        ArgumentError
+            If ``rope`` is negative, reversed, not finite, or neither a number nor a pair.
+        """
+        if isinstance(rope, Rope):
+            return rope
+        message = f"rope must be a half-width such as 0.01 or a pair such as (-0.01, 0.01), got {rope!r}."
+        if isinstance(rope, (bool, np.bool_, str)):
+            raise ArgumentError(message)
+        try:
+            values = np.asarray(rope, dtype=float)
+        except (TypeError, ValueError):
+            raise ArgumentError(message) from None
+        if values.shape == (2,):
+            return cls(float(values[0]), float(values[1]))
+        if values.shape != ():
+            raise ArgumentError(message)
+        half_width = float(values)
+        if half_width < 0:
+            raise ArgumentError(
+                f"rope is negative: {half_width:g}. Give its half-width as a positive number, "
+                f"such as {-half_width:g} for [-{-half_width:g}, {-half_width:g}]."
+            )
+        return cls(0.0 - half_width, half_width)
+
+    @property
+    def half_width(self) -> float:
+        """Half the length of the interval."""
+        return (self.upper - self.lower) / 2
+
+    def __str__(self) -> str:
+        return f"[{self.lower:g}, {self.upper:g}]"
+
+    def scaled(self, factor: float) -> Rope:
+        """The same interval in another unit: both ends times ``factor``."""
+        return Rope(self.lower * factor, self.upper * factor)
+
+
+def student_t_lower_tail(t: ArrayLike, nu: ArrayLike) -> NDArray[np.float64]:
+    """P(T < t) of a Student-t for t <= 0, to full relative accuracy; ``nu`` may be infinite (Gaussian).
+
+    ``scipy.special.stdtr`` is not used: with one degree of freedom it is wrong near 0. The regularised incomplete
+    beta function gives I_x(nu/2, 1/2) / 2 with x = nu / (nu + t^2) (Abramowitz & Stegun 26.7.1).
+    """
+    from scipy import special
+
+    t, nu = np.broadcast_arrays(np.asarray(t, dtype=float), np.asarray(nu, dtype=float))
+    gaussian = np.isinf(nu)
+    finite_nu = np.where(gaussian, 1.0, nu)
+    with np.errstate(over="ignore"):
+        beta = special.betainc(finite_nu / 2, 0.5, finite_nu / (finite_nu + t**2)) / 2
+    return np.asarray(np.where(gaussian, special.ndtr(t), beta))
+
+
+def student_t_central(t: ArrayLike, nu: ArrayLike) -> NDArray[np.float64]:
+    """P(0 < T < t) of a Student-t for t >= 0, to full relative accuracy near 0; ``nu`` may be infinite."""
+    from scipy import special
+
+    t, nu = np.broadcast_arrays(np.asarray(t, dtype=float), np.asarray(nu, dtype=float))
+    gaussian = np.isinf(nu)
+    finite_nu = np.where(gaussian, 1.0, nu)
+    with np.errstate(over="ignore", invalid="ignore"):
+        ratio = np.where(np.isinf(t**2), 1.0, t**2 / (finite_nu + t**2))
+    return np.asarray(np.where(gaussian, special.erf(t / math.sqrt(2)), special.betainc(0.5, finite_nu / 2, ratio)) / 2)
+
+
+def region_probabilities(delta0: ArrayLike, sigma0: ArrayLike, nu: ArrayLike, rope: Rope) -> NDArray[np.float64]:
+    """Probability that the next difference falls left of, in, and right of the rope.
+
+    The next difference is Student-t with centre ``delta0``, scale ``sigma0`` and ``nu`` degrees of freedom; the three
+    probabilities are F(lower), F(upper) - F(lower) and 1 - F(upper), each computed where nothing cancels. A scale of
+    zero is a point mass at ``delta0``.
+
+    Parameters
+    ----------
+    delta0, sigma0, nu : array_like
+        Population parameters of one or more draws, of shapes that broadcast; ``nu`` may be infinite (Gaussian).
+    rope : Rope
+        In the unit of ``delta0``.
+
+    Returns
+    -------
+    ndarray, shape (..., 3)
+        Probabilities in the order left, rope, right.
+
+    References
+    ----------
+    Corani et al., Machine Learning 106 (2017), inference on the next data set.
+
+    Examples
+    --------
+    >>> region_probabilities(0.0, 1.0, 1.0, Rope(-1.0, 1.0)).round(12)
+    array([0.25, 0.5 , 0.25])
+    """
+    delta0, sigma0, nu = np.broadcast_arrays(*(np.asarray(value, dtype=float) for value in (delta0, sigma0, nu)))
+    point = sigma0 == 0
+    scale = np.where(point, 1.0, sigma0)
+    with np.errstate(over="ignore"):
+        lower, upper = (rope.lower - delta0) / scale, (rope.upper - delta0) / scale
+    tail_lower, tail_upper = student_t_lower_tail(-np.abs(lower), nu), student_t_lower_tail(-np.abs(upper), nu)
+    central_lower, central_upper = student_t_central(np.abs(lower), nu), student_t_central(np.abs(upper), nu)
+    left = np.where(lower <= 0, tail_lower, 0.5 + central_lower)
+    right = np.where(upper >= 0, tail_upper, 0.5 + central_upper)
+    straddles = (lower < 0) & (upper > 0)
+    # On one side of the centre the rope is the difference of two tails, or of two central parts where both are small
+    tails, centrals = np.abs(tail_lower - tail_upper), np.abs(central_upper - central_lower)
+    one_sided = np.where(np.maximum(np.abs(lower), np.abs(upper)) < 1, centrals, tails)
+    rope_mass = np.where(straddles, central_lower + central_upper, one_sided)
+    regions = np.stack([left, rope_mass, right], axis=-1)
+    masses = np.stack([delta0 < rope.lower, (delta0 >= rope.lower) & (delta0 <= rope.upper), delta0 > rope.upper], -1)
+    return np.where(point[..., None], masses.astype(float), regions)
+
+
+def most_probable_shares(regions: NDArray[np.float64]) -> NDArray[np.float64]:
+    """For each draw 1 for the most probable of the three regions, shared equally where regions tie.
+
+    Parameters
+    ----------
+    regions : ndarray, shape (..., 3)
+
+    Returns
+    -------
+    ndarray, shape (..., 3)
+        Rows sum to 1.
+
+    Examples
+    --------
+    >>> most_probable_shares(np.array([[0.2, 0.3, 0.5], [0.4, 0.2, 0.4]]))
+    array([[0. , 0. , 1. ],
+           [0.5, 0. , 0.5]])
+    """
+    largest = regions == regions.max(axis=-1, keepdims=True)
+    return np.asarray(largest / largest.sum(axis=-1, keepdims=True))

@@ -1,0 +1,307 @@
+"""Reading and checking tidy score tables: one row for each data set, algorithm, run and fold."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiercomp.errors import ArgumentError, Note, ScaleWarning, ScoreTableError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ROLES = ("dataset", "algorithm", "run", "fold", "score")
+
+# Other names for the columns, compared in lower case without spaces, dots, hyphens and underscores.
+ALIASES: Mapping[str, tuple[str, ...]] = {
+    "dataset": ("dataset", "datasets", "data", "datasetname", "task", "problem", "keydataset"),
+    "algorithm": (
+        *("algorithm", "algorithms", "classifier", "method", "model", "learner", "estimator", "algorithmname"),
+        "keyscheme",
+    ),
+    "run": ("run", "runs", "repeat", "repeats", "repetition", "repetitions", "rep", "keyrun"),
+    "fold": ("fold", "folds", "split", "cvfold", "keyfold"),
+    "score": ("score", "scores"),
+}
+
+EXAMPLES_SHOWN = 5  # offending cells named in a message
+DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+MISSING_TEXT = {"", "na", "nan", "n/a", "null", "none", "?"}
+
+
+@dataclass(frozen=True)
+class TidyScores:
+    """A checked copy of a score table.
+
+    Attributes
+    ----------
+    frame : pandas.DataFrame
+        Columns dataset and algorithm (text), run and fold (as given; absent columns are missing here), score (float,
+        NaN where missing).
+    has_run, has_fold : bool
+        Whether the table says which run and which fold a score belongs to.
+    notes : tuple of Note
+        What was changed or looks odd.
+    """
+
+    frame: pd.DataFrame
+    has_run: bool
+    has_fold: bool
+    notes: tuple[Note, ...]
+
+    @property
+    def algorithms(self) -> list[str]:
+        """The algorithms, in the order in which they first appear."""
+        return [str(name) for name in self.frame["algorithm"].unique()]
+
+
+def tidy_scores(df: Any, columns: Mapping[str, str] | None = None) -> TidyScores:
+    """Find the columns of a score table and check its cells; the table given is not changed.
+
+    Parameters
+    ----------
+    df : pandas.DataFrame or any frame that narwhals knows (polars, pyarrow, ...)
+        One row for each score.
+    columns : mapping, optional
+        Which column is which, for names that are not recognised: ``{"score": "auc", "dataset": "problem name"}``.
+
+    Returns
+    -------
+    TidyScores
+
+    Raises
+    ------
+    ScoreTableError
+        If a column is missing or ambiguous, the table is empty, or a name or score is not usable.
+    """
+    frame = _to_pandas(df)
+    if frame.shape[1] == 0 or len(frame) == 0:
+        raise ScoreTableError(
+            f"The table is empty: {len(frame)} rows, {frame.shape[1]} columns. It needs one row for each data set, "
+            "algorithm, run and fold, with columns dataset, algorithm, run, fold and score."
+        )
+    found = find_columns(frame, columns)
+    notes: list[Note] = []
+    tidy = {}
+    for role in ("dataset", "algorithm"):
+        tidy[role], name_notes = _names(frame[found[role]], found[role])
+        notes += name_notes
+    for role in ("run", "fold"):
+        if role in found:
+            tidy[role] = _labels(frame[found[role]], found[role])
+    tidy["score"] = _scores(frame[found["score"]], found["score"], frame, found)
+    import pandas as pd
+
+    return TidyScores(pd.DataFrame(tidy), "run" in found, "fold" in found, tuple(notes))
+
+
+def find_columns(frame: pd.DataFrame, columns: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Which column of a frame plays which role (dataset, algorithm, score; run and fold where present)."""
+    names = list(frame.columns)
+    if len(set(names)) < len(names):
+        repeated = sorted({str(name) for name in names if names.count(name) > 1})
+        raise ScoreTableError(f"Column names occur twice: {', '.join(repeated)}. Rename or remove one of each.")
+    chosen = dict(columns or {})
+    for role, name in chosen.items():
+        if role not in ROLES:
+            raise ArgumentError(f"columns names an unknown role {role!r}; the roles are {', '.join(ROLES)}.")
+        if name not in names:
+            raise ScoreTableError(f"columns says that {role} is column {name!r}, but there is none.{_listing(names)}")
+    for role in ROLES:
+        if role in chosen:
+            continue
+        matches = [name for name in names if _plain(name) in ALIASES[role] and name not in chosen.values()]
+        exact = [name for name in matches if name == role]
+        if len(exact or matches) > 1:
+            listed = " and ".join(repr(name) for name in matches)
+            raise ScoreTableError(
+                f"More than one column could be the {role}: {listed}. Say which with columns={{{role!r}: ...}}."
+            )
+        if matches:
+            chosen[role] = (exact or matches)[0]
+    if "score" not in chosen:
+        numeric = [name for name in names if name not in chosen.values() and frame[name].dtype.kind in "fiu"]
+        if len(numeric) == 1:
+            chosen["score"] = numeric[0]
+        elif len(numeric) > 1:
+            listed = ", ".join(repr(name) for name in numeric)
+            raise ScoreTableError(
+                f"No column is called 'score' and several are numeric: {listed}. Say which with "
+                f"columns={{'score': {numeric[0]!r}}}."
+            )
+    for role in ("dataset", "algorithm", "score"):
+        if role not in chosen:
+            raise ScoreTableError(f"There is no column {role!r}.{_nearest(role, names)}{_listing(names)}")
+    return chosen
+
+
+def nearest_name(name: str, names: Iterable[str]) -> str:
+    """ " Did you mean 'x'?" where one of the names is close, else nothing."""
+    folded = {candidate.casefold(): candidate for candidate in names}
+    close = difflib.get_close_matches(str(name).casefold(), list(folded), n=1, cutoff=0.6)
+    return f" Did you mean {folded[close[0]]!r}?" if close else ""
+
+
+def shown(name: object) -> str:
+    """A name as a message shows it: control characters and bidirectional marks are written as escapes."""
+    return "".join(
+        character
+        if character.isprintable() or character == " "
+        else character.encode("unicode_escape").decode("ascii")
+        for character in str(name)
+    )
+
+
+def cells(frame: pd.DataFrame, rows: NDArray[np.bool_], value: str | None = None) -> str:
+    """The first few rows of a tidy frame that ``rows`` marks, in words."""
+    picked = frame.loc[rows].head(EXAMPLES_SHOWN)
+    listed = []
+    for row in picked.to_dict("records"):
+        place = [f"dataset {shown(row['dataset'])!r}", f"algorithm {shown(row['algorithm'])!r}"]
+        place += [f"{role} {row[role]}" for role in ("run", "fold") if role in row]
+        listed.append(", ".join(place) + (f": {row[value]!r}" if value else ""))
+    more = int(np.sum(rows)) - len(listed)
+    return "; ".join(listed) + (f"; and {more} more" if more > 0 else "")
+
+
+def _to_pandas(df: Any) -> pd.DataFrame:
+    import pandas as pd
+
+    if isinstance(df, pd.DataFrame):
+        named = [name for name in df.index.names if name is not None]
+        frame = df.reset_index() if named else df.reset_index(drop=True)
+        if isinstance(frame.columns, pd.MultiIndex):
+            raise ScoreTableError(
+                "The table has several levels of column names. It must be tidy, one row for each score: "
+                "bring it into long form first, for instance with DataFrame.stack or DataFrame.melt."
+            )
+        return frame
+    import narwhals
+
+    try:
+        native = narwhals.from_native(df, eager_only=True)
+    except TypeError:
+        raise ScoreTableError(
+            f"Scores must be a data frame (pandas, polars, ...), got {type(df).__name__}. "
+            "For arrays use HierarchicalComparison.from_arrays; for a file use `hiercomp compare` or pandas.read_csv."
+        ) from None
+    if not isinstance(native, narwhals.DataFrame):
+        raise ScoreTableError(f"Scores must be a data frame, got {type(df).__name__}.")
+    return pd.DataFrame({name: native[name].to_list() for name in native.columns})
+
+
+def _plain(name: object) -> str:
+    return re.sub(r"[\s._-]+", "", str(name)).casefold()
+
+
+def _listing(names: list[Any]) -> str:
+    listed = ", ".join(repr(shown(name)) for name in names[:20])
+    return f" The columns are: {listed}{', ...' if len(names) > 20 else ''}."
+
+
+def _nearest(role: str, names: list[Any]) -> str:
+    if len(names) == 1 and ";" in str(names[0]):
+        return " The only column holds semicolons: was the file read with sep=';' (and decimal=',')?"
+    text = {str(name): _plain(name) for name in names}
+    for alias in ALIASES[role]:
+        close = difflib.get_close_matches(alias, list(text.values()), n=1, cutoff=0.75)
+        if close:
+            name = next(original for original, plain in text.items() if plain == close[0])
+            return f" Did you mean {shown(name)!r}? Rename it, or pass columns={{{role!r}: {shown(name)!r}}}."
+    return f" Rename a column, or pass columns={{{role!r}: ...}}."
+
+
+def _names(column: pd.Series, name: str) -> tuple[pd.Series, list[Note]]:
+    """Names as text, in Unicode normal form C without outer spaces."""
+    missing = column.isna().to_numpy()
+    if missing.any():
+        rows = ", ".join(str(row) for row in np.flatnonzero(missing)[:EXAMPLES_SHOWN])
+        raise ScoreTableError(
+            f"Column {name!r} is empty in {missing.sum()} of {len(column)} rows (first: rows {rows}, counted from 0). "
+            "Fill in the names or remove the rows; if a name is 'NA' or 'null', read the file with "
+            "keep_default_na=False."
+        )
+    codes, originals = column.astype(str).factorize()
+    originals = [str(original) for original in originals]
+    normal = [unicodedata.normalize("NFC", original).strip() for original in originals]
+    if "" in normal:
+        raise ScoreTableError(f"Column {name!r} has names that are empty or only spaces. Fill them in.")
+    notes = []
+    if len(set(normal)) < len(normal):
+        same = sorted({value for value in normal if normal.count(value) > 1})
+        listed = ", ".join(repr(shown(value)) for value in same[:EXAMPLES_SHOWN])
+        notes.append(
+            Note(ScaleWarning, f"Names in column {name!r} that differ only by outer spaces or Unicode form: {listed}.")
+        )
+    folded: dict[str, set[str]] = {}
+    for value in normal:
+        folded.setdefault(value.casefold(), set()).add(value)
+    for variants in folded.values():
+        if len(variants) > 1:
+            listed = ", ".join(repr(shown(value)) for value in sorted(variants))
+            notes.append(Note(ScaleWarning, f"Names in column {name!r} that differ only by case are kept apart: {listed}."))
+    import pandas as pd
+
+    return pd.Series(np.array(normal, dtype=object)[codes]), notes
+
+
+def _labels(column: pd.Series, name: str) -> pd.Series:
+    missing = column.isna().to_numpy() | (column.astype(str).str.strip() == "").to_numpy()
+    if missing.any():
+        rows = ", ".join(str(row) for row in np.flatnonzero(missing)[:EXAMPLES_SHOWN])
+        raise ScoreTableError(
+            f"Column {name!r} is empty in {missing.sum()} of {len(column)} rows (first: rows {rows}, counted from 0). "
+            "Number every row, or remove the column if there are no runs or folds."
+        )
+    import pandas as pd
+
+    if column.dtype.kind in "iu":
+        return pd.Series(column.to_numpy())
+    text = column.astype(str).str.strip()
+    numbers = pd.to_numeric(text, errors="coerce")
+    whole = numbers.notna() & np.isfinite(numbers) & (numbers == np.floor(numbers)) & (numbers.abs() < 2**53)
+    # 1 and 1.0 are the same fold; anything else is a label of its own
+    return pd.Series(numbers.astype(np.int64).to_numpy()) if bool(whole.all()) else pd.Series(text.to_numpy(object))
+
+
+def _scores(column: pd.Series, name: str, frame: pd.DataFrame, found: Mapping[str, str]) -> NDArray[np.float64]:
+    """Scores as floats; text must be a plain decimal number; empty cells and NaN become NaN."""
+    if column.dtype.kind == "f" or column.dtype.kind in "iu":
+        return column.to_numpy(dtype=float, na_value=np.nan)
+    values = np.full(len(column), np.nan)
+    wrong = np.zeros(len(column), dtype=bool)
+    for row, cell in enumerate(column.to_list()):
+        if cell is None or (isinstance(cell, str) and cell.strip(" \t").casefold() in MISSING_TEXT):
+            continue
+        if isinstance(cell, str):
+            text = cell.strip(" \t")
+            wrong[row] = not DECIMAL.fullmatch(text)
+            values[row] = np.nan if wrong[row] else float(text)
+        elif isinstance(cell, (bool, np.bool_)):
+            wrong[row] = True
+        else:
+            try:
+                values[row] = float(cell)
+            except (TypeError, ValueError):
+                wrong[row] = type(cell).__name__ not in ("NAType", "NaTType")
+    if wrong.any():
+        view = frame.rename(columns={found[role]: role for role in found if role != "score"})
+        examples = cells(view, wrong, found["score"])
+        hint = ""
+        first = str(column.to_list()[int(np.flatnonzero(wrong)[0])])
+        if re.fullmatch(r"\s*[+-]?\d+,\d+\s*", first):
+            hint = " These look like decimal commas: read the file with decimal=','."
+        elif first.strip().endswith("%"):
+            hint = " Remove the percent signs, and give the rope in percentage points or divide the scores by 100."
+        raise ScoreTableError(
+            f"{wrong.sum()} of {len(column)} cells of column {name!r} are not numbers (first: {examples})."
+            f"{hint or ' Correct or remove these rows.'}"
+        )
+    return values

@@ -1,0 +1,41 @@
+/**
+ * The hierarchical model of Corani et al. (2017), Student-t population, with
+ * the prior of their experiments on the degrees of freedom. (M1)-(M9) are the
+ * equations of docs/model.md. The likelihood is in closed form, and each data
+ * set is centred or not, as the data ask for.
+ */
+functions {
+#include functions/intraclass_normal.stan
+#include functions/sinh_student_t.stan
+}
+data {
+#include blocks/differences.stan
+#include blocks/parameterisation.stan
+#include blocks/bounds.stan
+  real<lower=0> nu_lower; // 1 in the authors' program, 0 in the paper's text
+  array[2] real<lower=0> alpha_limits; // of the shape, (M7)
+  array[2] real<lower=0> beta_limits; // of the rate, (M7)
+}
+transformed data {
+#include blocks/sufficient_statistics.stan
+#include blocks/parameterisation_index.stan
+}
+parameters {
+#include blocks/scales.stan
+  real<lower=nu_lower> nu; // degrees of freedom of the population
+  real<lower=alpha_limits[1], upper=alpha_limits[2]> alpha; // (M7)
+  real<lower=beta_limits[1], upper=beta_limits[2]> beta; // (M7)
+#include blocks/data_set_means.stan
+}
+transformed parameters {
+  vector[q] delta; // mean difference of each data set
+  delta[centred_index] = delta_centred;
+  delta[noncentred_index] = delta0 + sigma0 * sinh(z);
+}
+model {
+  // (M3)-(M5) and (M7) are uniform between the declared bounds
+  nu - nu_lower ~ gamma(alpha, beta); // (M6)
+  delta_centred ~ student_t(nu, delta0, sigma0); // (M2)
+  z ~ sinh_student_t(nu); // (M2), non-centred
+  mean_difference ~ intraclass_normal(delta, sigma, n, within, information); // (M1)
+}

@@ -1,0 +1,39 @@
+/**
+ * The hierarchical model with a Student-t population whose degrees of freedom
+ * have one Gamma prior with given shape and rate: Gamma(2, 0.1) of Juarez and
+ * Steel (2010), Gamma(1, 0.0345) of Kruschke (2013), or any other. Otherwise
+ * as hierarchical_student_t.stan; equations of docs/model.md.
+ */
+functions {
+#include functions/intraclass_normal.stan
+#include functions/sinh_student_t.stan
+}
+data {
+#include blocks/differences.stan
+#include blocks/parameterisation.stan
+#include blocks/bounds.stan
+  real<lower=0> nu_lower; // the Gamma is on nu - nu_lower
+  real<lower=0> alpha; // shape
+  real<lower=0> beta; // rate
+}
+transformed data {
+#include blocks/sufficient_statistics.stan
+#include blocks/parameterisation_index.stan
+}
+parameters {
+#include blocks/scales.stan
+  real<lower=nu_lower> nu; // degrees of freedom of the population
+#include blocks/data_set_means.stan
+}
+transformed parameters {
+  vector[q] delta; // mean difference of each data set
+  delta[centred_index] = delta_centred;
+  delta[noncentred_index] = delta0 + sigma0 * sinh(z);
+}
+model {
+  // (M3)-(M5) are uniform between the declared bounds
+  nu - nu_lower ~ gamma(alpha, beta); // (M6)
+  delta_centred ~ student_t(nu, delta0, sigma0); // (M2)
+  z ~ sinh_student_t(nu); // (M2), non-centred
+  mean_difference ~ intraclass_normal(delta, sigma, n, within, information); // (M1)
+}
