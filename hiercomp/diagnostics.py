@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiercomp.engines.base import MAX_TREE_DEPTH
+from hiercomp.scores import shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -106,20 +107,23 @@ def diagnose(
     columns = []
     for name, values in variables.items():
         columns.append(values.reshape(*values.shape[:2], -1))
-        labels += [f"{name}[{dataset}]" for dataset in datasets] if values.ndim == 3 else [name]
+        labels += [f"{name}[{shown(dataset)}]" for dataset in datasets] if values.ndim == 3 else [name]
     draws = np.concatenate(columns, axis=2)
     chains, length = draws.shape[:2]
     axes = {"chain_axis": 0, "draw_axis": 1}
-    values = {
-        "r_hat": array_stats.rhat(draws, **axes),
+    halves = draws if chains > 1 else np.stack(np.array_split(draws[0, : length - length % 2], 2))
+    computed = {
+        "r_hat": array_stats.rhat(halves, **axes),  # of a single chain: between its halves
         "ess_bulk": array_stats.ess(draws, method="bulk", **axes),
         "ess_tail": array_stats.ess(draws, method="tail", prob=(0.05, 0.95), **axes),
     }
     # A value that can't be computed is the worst that there is
-    values = {name: np.where(np.isnan(value), np.inf if name == "r_hat" else 0.0, value) for name, value in values.items()}
-    at = {name: int(np.argmax(value) if name == "r_hat" else np.argmin(value)) for name, value in values.items()}
+    checked = {
+        name: np.where(np.isnan(value), np.inf if name == "r_hat" else 0.0, value) for name, value in computed.items()
+    }
+    at = {name: int(np.argmax(value) if name == "r_hat" else np.argmin(value)) for name, value in checked.items()}
     worst = {name: labels[position] for name, position in at.items()}
-    extreme = {name: float(value[at[name]]) for name, value in values.items()}
+    extreme = {name: float(value[at[name]]) for name, value in checked.items()}
     e_bfmi = float(np.min(array_stats.bfmi(statistics["energy"], **axes)))
     divergences = int(np.sum(statistics["diverging"]))
     failures = []
@@ -138,7 +142,9 @@ def diagnose(
     return Diagnostics(
         chains=chains,
         draws=length,
-        **extreme,
+        r_hat=extreme["r_hat"],
+        ess_bulk=extreme["ess_bulk"],
+        ess_tail=extreme["ess_tail"],
         worst=worst,
         divergences=divergences,
         tree_depth_saturated=int(np.sum(statistics["tree_depth"] >= MAX_TREE_DEPTH)),

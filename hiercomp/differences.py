@@ -17,8 +17,8 @@ from hiercomp.errors import (
     Note,
     ScoreTableError,
 )
-from hiercomp.rope import Rope
 from hiercomp.pairing import choose_algorithms, pair_scores
+from hiercomp.rope import Rope
 from hiercomp.scores import EXAMPLES_SHOWN, nearest_name, shown, tidy_scores
 
 if TYPE_CHECKING:
@@ -156,7 +156,9 @@ class PairedDifferences:
             raise ScoreTableError(
                 f"left_scores has {len(left_rows)} data sets and right_scores has {len(right_rows)}; they must be equal."
             )
-        names = [str(number + 1) for number in range(len(left_rows))] if datasets is None else [str(d) for d in datasets]
+        names = (
+            [str(number + 1) for number in range(len(left_rows))] if datasets is None else [str(d) for d in datasets]
+        )
         if len(names) != len(left_rows) or len(set(names)) < len(names):
             raise ScoreTableError(f"datasets must be {len(left_rows)} different names, got {names[:10]}.")
         for name, a, b in zip(names, left_rows, right_rows, strict=True):
@@ -172,7 +174,9 @@ class PairedDifferences:
                         f"(first: column {fold}, {row[fold]}). Remove these columns from both arrays."
                     )
         if left == right:
-            raise ScoreTableError(f"left and right are both called {left!r}; an algorithm can't be compared with itself.")
+            raise ScoreTableError(
+                f"left and right are both called {left!r}; an algorithm can't be compared with itself."
+            )
         lengths = [len(row) for row in left_rows]
         table = pd.DataFrame(
             {
@@ -182,7 +186,9 @@ class PairedDifferences:
             }
         )
         if len(table) == 0:
-            raise ScoreTableError("The arrays are empty: they need one row for each data set and one column for each fold.")
+            raise ScoreTableError(
+                "The arrays are empty: they need one row for each data set and one column for each fold."
+            )
         notes: list[Note] = []
         sizes = dict(zip(names, lengths, strict=True))
         if folds is not None:
@@ -220,7 +226,7 @@ class PairedDifferences:
 
     @property
     def delta0_bound(self) -> float:
-        """b of the prior on delta0 (M4): 1 where every score lies in [0, 1], else the largest absolute difference."""
+        """B of the prior on delta0 (M4): 1 where every score lies in [0, 1], else the largest absolute difference."""
         unit_interval = self.lowest_score.min() >= 0 and self.highest_score.max() <= 1
         return 1.0 if unit_interval else self.largest_difference
 
@@ -266,7 +272,9 @@ class PairedDifferences:
         import pandas as pd
 
         fields = ("mean", "sum_of_squares", "n", "rho", "standard_deviation", "standard_error")
-        return pd.DataFrame({field: getattr(self, field) for field in fields}, index=pd.Index(self.datasets, name="dataset"))
+        return pd.DataFrame(
+            {field: getattr(self, field) for field in fields}, index=pd.Index(self.datasets, name="dataset")
+        )
 
 
 def _rows(scores: Any, name: str) -> list[FloatArray]:
@@ -340,7 +348,7 @@ def _summarise(
         )
     difference = (right_scores - left_scores) * (1 if higher_is_better else -1)
     mean = np.bincount(codes, difference) / n
-    sum_of_squares = np.bincount(codes, (difference - mean[codes]) ** 2)
+    sum_of_squares = np.bincount(codes, (difference - mean[codes]) ** 2).astype(float)
 
     def extreme(function: np.ufunc, values: FloatArray, start: float) -> FloatArray:
         result = np.full(len(datasets), start)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 from math import ceil
 
@@ -37,7 +36,6 @@ class Attempt:
     adapt_delta : float
     failures : tuple of str
         The checks that failed.
-    seconds : float
     """
 
     purpose: str
@@ -47,7 +45,6 @@ class Attempt:
     draws: int
     adapt_delta: float
     failures: tuple[str, ...]
-    seconds: float
 
 
 @dataclass(frozen=True)
@@ -103,7 +100,6 @@ def fit_model(
         else:
             centred = first if purpose == "first fit" else other
         chosen = longer if purpose == "longer" else settings
-        started = time.perf_counter()
         program = model.program(centred, chosen.chains, chosen.seed)
         draws = engine.sample(program, chosen)
         more = 0 if monte_carlo_error is None else _draws_wanted(draws, rope, monte_carlo_error) - chosen.draws
@@ -119,7 +115,6 @@ def fit_model(
                 draws=diagnostics.draws,
                 adapt_delta=chosen.adapt_delta,
                 failures=diagnostics.failures,
-                seconds=time.perf_counter() - started,
             )
         )
         if not diagnostics.failures:
@@ -136,7 +131,7 @@ def _draws_wanted(draws: Draws, rope: Rope, monte_carlo_error: float) -> int:
     variables = draws.variables
     inference = next_dataset(variables["delta0"], variables["sigma0"], variables.get("nu", np.inf), rope)
     largest = max(inference.errors[region] for region in REGIONS)
-    length = variables["delta0"].shape[1]
+    length = int(variables["delta0"].shape[1])
     if largest <= monte_carlo_error:
         return length
     margin = 1.1  # the error is itself an estimate

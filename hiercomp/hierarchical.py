@@ -13,7 +13,14 @@ from hiercomp.checks import number_between
 from hiercomp.diagnostics import NOTHING_SAMPLED
 from hiercomp.differences import PairedDifferences, RhoLike
 from hiercomp.engines import Draws, SamplerSettings, choose_engine
-from hiercomp.errors import ArgumentError, FewDatasetsWarning, LargeProblemWarning, Note, ScoreTableError
+from hiercomp.errors import (
+    ArgumentError,
+    FewDatasetsWarning,
+    HiercompWarning,
+    LargeProblemWarning,
+    Note,
+    ScoreTableError,
+)
 from hiercomp.fitting import fit_model
 from hiercomp.model import HierarchicalModel
 from hiercomp.priors import Priors
@@ -258,7 +265,7 @@ class HierarchicalComparison:
             engine="none (identical scores)",
             settings=settings,
             attempts=(),
-            fit_notes=(Note(FewDatasetsWarning, text),),
+            fit_notes=(Note(HiercompWarning, text),),
         )
 
 
@@ -288,11 +295,12 @@ def _data_tree(draws: Draws, differences: PairedDifferences, unit: float) -> xr.
     variables = {name: values * (unit if name in SCALED else 1) for name, values in draws.variables.items()}
     observed = {name: getattr(differences, name) for name in ("mean", "sum_of_squares", "n", "rho")}
     groups = {"posterior": variables, "observed_data": observed}
-    return arviz_base.from_dict(
+    tree = arviz_base.from_dict(
         groups | ({"sample_stats": statistics} if statistics else {}),
         coords={"dataset": list(differences.datasets)},
         dims={name: ["dataset"] for name in ("delta", "sigma", *observed)},
         attrs={"posterior": {"inference_library": draws.engine}},
     )
-
-
+    for group in tree.children.values():
+        del group.attrs["created_at"]  # the same fit is to give the same file
+    return tree

@@ -182,9 +182,9 @@ class Odds:
 
     def __str__(self) -> str:
         if np.isnan(self.value):
-            return "undetermined"
-        sign = "> " if self.is_bound else ""
-        return f"{sign}{self.value:,.0f}" if self.value >= 100 else f"{sign}{self.value:.3g}"
+            return "undetermined (no draw favours either)"
+        value = f"{self.value:,.0f}" if self.value >= 100 else f"{self.value:.3g}"
+        return f"{'> ' if self.is_bound else ''}{value} ({self.grade})"
 
 
 def posterior_odds(inference: NextDataset) -> tuple[Odds, ...]:
@@ -194,14 +194,15 @@ def posterior_odds(inference: NextDataset) -> tuple[Odds, ...]:
     """
     odds = []
     for first, second in combinations(REGIONS, 2):
-        pair = sorted((first, second), key=lambda region: inference.probabilities[region], reverse=True)
-        above, below = (inference.probabilities[region] for region in pair)
+        swap = inference.probabilities[second] > inference.probabilities[first]
+        favoured, against = (second, first) if swap else (first, second)
+        above, below = inference.probabilities[favoured], inference.probabilities[against]
         if above == 0:
-            odds.append(Odds(*pair, float("nan"), False, "undetermined"))
+            odds.append(Odds(favoured, against, float("nan"), False, "undetermined"))
             continue
         value = above / below if below > 0 else above * inference.draws
         grade = "weak" if value <= WEAK_ODDS else "positive" if value <= POSITIVE_ODDS else "strong"
-        odds.append(Odds(*pair, value, below == 0, grade))
+        odds.append(Odds(favoured, against, value, below == 0, grade))
     return tuple(odds)
 
 

@@ -163,5 +163,8 @@ class HierarchicalModel:
             return values | {"z": standardised}
         alpha, beta = self.priors.alpha, self.priors.beta
         shape, rate = (np.mean(alpha), np.mean(beta))
-        values |= {"z": np.arcsinh(standardised), "nu": self.priors.nu_lower + shape / rate * np.exp(0.3 * generator.normal())}
+        values |= {
+            "z": np.arcsinh(standardised),
+            "nu": self.priors.nu_lower + shape / rate * np.exp(0.3 * generator.normal()),
+        }
         return values | {"alpha": shape, "beta": rate} if isinstance(alpha, tuple) else values

@@ -105,7 +105,7 @@ def pair_scores(tidy: TidyScores, left: str, right: str, *, drop: bool) -> Score
         if not drop:
             raise ScoreTableError(
                 f"{count} scores in {datasets} data sets have no partner (first: {cells(merged, unpaired)}). "
-                "Add the missing scores, or pass missing='drop' to leave these folds out."
+                "Add the missing scores, or pass missing='drop' (--drop-unpaired) to leave these folds out."
             )
         notes.append(
             Note(
@@ -156,7 +156,8 @@ def _both_algorithms(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[Note]]:
     if len(single) == len(algorithms):
         raise ScoreTableError(f"No data set has scores of both algorithms (data sets: {listed}{more}).")
     note = Note(
-        DroppedScoresWarning, f"{len(single)} data sets have scores of one algorithm only and are left out: {listed}{more}."
+        DroppedScoresWarning,
+        f"{len(single)} data sets have scores of one algorithm only and are left out: {listed}{more}.",
     )
     return frame[~frame["dataset"].isin(single)], [note]
 
@@ -169,7 +170,7 @@ def _finite(frame: pd.DataFrame, drop: bool) -> tuple[pd.DataFrame, list[Note]]:
     if not drop:
         raise ScoreTableError(
             f"{wrong.sum()} of {len(frame)} scores are missing or not finite (first: {examples}). "
-            "Fill them in, or pass missing='drop' to leave out the folds that contain them."
+            "Fill them in, or pass missing='drop' (--drop-unpaired) to leave out the folds that contain them."
         )
     note = Note(
         DroppedScoresWarning, f"{wrong.sum()} scores that are missing or not finite were dropped (first: {examples})."

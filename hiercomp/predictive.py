@@ -25,7 +25,7 @@ def next_differences(
 
 
 def log_likelihood(delta: FloatArray, sigma: FloatArray, differences: PairedDifferences) -> FloatArray:
-    """log p(x_i | delta_i, sigma_i) of each data set, with all constants: (M1), (M8) and (M9).
+    """Log p(x_i | delta_i, sigma_i) of each data set, with all constants: (M1), (M8) and (M9).
 
     Parameters
     ----------

@@ -79,12 +79,12 @@ class Priors:
 
     @classmethod
     def juarez_steel(cls) -> Priors:
-        """nu ~ Gamma(2, 0.1) (Juárez & Steel 2010)."""
+        """Nu ~ Gamma(2, 0.1) (Juárez & Steel 2010)."""
         return cls(nu_lower=0.0, alpha=2.0, beta=0.1)
 
     @classmethod
     def kruschke(cls) -> Priors:
-        """nu ~ Gamma(1, 0.0345), an exponential with mean 29 (Kruschke 2013)."""
+        """Nu ~ Gamma(1, 0.0345), an exponential with mean 29 (Kruschke 2013)."""
         return cls(nu_lower=0.0, alpha=1.0, beta=0.0345)
 
     @classmethod

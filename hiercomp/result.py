@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from hiercomp.diagnostics import Diagnostics
 from hiercomp.differences import PairedDifferences
 from hiercomp.engines import SamplerSettings
-from hiercomp.errors import ArgumentError, NoVerdictError, Note
+from hiercomp.errors import ArgumentError, Note, NoVerdictError
 from hiercomp.fitting import Attempt
 from hiercomp.inference import Decision, NextDataset, Odds, dataset_table, decide, next_dataset, posterior_odds
 from hiercomp.predictive import log_likelihood, next_differences, replicated_means
@@ -98,11 +98,13 @@ class ComparisonResult:
         }[region]
 
     def draws(self, name: str) -> NDArray[np.float64]:
-        """Draws of a parameter, shape (chains, draws) or (chains, draws, q)."""
+        """Draws of a parameter, shape (chains, draws) or (chains, draws, q); read-only."""
         group = self.posterior["posterior"].dataset
         if name == "nu" and name not in group:
             return np.full(group["delta0"].shape, np.inf)
-        return np.asarray(group[name].values)
+        values = np.asarray(group[name].values).view()
+        values.flags.writeable = False
+        return values
 
     @cached_property
     def next_dataset(self) -> NextDataset:
@@ -125,8 +127,8 @@ class ComparisonResult:
         return decide(self.next_dataset, alpha)
 
     def odds(self) -> tuple[Odds, ...]:
-        """Posterior odds of the three pairs of regions with Raftery's grades."""
-        return posterior_odds(self.next_dataset)
+        """Posterior odds of the three pairs of regions with Raftery's grades; none where the scores are identical."""
+        return () if self.diagnostics.exact else posterior_odds(self.next_dataset)
 
     def datasets(self) -> pd.DataFrame:
         """One row for each data set: raw mean and standard deviation, and the posterior of its mean difference.
@@ -139,10 +141,10 @@ class ComparisonResult:
         return raw.rename(columns={"standard_deviation": "sd"}).join(table)
 
     def population(self) -> pd.DataFrame:
-        """Posterior mean, sd and central 95% interval of delta0, sigma0 and nu."""
+        """Posterior mean, sd and central 95% interval of delta0, sigma0 and nu (not of a Gaussian population)."""
         import pandas as pd
 
-        names = ["delta0", "sigma0"] + (["nu"] if self.priors.population == "student_t" else [])
+        names = [name for name in ("delta0", "sigma0", "nu") if name in self.posterior["posterior"]]
         rows = {}
         for name in names:
             values = self.draws(name).ravel()
@@ -192,7 +194,7 @@ class ComparisonResult:
         return next_differences(self.draws("delta0"), self.draws("sigma0"), self.draws("nu"), generator)
 
     def log_likelihood(self) -> NDArray[np.float64]:
-        """log p(x_i | delta_i, sigma_i) of each data set, shape (chains, draws, q)."""
+        """Log p(x_i | delta_i, sigma_i) of each data set, shape (chains, draws, q)."""
         return log_likelihood(self.draws("delta"), self.draws("sigma"), self.differences)
 
     def replicated_means(self, seed: int = 0) -> NDArray[np.float64]:

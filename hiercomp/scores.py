@@ -89,7 +89,7 @@ def tidy_scores(df: Any, columns: Mapping[str, str] | None = None) -> TidyScores
         )
     found = find_columns(frame, columns)
     notes: list[Note] = []
-    tidy = {}
+    tidy: dict[str, Any] = {}
     for role in ("dataset", "algorithm"):
         tidy[role], name_notes = _names(frame[found[role]], found[role])
         notes += name_notes
@@ -142,6 +142,11 @@ def find_columns(frame: pd.DataFrame, columns: Mapping[str, str] | None = None) 
     return chosen
 
 
+def is_name_column(name: str) -> bool:
+    """Whether a column of that name holds names of data sets or algorithms, which stay text."""
+    return _plain(name) in ALIASES["dataset"] + ALIASES["algorithm"]
+
+
 def nearest_name(name: str, names: Iterable[str]) -> str:
     """ " Did you mean 'x'?" where one of the names is close, else nothing."""
     folded = {candidate.casefold(): candidate for candidate in names}
@@ -152,9 +157,7 @@ def nearest_name(name: str, names: Iterable[str]) -> str:
 def shown(name: object) -> str:
     """A name as a message shows it: control characters and bidirectional marks are written as escapes."""
     return "".join(
-        character
-        if character.isprintable() or character == " "
-        else character.encode("unicode_escape").decode("ascii")
+        character if character.isprintable() or character == " " else character.encode("unicode_escape").decode("ascii")
         for character in str(name)
     )
 
@@ -214,7 +217,9 @@ def _nearest(role: str, names: list[Any]) -> str:
         close = difflib.get_close_matches(alias, list(text.values()), n=1, cutoff=0.75)
         if close:
             name = next(original for original, plain in text.items() if plain == close[0])
-            return f" Did you mean {shown(name)!r}? Rename it, or pass columns={{{role!r}: {shown(name)!r}}}."
+            return (
+                f" Did you mean {shown(name)!r}? Rename it, or pass columns={{{role!r}: {shown(name)!r}}} (--column)."
+            )
     return f" Rename a column, or pass columns={{{role!r}: ...}}."
 
 
@@ -229,8 +234,7 @@ def _names(column: pd.Series, name: str) -> tuple[pd.Series, list[Note]]:
             "keep_default_na=False."
         )
     codes, originals = column.astype(str).factorize()
-    originals = [str(original) for original in originals]
-    normal = [unicodedata.normalize("NFC", original).strip() for original in originals]
+    normal = [unicodedata.normalize("NFC", str(original)).strip() for original in originals]
     if "" in normal:
         raise ScoreTableError(f"Column {name!r} has names that are empty or only spaces. Fill them in.")
     notes = []
@@ -246,7 +250,9 @@ def _names(column: pd.Series, name: str) -> tuple[pd.Series, list[Note]]:
     for variants in folded.values():
         if len(variants) > 1:
             listed = ", ".join(repr(shown(value)) for value in sorted(variants))
-            notes.append(Note(ScaleWarning, f"Names in column {name!r} that differ only by case are kept apart: {listed}."))
+            notes.append(
+                Note(ScaleWarning, f"Names in column {name!r} that differ only by case are kept apart: {listed}.")
+            )
     import pandas as pd
 
     return pd.Series(np.array(normal, dtype=object)[codes]), notes

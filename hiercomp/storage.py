@@ -42,17 +42,12 @@ def save_result(result: ComparisonResult, path: str | Path, *, overwrite: bool =
     tree = result.posterior.copy()
     tree.attrs[ATTRIBUTE] = json.dumps(_description(result))
     try:
-        handle, unfinished = tempfile.mkstemp(prefix=".hiercomp-", suffix=".nc", dir=path.parent)
-        os.close(handle)
-    except OSError as error:
-        raise ResultFileError(f"{path} can't be written: {error.strerror}.") from error
-    try:
-        tree.to_netcdf(unfinished, engine="h5netcdf")
-        os.replace(unfinished, path)
-    except OSError as error:
-        raise ResultFileError(f"{path} can't be written: {error}.") from error
-    finally:
-        Path(unfinished).unlink(missing_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".hiercomp-", dir=path.parent) as folder:
+            unfinished = Path(folder) / "result.nc"
+            tree.to_netcdf(unfinished, engine="h5netcdf")
+            os.replace(unfinished, path)
+    except (OSError, ValueError) as error:  # ValueError: a name that netCDF can't hold
+        raise ResultFileError(f"{path} can't be written: {getattr(error, 'strerror', None) or error}.") from error
     return path
 
 
@@ -74,7 +69,9 @@ def load_result(path: str | Path) -> ComparisonResult:
             tree = opened.load()
         description = json.loads(tree.attrs.pop(ATTRIBUTE))
         if description["format"] != FORMAT:
-            raise ResultFileError(f"{path} was written by another version of hiercomp (format {description['format']}).")
+            raise ResultFileError(
+                f"{path} was written by another version of hiercomp (format {description['format']})."
+            )
         return _result(tree, description)
     except ResultFileError:
         raise
@@ -110,24 +107,23 @@ def _result(tree: xr.DataTree, description: dict[str, Any]) -> ComparisonResult:
     fields["constant"] = np.array(fields["constant"], dtype=bool)
     fields["datasets"] = tuple(fields["datasets"])
     differences = PairedDifferences(**fields, notes=_notes(description["differences_notes"]))
-    diagnostics = {
-        name: tuple(value) if name == "failures" else value for name, value in description["diagnostics"].items()
-    }
-    attempts = tuple(
-        Attempt(**{name: tuple(value) if name == "failures" else value for name, value in attempt.items()})
-        for attempt in description["attempts"]
-    )
+    attempts = tuple(Attempt(**_with_tuple(attempt)) for attempt in description["attempts"])
     return ComparisonResult(
         differences=differences,
         rope=Rope(**description["rope"]),
         priors=Priors(**description["priors"]),
         posterior=tree,
-        diagnostics=Diagnostics(**diagnostics),
+        diagnostics=Diagnostics(**_with_tuple(description["diagnostics"])),
         engine=description["engine"],
         settings=SamplerSettings(**description["settings"]),
         attempts=attempts,
         fit_notes=_notes(description["fit_notes"]),
     )
+
+
+def _with_tuple(fields: dict[str, Any]) -> dict[str, Any]:
+    """Failures as the tuple that they were before JSON made a list of them."""
+    return fields | {"failures": tuple(fields["failures"])}
 
 
 def _plain_notes(notes: tuple[Note, ...]) -> list[list[str]]:

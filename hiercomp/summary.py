@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     from hiercomp.result import ComparisonResult
 
 SMALLEST_SHOWN = 0.001
+HEADER = ("On the next data set", "probability", "error", "expected", "error")
+LEGEND = (
+    "probability: that this outcome is the likeliest; expected: mean chance of this outcome; "
+    "error: Monte Carlo standard error"
+)
 
 
 @dataclass(frozen=True)
@@ -127,14 +132,13 @@ class Summary:
         }
 
     def __str__(self) -> str:
-        header = ("On the next data set", "probability", "error", "expected", "error")
         rows = [(shown(row[0]), *row[1:]) for row in self._cells()]
-        widths = [max(len(row[column]) for row in [header, *rows]) for column in range(len(header))]
+        widths = [max(len(row[column]) for row in [HEADER, *rows]) for column in range(len(HEADER))]
         lines = [self.title, "", self.conclusion, ""]
-        for row in [header, *rows]:
+        for row in [HEADER, *rows]:
             numbers = "  ".join(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))
             lines.append(f"  {row[0].ljust(widths[0])}  {numbers}".rstrip())
-        lines += ["", *(f"  {line}" for line in self._details())]
+        lines += [f"  ({LEGEND})", "", *(f"  {line}" for line in self._details())]
         if self.notes:
             lines += ["", "Notes:", *(f"  - {note}" for note in self.notes)]
         return "\n".join(lines)
@@ -146,24 +150,33 @@ class Summary:
         from rich.text import Text
 
         table = Table(box=None, pad_edge=False)
-        table.add_column("On the next data set", style="bold")
-        for name in ("probability", "error", "expected", "error"):
+        table.add_column(HEADER[0], style="bold")
+        for name in HEADER[1:]:
             table.add_column(name, justify="right", style="dim" if name == "error" else "")
         colours = {"left": "dark_orange", "rope": "bright_black", "right": "dodger_blue2"}
         for region, row in zip(REGIONS, self._cells(), strict=True):
             table.add_row(Text(shown(row[0]), style=colours[region]), *row[1:])
         style = {"ok": "bold", "warned": "bold yellow", "failed": "bold red"}[self.status]
-        parts: list[Any] = [Text(self.title), Text(), Text(self.conclusion, style=style), Text(), Padding(table, (0, 2))]
+        parts: list[Any] = [
+            Text(self.title),
+            Text(),
+            Text(self.conclusion, style=style),
+            Text(),
+            Padding(table, (0, 2)),
+        ]
+        parts.append(Padding(Text(f"({LEGEND})", style="dim"), (0, 2)))
         parts += [Text(), *(Padding(Text(line), (0, 2)) for line in self._details())]
         if self.notes:
-            parts += [Text(), Text("Notes:"), *(Padding(Text(f"- {note}", style="yellow"), (0, 2)) for note in self.notes)]
+            parts += [
+                Text(),
+                Text("Notes:"),
+                *(Padding(Text(f"- {note}", style="yellow"), (0, 2)) for note in self.notes),
+            ]
         return Group(*parts)
 
     def _repr_html_(self) -> str:
         escape = html.escape
-        head = "".join(
-            f"<th scope='col'>{name}</th>" for name in ("On the next data set", "probability", "error", "expected", "error")
-        )
+        head = "".join(f"<th scope='col'>{name}</th>" for name in HEADER)
         body = "".join(
             f"<tr><th scope='row'>{escape(shown(row[0]))}</th>{''.join(f'<td>{escape(cell)}</td>' for cell in row[1:])}</tr>"
             for row in self._cells()
@@ -172,7 +185,7 @@ class Summary:
         notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
         return (
             f"<div class='hiercomp-summary'><p>{escape(self.title)}</p><p><strong>{escape(self.conclusion)}</strong></p>"
-            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><ul>{details}</ul>"
+            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><p><small>{LEGEND}</small></p><ul>{details}</ul>"
             + (f"<p>Notes</p><ul>{notes}</ul>" if notes else "")
             + "</div>"
         )
@@ -182,10 +195,12 @@ class Summary:
         lines = [
             _markdown(self.conclusion),
             "",
-            "| On the next data set | probability | error | expected | error |",
+            f"| {' | '.join(HEADER)} |",
             "|---|---:|---:|---:|---:|",
         ]
-        lines += ["| " + " | ".join([_markdown(shown(row[0])), *map(_markdown, row[1:])]) + " |" for row in self._cells()]
+        lines += [
+            "| " + " | ".join([_markdown(shown(row[0])), *map(_markdown, row[1:])]) + " |" for row in self._cells()
+        ]
         if self.notes:
             lines += ["", *(f"- {_markdown(note)}" for note in self.notes)]
         return "\n".join(lines)
@@ -199,7 +214,7 @@ class Summary:
                 comment,
                 r"\begin{tabular}{lrrrr}",
                 r"\toprule",
-                r"On the next data set & probability & error & expected & error \\",
+                " & ".join(HEADER) + r" \\",
                 r"\midrule",
                 *rows,
                 r"\bottomrule",
@@ -226,11 +241,11 @@ class Summary:
     def _details(self) -> list[str]:
         lines = []
         if self.next_dataset is not None:
-            positive = probability_text(self.next_dataset.positive)
+            positive = probability_text(self.next_dataset.positive, exact=self.next_dataset.draws == 1)
             lines.append(f"Probability that {shown(self.right)} is better on average: {positive}")
             for odds in self.odds:
-                pair = f"{shown(self.outcomes[odds.favoured])} over {shown(self.outcomes[odds.against])}"
-                lines.append(f"Odds of {pair}: {odds} ({odds.grade})")
+                pair = f"{shown(self.outcomes[odds.favoured])} against {shown(self.outcomes[odds.against])}"
+                lines.append(f"Odds, {pair}: {odds}")
         for name, row in self.population.items():
             lines.append(f"{name}: {row['mean']:.3g}, 95% interval [{row['lower']:.3g}, {row['upper']:.3g}]")
         return [*lines, f"Computation {self.status}: {self.computation}"]
@@ -298,9 +313,11 @@ def _conclusion(result: ComparisonResult, decision: Decision | None, names: dict
         claim = f"{left} and {right} are practically equivalent (difference within {result.rope})"
     else:
         better, worse = (left, right) if decision.region == "left" else (right, left)
-        margin = abs(result.rope.lower if decision.region == "left" else result.rope.upper)
+        margin = -result.rope.lower if decision.region == "left" else result.rope.upper
         claim = f"{better} is better than {worse}" + (f" by more than {margin:g}" if margin else "")
-    return f"On the next data set {claim} is the likeliest outcome, with probability {probability}."
+        if margin < 0:  # a rope beside zero: the region holds differences of both signs
+            claim = f"{worse} is not better than {better} by more than {-margin:g}"
+    return f"The likeliest outcome on the next data set is that {claim} (probability {probability})."
 
 
 def _computation(result: ComparisonResult) -> str:

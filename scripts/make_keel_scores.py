@@ -111,7 +111,12 @@ def classifiers(features: pd.DataFrame, seed: int) -> dict[str, Pipeline]:
 
 
 def score_fold(
-    dataset: str, features: pd.DataFrame, classes: np.ndarray, split: tuple[np.ndarray, np.ndarray], cell: int, seed: int
+    dataset: str,
+    features: pd.DataFrame,
+    classes: np.ndarray,
+    split: tuple[np.ndarray, np.ndarray],
+    cell: int,
+    seed: int,
 ) -> list[tuple[str, str, int, int, float]]:
     """Accuracy of every classifier on one fold: all see the same training and test rows."""
     training, test = split

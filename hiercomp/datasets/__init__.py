@@ -40,9 +40,7 @@ def load_scores(name: str = "keel") -> pd.DataFrame:
     import pandas as pd
 
     with resources.files(__name__).joinpath(f"{_known(name)}.csv.gz").open("rb") as stream:
-        return pd.read_csv(
-            stream, compression="gzip", dtype={"dataset": str, "algorithm": str}, keep_default_na=False
-        )
+        return pd.read_csv(stream, compression="gzip", dtype={"dataset": str, "algorithm": str}, keep_default_na=False)
 
 
 def data_card(name: str = "keel") -> str:

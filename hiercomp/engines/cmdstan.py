@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -76,13 +77,14 @@ class CmdStanEngine:
                 "step_size": state.step_sizes.tolist(),
                 "inv_metric": list(state.inverse_metrics),
             }
+        starts: list[Mapping[str, Any]] = [json_ready(position) for position in positions]
         shown = settings.progress and (sys.stderr.isatty() or in_notebook())
         with tempfile.TemporaryDirectory(prefix="hiercomp-") as folder, cmdstanpy.disable_logging():
             try:
                 model = cmdstanpy.CmdStanModel(exe_file=str(executable(program)))
                 fit = model.sample(
                     data=json_ready(program.data),
-                    inits=[json_ready(position) for position in positions],
+                    inits=starts,
                     chains=settings.chains,
                     iter_sampling=settings.draws,
                     max_treedepth=MAX_TREE_DEPTH,
@@ -101,7 +103,10 @@ class CmdStanEngine:
                 raise EngineError(f"CmdStan failed: {said} (`hiercomp doctor` checks the installation.)") from error
         statistics = {name: np.array(sampler[column], dtype=float).T for column, name in STATISTIC_NAMES.items()}
         last = tuple(
-            {name: columns[name][chain, -1] if name in columns else np.empty(np.shape(value)) for name, value in start.items()}
+            {
+                name: columns[name][chain, -1] if name in columns else np.empty(np.shape(value))
+                for name, value in start.items()
+            }
             for chain, start in enumerate(positions)
         )
         variables = {name: columns[name] for name in program.variables}
@@ -125,7 +130,9 @@ def _version() -> str:
     import cmdstanpy
 
     version = cmdstanpy.cmdstan_version()
-    return Path(cmdstanpy.cmdstan_path()).name.removeprefix("cmdstan-") if version is None else ".".join(map(str, version))
+    return (
+        Path(cmdstanpy.cmdstan_path()).name.removeprefix("cmdstan-") if version is None else ".".join(map(str, version))
+    )
 
 
 def cache_folder() -> Path:

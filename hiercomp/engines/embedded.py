@@ -115,11 +115,12 @@ def _progress_lines_to(report: Report | None) -> Iterator[None]:
     if report is None:
         yield
         return
+    told = report
 
     class Lines(io.StringIO):
         def write(self, text: str) -> int:
             for chain, iteration in PROGRESS_LINE.findall(text):
-                report(int(chain) - 1, int(iteration))
+                told(int(chain) - 1, int(iteration))
             return len(text)
 
     with contextlib.redirect_stdout(Lines()):

@@ -12,7 +12,8 @@ from typing import Protocol
 class Report(Protocol):
     """Called with a chain's number and its finished iterations."""
 
-    def __call__(self, chain: int, iteration: int) -> None: ...
+    def __call__(self, chain: int, iteration: int) -> None:
+        """Take note that a chain has finished so many iterations."""
 
 
 def in_notebook() -> bool:
@@ -35,7 +36,12 @@ def sampling_progress(description: str, chains: int, iterations: int, *, shown: 
 
     finished = [0] * chains
     lock = threading.Lock()
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f}%"), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f}%"),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(description, total=chains * iterations)
 

@@ -1,0 +1,35 @@
+"""Options and fixtures of the whole test suite."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from hiercomp.engines import ENGINES
+
+UCI54 = Path(os.environ.get("HIERCOMP_UCI54", Path(__file__).parent.parent / "shared/data/uci54_accuracy.csv.gz"))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--require-cmdstan", action="store_true", help="count the absence of CmdStan as a failure")
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("cmdstan") is None:
+        return
+    problem = ENGINES["cmdstan"].problem()
+    if problem is not None and item.config.getoption("--require-cmdstan"):
+        pytest.fail(problem)
+    if problem is not None:
+        pytest.skip(problem)
+
+
+@pytest.fixture(scope="session")
+def uci54() -> pd.DataFrame:
+    """The scores that the 2017 paper analysed: 54 data sets, 4 WEKA classifiers, 10 runs of 10 folds."""
+    if not UCI54.is_file():
+        pytest.skip(f"the UCI scores are not here ({UCI54.name}); set HIERCOMP_UCI54 to their path")
+    return pd.read_csv(UCI54)
