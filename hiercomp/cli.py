@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hiercomp import __version__
-from hiercomp.checks import number_between
 from hiercomp.errors import ArgumentError, HiercompError, HiercompWarning, ResultFileError
 
 if TYPE_CHECKING:
@@ -94,6 +93,7 @@ def compare(
 
     Exit code 0: a result; 2: an error in the input; 3: the computation failed its checks and there is no verdict.
     """
+    from hiercomp.checks import number_between
     from hiercomp.hierarchical import HierarchicalComparison
     from hiercomp.score_files import read_score_file
 
@@ -174,11 +174,14 @@ def main() -> None:
     except HiercompError as error:
         code = _fail(str(error))
     except typer.TyperException as error:
-        message = error.format_message()
-        code = _fail(f"{message} See hiercomp --help.")
+        message = error.format_message().rstrip(".")
+        code = _fail(f"{message}. See hiercomp --help.") if message else EXIT_ERROR  # no arguments: the help is shown
+    except OSError as error:  # such as a full disk behind standard output
+        code = _fail(str(error))
     except (KeyboardInterrupt, typer.Abort):
-        typer.echo("hiercomp: interrupted", err=True)
         code = EXIT_INTERRUPTED
+    if code == EXIT_INTERRUPTED:  # typer turns Ctrl-C into this code
+        typer.echo("hiercomp: interrupted", err=True)
     sys.exit(code or 0)
 
 
