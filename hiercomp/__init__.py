@@ -33,9 +33,8 @@ if TYPE_CHECKING:
     from hiercomp.hierarchical import HierarchicalComparison
     from hiercomp.inference import Decision, NextDataset, Odds
     from hiercomp.priors import Priors
-    from hiercomp.result import ComparisonResult
+    from hiercomp.result import ComparisonResult, load_result
     from hiercomp.rope import Rope
-    from hiercomp.storage import load_result
     from hiercomp.summary import Summary
 
 __version__ = "0.1.0"
@@ -52,7 +51,7 @@ _LAZY = {
     "Rope": "rope",
     "Summary": "summary",
     "data_card": "datasets",
-    "load_result": "storage",
+    "load_result": "result",
     "load_scores": "datasets",
 }
 

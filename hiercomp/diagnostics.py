@@ -112,11 +112,13 @@ def diagnose(
     chains, length = draws.shape[:2]
     axes = {"chain_axis": 0, "draw_axis": 1}
     halves = draws if chains > 1 else np.stack(np.array_split(draws[0, : length - length % 2], 2))
-    computed = {
-        "r_hat": array_stats.rhat(halves, **axes),  # of a single chain: between its halves
-        "ess_bulk": array_stats.ess(draws, method="bulk", **axes),
-        "ess_tail": array_stats.ess(draws, method="tail", prob=(0.05, 0.95), **axes),
-    }
+    with np.errstate(divide="ignore", invalid="ignore"):  # a parameter that never moves
+        computed = {
+            "r_hat": array_stats.rhat(halves, **axes),  # of a single chain: between its halves
+            "ess_bulk": array_stats.ess(draws, method="bulk", **axes),
+            "ess_tail": array_stats.ess(draws, method="tail", prob=(0.05, 0.95), **axes),
+        }
+        e_bfmi = float(np.min(array_stats.bfmi(statistics["energy"], **axes)))
     # A value that can't be computed is the worst that there is
     checked = {
         name: np.where(np.isnan(value), np.inf if name == "r_hat" else 0.0, value) for name, value in computed.items()
@@ -124,7 +126,6 @@ def diagnose(
     at = {name: int(np.argmax(value) if name == "r_hat" else np.argmin(value)) for name, value in checked.items()}
     worst = {name: labels[position] for name, position in at.items()}
     extreme = {name: float(value[at[name]]) for name, value in checked.items()}
-    e_bfmi = float(np.min(array_stats.bfmi(statistics["energy"], **axes)))
     divergences = int(np.sum(statistics["diverging"]))
     failures = []
     if not extreme["r_hat"] <= LARGEST_R_HAT:

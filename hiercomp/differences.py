@@ -19,7 +19,7 @@ from hiercomp.errors import (
 )
 from hiercomp.pairing import choose_algorithms, pair_scores
 from hiercomp.rope import Rope
-from hiercomp.scores import EXAMPLES_SHOWN, nearest_name, shown, tidy_scores
+from hiercomp.scores import EXAMPLES_SHOWN, nearest_name, normal_name, shown, tidy_scores
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -116,7 +116,8 @@ class PairedDifferences:
         tidy = tidy_scores(df, columns)
         left, right = choose_algorithms(tidy, left, right)
         pairs = pair_scores(tidy, left, right, drop=missing == "drop")
-        return _summarise(pairs.frame, left, right, rho, pairs.folds, higher_is_better, pairs.notes)
+        notes = pairs.notes if tidy.has_run or rho is not None else (*pairs.notes, *_many_folds(pairs.folds))
+        return _summarise(pairs.frame, left, right, rho, pairs.folds, higher_is_better, notes)
 
     @classmethod
     def from_arrays(
@@ -185,10 +186,9 @@ class PairedDifferences:
                 "right": np.concatenate(right_rows) if lengths else np.empty(0),
             }
         )
-        if len(table) == 0:
-            raise ScoreTableError(
-                "The arrays are empty: they need one row for each data set and one column for each fold."
-            )
+        if 0 in lengths or not lengths:
+            where = f"Data set {names[lengths.index(0)]!r} has no scores" if lengths else "The arrays are empty"
+            raise ScoreTableError(f"{where}: give one row for each data set and one column for each fold.")
         notes: list[Note] = []
         sizes = dict(zip(names, lengths, strict=True))
         if folds is not None:
@@ -227,7 +227,7 @@ class PairedDifferences:
     @property
     def delta0_bound(self) -> float:
         """B of the prior on delta0 (M4): 1 where every score lies in [0, 1], else the largest absolute difference."""
-        unit_interval = self.lowest_score.min() >= 0 and self.highest_score.max() <= 1
+        unit_interval = self.lowest_score.min() >= -ROUNDING and self.highest_score.max() <= 1 + ROUNDING
         return 1.0 if unit_interval else self.largest_difference
 
     def with_spread_of_rope(self, rope: Rope) -> PairedDifferences:
@@ -278,10 +278,14 @@ class PairedDifferences:
 
 
 def _rows(scores: Any, name: str) -> list[FloatArray]:
+    message = f"{name} must be a two-dimensional array of numbers or a list of arrays."
     try:
-        rows = [np.asarray(row, dtype=float) for row in scores]
+        given = [np.asarray(row) for row in scores]
+        if any(row.dtype.kind in "bSU" for row in given):  # text has a stricter grammar than float()
+            raise ScoreTableError(message)
+        rows = [row.astype(float) for row in given]
     except (TypeError, ValueError):
-        raise ScoreTableError(f"{name} must be a two-dimensional array of numbers or a list of arrays.") from None
+        raise ScoreTableError(message) from None
     if any(row.ndim != 1 for row in rows):
         raise ScoreTableError(
             f"{name} must have two dimensions, data sets and folds; for a single data set pass one row: [scores]."
@@ -301,8 +305,9 @@ def _correlations(rho: RhoLike, datasets: Sequence[str], folds: Mapping[str, int
             )
         return np.array([1 / (folds[name] or 1) for name in datasets])
     if isinstance(rho, Mapping):
+        rho = {normal_name(name): value for name, value in rho.items()}
         for name in rho:
-            if name not in datasets:
+            if name not in folds:
                 raise ArgumentError(f"rho names {name!r}, which is not a data set.{nearest_name(name, datasets)}")
         lacking = [name for name in datasets if name not in rho]
         if lacking:
@@ -310,13 +315,26 @@ def _correlations(rho: RhoLike, datasets: Sequence[str], folds: Mapping[str, int
         values = [rho[name] for name in datasets]
     else:
         values = [rho] * len(datasets)
-    for value in values:
-        if not 0 <= finite_number("rho", value) < 1:
+    for name, value in zip(datasets, values, strict=True):
+        argument = f"rho of data set {shown(name)!r}" if isinstance(rho, Mapping) else "rho"
+        if not 0 <= finite_number(argument, value) < 1:
             raise ArgumentError(
-                f"rho must be at least 0 and below 1, got {value}. It is the correlation between folds: 1/k for k-fold "
-                "cross-validation, the share of test cases for repeated hold-out, 0 for independent repetitions."
+                f"{argument} must be at least 0 and below 1, got {value}. It is the correlation between folds: 1/k for "
+                "k-fold cross-validation, the share of test cases for repeated hold-out, 0 for independent repetitions."
             )
     return np.array(values, dtype=float)
+
+
+def _many_folds(folds: Mapping[str, int | None]) -> list[Note]:
+    """A note where the folds of a table without a run column look like several runs in one numbering."""
+    name, count = max(folds.items(), key=lambda item: item[1] or 0)
+    if (count or 0) <= MOST_FOLDS:
+        return []
+    text = (
+        f"Data set {shown(name)!r} has {count} folds and there is no run column: rho defaults to 1/{count}. "
+        "If these are several runs of cross-validation, add a run column or pass rho."
+    )
+    return [Note(DefaultedRhoWarning, text)]
 
 
 def _summarise(

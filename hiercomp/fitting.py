@@ -95,10 +95,11 @@ def fit_model(
     first, other = model.centred(), model.centred_otherwise()
     attempts: list[Attempt] = []
     for purpose in PURPOSES:
-        if purpose == "longer":  # in the parameterisation that failed fewer checks
-            centred = first if len(attempts[0].failures) <= len(attempts[1].failures) else other
-        else:
-            centred = first if purpose == "first fit" else other
+        if purpose == "other parameterisation" and np.array_equal(first, other):
+            continue
+        centred = first if purpose == "first fit" else other
+        if purpose == "longer" and len(attempts[0].failures) <= len(attempts[-1].failures):
+            centred = first  # the parameterisation that failed fewer checks
         chosen = longer if purpose == "longer" else settings
         program = model.program(centred, chosen.chains, chosen.seed)
         draws = engine.sample(program, chosen)

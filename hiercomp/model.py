@@ -15,9 +15,10 @@ from hiercomp.priors import Priors
 from hiercomp.stan_programs import StanProgram
 
 # A data set is centred where this many times its squared standard error is below the population's variance around it:
-# 1 if at least half of the data sets then are, else 4. Where the two are alike the data say little about delta_i, and the
-# centred form has a funnel. Chosen on simulated collections and on the pairs of the two real tables.
+# 1 if there are many data sets and at least half of them then are, else 4. Chosen on simulated collections and on the
+# pairs of the two real tables. With few data sets sigma0 is so uncertain that the other form, which adapts to it, is safer.
 EAGER_RATIO, CAUTIOUS_RATIO = 1.0, 4.0
+MANY_DATASETS = 10
 OUTLIER_RATIO = 5.0  # squared distance from the median over the local variance of a heavy-tailed population
 
 
@@ -89,14 +90,16 @@ class HierarchicalModel:
     def centred(self) -> NDArray[np.bool_]:
         """For each data set whether delta_i itself is sampled, shape (q,)."""
         eager = self.centred_above(EAGER_RATIO)
-        return eager if eager.mean() >= 0.5 else self.centred_above(CAUTIOUS_RATIO)
+        clear = len(eager) >= MANY_DATASETS and eager.mean() >= 0.5
+        return eager if clear else self.centred_above(CAUTIOUS_RATIO)
 
     def centred_otherwise(self) -> NDArray[np.bool_]:
         """The parameterisation to try when the first one fails: more cautious if it can be, else more eager."""
-        first, cautious = self.centred(), self.centred_above(CAUTIOUS_RATIO)
-        if not np.array_equal(first, cautious):
-            return cautious
-        return np.zeros_like(first) if first.any() else self.centred_above(EAGER_RATIO)
+        first, none = self.centred(), np.zeros(len(self.mean), dtype=bool)
+        candidates = (self.centred_above(CAUTIOUS_RATIO), none, self.centred_above(EAGER_RATIO), ~none)
+        if not first.any():
+            candidates = candidates[::-1][1:]  # nothing is more cautious; all centred only if there is no other
+        return next((other for other in candidates if not np.array_equal(other, first)), ~none)
 
     def centred_above(self, ratio: float) -> NDArray[np.bool_]:
         """Where ``ratio`` times the squared standard error is below the variance of the population around a data set.
@@ -147,8 +150,8 @@ class HierarchicalModel:
         spread = np.var(self.mean, ddof=1)
         variance = max(spread - squared_error.mean(), 0.05 * max(spread, squared_error.mean()))
         sigma0 = min(np.sqrt(variance) * np.exp(0.25 * generator.normal()), 0.5 * self.sigma0_upper)
-        weight = 1 / (squared_error + sigma0**2)
-        centre = weight @ self.mean / weight.sum() + generator.normal() / np.sqrt(weight.sum())
+        precision = 1 / (squared_error + sigma0**2)
+        centre = precision @ self.mean / precision.sum() + generator.normal() / np.sqrt(precision.sum())
         delta0 = float(np.clip(centre, -0.9 * self.delta0_bound, 0.9 * self.delta0_bound))
         shrunken = (self.mean / squared_error + delta0 / sigma0**2) / (1 / squared_error + 1 / sigma0**2)
         noise = np.exp(0.05 * generator.normal(size=len(self.mean)))
@@ -158,13 +161,14 @@ class HierarchicalModel:
             "sigma": np.minimum(self.sigma_estimate * noise, 0.9 * self.sigma_upper),
             "delta_centred": shrunken[centred],
         }
-        standardised = (shrunken[~centred] - delta0) / sigma0
+        # (M10) solved for z at the starting values
+        weight = sigma0**2 / (sigma0**2 + squared_error)
+        scale = np.sqrt(weight * values["sigma"] ** 2 * (1 + (self.n - 1) * self.rho) / self.n)
+        deviation = (shrunken - delta0 - weight * (self.mean - delta0)) / scale
         if self.priors.population == "gaussian":
-            return values | {"z": standardised}
+            return values | {"z": deviation[~centred]}
         alpha, beta = self.priors.alpha, self.priors.beta
-        shape, rate = (np.mean(alpha), np.mean(beta))
-        values |= {
-            "z": np.arcsinh(standardised),
-            "nu": self.priors.nu_lower + shape / rate * np.exp(0.3 * generator.normal()),
-        }
+        shape, rate = np.mean(alpha), np.mean(beta)
+        nu = self.priors.nu_lower + shape / rate * np.exp(0.3 * generator.normal())
+        values |= {"z": np.arcsinh(deviation[~centred]), "nu": nu}
         return values | {"alpha": shape, "beta": rate} if isinstance(alpha, tuple) else values

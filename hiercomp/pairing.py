@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hiercomp.errors import DefaultedRhoWarning, DroppedScoresWarning, Note, ScoreTableError
-from hiercomp.scores import EXAMPLES_SHOWN, TidyScores, cells, nearest_name, shown
+from hiercomp.errors import DroppedScoresWarning, Note, ScoreTableError
+from hiercomp.scores import EXAMPLES_SHOWN, TidyScores, cells, nearest_name, normal_name, shown
 
 if TYPE_CHECKING:
     import pandas as pd
-
-MOST_FOLDS = 20  # of one run: above it, folds without a run column look like several runs in one numbering
 
 
 @dataclass(frozen=True)
@@ -39,6 +37,7 @@ class ScorePairs:
 def choose_algorithms(tidy: TidyScores, left: str | None, right: str | None) -> tuple[str, str]:
     """The two algorithms to compare; where the table holds exactly two they need not be named."""
     names = tidy.algorithms
+    left, right = (name if name is None else normal_name(name) for name in (left, right))
     listed = ", ".join(repr(shown(name)) for name in names[:20]) + (", ..." if len(names) > 20 else "")
     if len(names) < 2:
         raise ScoreTableError(f"The table holds one algorithm only ({listed}); a comparison needs two.")
@@ -80,17 +79,9 @@ def pair_scores(tidy: TidyScores, left: str, right: str, *, drop: bool) -> Score
     _refuse_duplicates(frame, place, tidy)
     folds = {str(name): _folds_of_a_run(rows) for name, rows in frame.groupby("dataset", sort=False)}
     notes = list(tidy.notes)
-    if not tidy.has_run and max((count or 0) for count in folds.values()) > MOST_FOLDS:
-        name, count = max(folds.items(), key=lambda item: item[1] or 0)
-        notes.append(
-            Note(
-                DefaultedRhoWarning,
-                f"Data set {shown(name)!r} has {count} folds and there is no run column: rho defaults to 1/{count}. "
-                "If these are several runs of cross-validation, add a run column or pass rho.",
-            )
-        )
     frame, single = _both_algorithms(frame)
     notes += single
+    comparable = frame["dataset"].unique()
     frame, missing = _finite(frame, drop)
     notes += missing
     sides = [
@@ -117,6 +108,10 @@ def pair_scores(tidy: TidyScores, left: str, right: str, *, drop: bool) -> Score
     paired = merged.loc[~unpaired, ["dataset", "left", "right"]].reset_index(drop=True)
     if len(paired) == 0:
         raise ScoreTableError(f"No fold has a score of both {shown(left)!r} and {shown(right)!r}.")
+    lost = sorted(set(comparable) - set(paired["dataset"]))
+    if lost:
+        text = f"{len(lost)} data sets have no paired score left and are left out: {_first(lost)}."
+        notes.append(Note(DroppedScoresWarning, text))
     return ScorePairs(paired, folds, tuple(notes))
 
 
@@ -151,15 +146,18 @@ def _both_algorithms(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[Note]]:
     single = [str(name) for name in algorithms.index[algorithms < 2]]
     if not single:
         return frame, []
-    listed = ", ".join(repr(shown(name)) for name in single[:EXAMPLES_SHOWN])
-    more = f" and {len(single) - EXAMPLES_SHOWN} more" if len(single) > EXAMPLES_SHOWN else ""
     if len(single) == len(algorithms):
-        raise ScoreTableError(f"No data set has scores of both algorithms (data sets: {listed}{more}).")
+        raise ScoreTableError(f"No data set has scores of both algorithms (data sets: {_first(single)}).")
     note = Note(
         DroppedScoresWarning,
-        f"{len(single)} data sets have scores of one algorithm only and are left out: {listed}{more}.",
+        f"{len(single)} data sets have scores of one algorithm only and are left out: {_first(single)}.",
     )
     return frame[~frame["dataset"].isin(single)], [note]
+
+
+def _first(names: list[str]) -> str:
+    listed = ", ".join(repr(shown(name)) for name in names[:EXAMPLES_SHOWN])
+    return listed + (f" and {len(names) - EXAMPLES_SHOWN} more" if len(names) > EXAMPLES_SHOWN else "")
 
 
 def _finite(frame: pd.DataFrame, drop: bool) -> tuple[pd.DataFrame, list[Note]]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hiercomp import errors
 from hiercomp.diagnostics import Diagnostics
 from hiercomp.differences import PairedDifferences
 from hiercomp.engines import SamplerSettings
@@ -19,6 +20,7 @@ from hiercomp.inference import Decision, NextDataset, Odds, dataset_table, decid
 from hiercomp.predictive import log_likelihood, next_differences, replicated_means
 from hiercomp.priors import Priors
 from hiercomp.rope import REGIONS, Rope, RopeLike
+from hiercomp.storage import read_tree, write_tree
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -216,9 +218,25 @@ class ComparisonResult:
         ResultFileError
             If the file exists and ``overwrite`` is False, or can't be written.
         """
-        from hiercomp.storage import save_result
+        return write_tree(self.posterior, self._description(), path, overwrite=overwrite)
 
-        return save_result(self, path, overwrite=overwrite)
+    def _description(self) -> dict[str, Any]:
+        """Everything but the draws, as plain values."""
+        differences = {
+            name: value.tolist() if isinstance(value, np.ndarray) else value
+            for name, value in vars(self.differences).items()
+            if name != "notes"
+        }
+        return {
+            "differences": differences | {"notes": _plain_notes(self.differences.notes)},
+            "rope": asdict(self.rope),
+            "priors": self.priors.to_dict(),
+            "diagnostics": asdict(self.diagnostics),
+            "engine": self.engine,
+            "settings": asdict(self.settings),
+            "attempts": [asdict(attempt) for attempt in self.attempts],
+            "fit_notes": _plain_notes(self.fit_notes),
+        }
 
     def __repr__(self) -> str:
         return (
@@ -228,3 +246,42 @@ class ComparisonResult:
 
     def _repr_html_(self) -> str:
         return self.summary()._repr_html_()
+
+
+def load_result(path: str | Path) -> ComparisonResult:
+    """Read a result that `ComparisonResult.save` wrote.
+
+    Raises
+    ------
+    ResultFileError
+        If there is no such file, or it is damaged or not a saved result.
+    """
+    tree, description = read_tree(path)
+    fields = description["differences"]
+    kinds = {"mean": float, "sum_of_squares": float, "rho": float, "lowest_score": float, "highest_score": float}
+    arrays = {name: np.array(fields[name], dtype=kind) for name, kind in (kinds | {"n": int, "constant": bool}).items()}
+    plain = {"datasets": tuple(fields["datasets"]), "notes": _notes(fields["notes"])}
+    return ComparisonResult(
+        differences=PairedDifferences(**(fields | arrays | plain)),
+        rope=Rope(**description["rope"]),
+        priors=Priors(**description["priors"]),
+        posterior=tree,
+        diagnostics=Diagnostics(**_with_tuple(description["diagnostics"])),
+        engine=description["engine"],
+        settings=SamplerSettings(**description["settings"]),
+        attempts=tuple(Attempt(**_with_tuple(attempt)) for attempt in description["attempts"]),
+        fit_notes=_notes(description["fit_notes"]),
+    )
+
+
+def _with_tuple(fields: dict[str, Any]) -> dict[str, Any]:
+    """Failures as the tuple that they were before JSON made a list of them."""
+    return fields | {"failures": tuple(fields["failures"])}
+
+
+def _plain_notes(notes: tuple[Note, ...]) -> list[list[str]]:
+    return [[note.category.__name__, note.message] for note in notes]
+
+
+def _notes(plain: list[list[str]]) -> tuple[Note, ...]:
+    return tuple(Note(getattr(errors, name, errors.HiercompWarning), message) for name, message in plain)

@@ -9,6 +9,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hiercomp.checks import finite_number
 from hiercomp.errors import ArgumentError
 
 REGIONS = ("left", "rope", "right")
@@ -43,8 +44,8 @@ class Rope:
     upper: float
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.lower) and math.isfinite(self.upper)):
-            raise ArgumentError(f"rope must be finite, got [{self.lower}, {self.upper}].")
+        for end in ("lower", "upper"):
+            object.__setattr__(self, end, finite_number(f"The {end} end of the rope", getattr(self, end)))
         if self.lower > self.upper:
             raise ArgumentError(
                 f"rope is reversed: its lower end {self.lower:g} is above its upper end {self.upper:g}. "
@@ -63,12 +64,12 @@ class Rope:
         if isinstance(rope, Rope):
             return rope
         message = f"rope must be a half-width such as 0.01 or a pair such as (-0.01, 0.01), got {rope!r}."
-        if isinstance(rope, (bool, np.bool_, str)):
-            raise ArgumentError(message)
         try:
-            values = np.asarray(rope, dtype=float)
-        except (TypeError, ValueError):
+            values = np.asarray(rope)
+        except ValueError:  # ragged
             raise ArgumentError(message) from None
+        if values.dtype.kind not in "fiu":
+            raise ArgumentError(message)
         if values.shape == (2,):
             return cls(float(values[0]), float(values[1]))
         if values.shape != ():
@@ -94,32 +95,28 @@ class Rope:
         return Rope(self.lower * factor, self.upper * factor)
 
 
-def student_t_lower_tail(t: ArrayLike, nu: ArrayLike) -> NDArray[np.float64]:
-    """P(T < t) of a Student-t for t <= 0, to full relative accuracy; ``nu`` may be infinite (Gaussian).
+def student_t_half(t: ArrayLike, nu: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """P(T > t) and P(0 < T < t) of a Student-t for t >= 0; ``nu`` may be infinite (Gaussian).
 
-    ``scipy.special.stdtr`` is not used: with one degree of freedom it is wrong near 0. The regularised incomplete
-    beta function gives I_x(nu/2, 1/2) / 2 with x = nu / (nu + t^2) (Abramowitz & Stegun 26.7.1).
+    The smaller of the two has full relative accuracy: below t = 1 the central part is computed and the tail is the rest
+    of 1/2, above it the other way round. With x = nu / (nu + t^2) the tail is I_x(nu/2, 1/2) / 2 and the central part
+    I_(1-x)(1/2, nu/2) / 2 (Abramowitz & Stegun 26.7.1); where x is near 1 and has lost its digits, the tail comes from
+    1 - x. ``scipy.special.stdtr`` is not used: with one degree of freedom it is wrong near 0.
     """
     from scipy import special
 
     t, nu = np.broadcast_arrays(np.asarray(t, dtype=float), np.asarray(nu, dtype=float))
-    gaussian = np.isinf(nu)
-    finite_nu = np.where(gaussian, 1.0, nu)
-    with np.errstate(over="ignore"):
-        beta = special.betainc(finite_nu / 2, 0.5, finite_nu / (finite_nu + t**2)) / 2
-    return np.asarray(np.where(gaussian, special.ndtr(t), beta))
-
-
-def student_t_central(t: ArrayLike, nu: ArrayLike) -> NDArray[np.float64]:
-    """P(0 < T < t) of a Student-t for t >= 0, to full relative accuracy near 0; ``nu`` may be infinite."""
-    from scipy import special
-
-    t, nu = np.broadcast_arrays(np.asarray(t, dtype=float), np.asarray(nu, dtype=float))
-    gaussian = np.isinf(nu)
-    finite_nu = np.where(gaussian, 1.0, nu)
+    gaussian, near = np.isinf(nu), t < 1
+    nu = np.where(gaussian, 1.0, nu)
     with np.errstate(over="ignore", invalid="ignore"):
-        ratio = np.where(np.isinf(t**2), 1.0, t**2 / (finite_nu + t**2))
-    return np.asarray(np.where(gaussian, special.erf(t / math.sqrt(2)), special.betainc(0.5, finite_nu / 2, ratio)) / 2)
+        x = nu / (nu + t**2)
+        rest = np.where(np.isinf(t**2), 1.0, t**2 / (nu + t**2))
+    from_rest = ~near & (x > 0.5)
+    tail = special.betainc(nu / 2, 0.5, np.where(near | from_rest, 0.0, x)) / 2
+    tail += special.betaincc(0.5, nu / 2, np.where(from_rest, rest, 1.0)) / 2
+    central = special.betainc(0.5, nu / 2, np.where(near, rest, 0.0)) / 2
+    tail, central = np.where(near, 0.5 - central, tail), np.where(near, central, 0.5 - tail)
+    return np.where(gaussian, special.ndtr(-t), tail), np.where(gaussian, special.erf(t / math.sqrt(2)) / 2, central)
 
 
 def region_probabilities(delta0: ArrayLike, sigma0: ArrayLike, nu: ArrayLike, rope: Rope) -> NDArray[np.float64]:
@@ -155,8 +152,8 @@ def region_probabilities(delta0: ArrayLike, sigma0: ArrayLike, nu: ArrayLike, ro
     scale = np.where(point, 1.0, sigma0)
     with np.errstate(over="ignore"):
         lower, upper = (rope.lower - delta0) / scale, (rope.upper - delta0) / scale
-    tail_lower, tail_upper = student_t_lower_tail(-np.abs(lower), nu), student_t_lower_tail(-np.abs(upper), nu)
-    central_lower, central_upper = student_t_central(np.abs(lower), nu), student_t_central(np.abs(upper), nu)
+    tail_lower, central_lower = student_t_half(np.abs(lower), nu)
+    tail_upper, central_upper = student_t_half(np.abs(upper), nu)
     left = np.where(lower <= 0, tail_lower, 0.5 + central_lower)
     right = np.where(upper >= 0, tail_upper, 0.5 + central_upper)
     straddles = (lower < 0) & (upper > 0)

@@ -10,7 +10,7 @@ from hiercomp.rope import Rope
 from hiercomp.scores import shown
 
 PERCENTAGE_ROPE = 0.05  # below it, scores between 0 and 100 look like percentages under a rope for fractions
-LARGEST_FRACTION = 1.0
+LARGEST_FRACTION = 1 + 1e-9  # an AUC may exceed 1 by rounding
 SPREAD_RATIO = 100.0  # a data set whose standard deviation is this many times the median
 
 

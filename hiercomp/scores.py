@@ -108,6 +108,8 @@ def find_columns(frame: pd.DataFrame, columns: Mapping[str, str] | None = None) 
     if len(set(names)) < len(names):
         repeated = sorted({str(name) for name in names if names.count(name) > 1})
         raise ScoreTableError(f"Column names occur twice: {', '.join(repeated)}. Rename or remove one of each.")
+    if columns is not None and not isinstance(columns, Mapping):
+        raise ArgumentError(f"columns must be a mapping such as {{'score': 'auc'}}, got {columns!r}.")
     chosen = dict(columns or {})
     for role, name in chosen.items():
         if role not in ROLES:
@@ -147,6 +149,11 @@ def is_name_column(name: str) -> bool:
     return _plain(name) in ALIASES["dataset"] + ALIASES["algorithm"]
 
 
+def normal_name(name: object) -> str:
+    """A name as text, in Unicode normal form C without outer spaces."""
+    return unicodedata.normalize("NFC", str(name)).strip()
+
+
 def nearest_name(name: str, names: Iterable[str]) -> str:
     """ " Did you mean 'x'?" where one of the names is close, else nothing."""
     folded = {candidate.casefold(): candidate for candidate in names}
@@ -179,13 +186,13 @@ def _to_pandas(df: Any) -> pd.DataFrame:
 
     if isinstance(df, pd.DataFrame):
         named = [name for name in df.index.names if name is not None]
-        frame = df.reset_index() if named else df.reset_index(drop=True)
-        if isinstance(frame.columns, pd.MultiIndex):
+        if isinstance(df.columns, pd.MultiIndex):
             raise ScoreTableError(
                 "The table has several levels of column names. It must be tidy, one row for each score: "
                 "bring it into long form first, for instance with DataFrame.stack or DataFrame.melt."
             )
-        return frame
+        kept = [name for name in named if name not in df.columns]  # a level that repeats a column is left out
+        return df.reset_index(level=kept).reset_index(drop=True) if kept else df.reset_index(drop=True)
     import narwhals
 
     try:
@@ -224,7 +231,7 @@ def _nearest(role: str, names: list[Any]) -> str:
 
 
 def _names(column: pd.Series, name: str) -> tuple[pd.Series, list[Note]]:
-    """Names as text, in Unicode normal form C without outer spaces."""
+    """Names in normal form, and notes on names that are easily confused."""
     missing = column.isna().to_numpy()
     if missing.any():
         rows = ", ".join(str(row) for row in np.flatnonzero(missing)[:EXAMPLES_SHOWN])
@@ -234,7 +241,7 @@ def _names(column: pd.Series, name: str) -> tuple[pd.Series, list[Note]]:
             "keep_default_na=False."
         )
     codes, originals = column.astype(str).factorize()
-    normal = [unicodedata.normalize("NFC", str(original)).strip() for original in originals]
+    normal = [normal_name(original) for original in originals]
     if "" in normal:
         raise ScoreTableError(f"Column {name!r} has names that are empty or only spaces. Fill them in.")
     notes = []
@@ -298,14 +305,18 @@ def _scores(column: pd.Series, name: str, frame: pd.DataFrame, found: Mapping[st
             except (TypeError, ValueError):
                 wrong[row] = type(cell).__name__ not in ("NAType", "NaTType")
     if wrong.any():
-        view = frame.rename(columns={found[role]: role for role in found if role != "score"})
-        examples = cells(view, wrong, found["score"])
+        view = frame[list(found.values())].set_axis(list(found), axis=1)
+        examples = cells(view, wrong, "score")
         hint = ""
         first = str(column.to_list()[int(np.flatnonzero(wrong)[0])])
         if re.fullmatch(r"\s*[+-]?\d+,\d+\s*", first):
             hint = " These look like decimal commas: read the file with decimal=','."
         elif first.strip().endswith("%"):
             hint = " Remove the percent signs, and give the rope in percentage points or divide the scores by 100."
+        elif not first.isascii():
+            hint = (
+                " They hold characters such as a Unicode minus or a no-break space: use plain ASCII digits and signs."
+            )
         raise ScoreTableError(
             f"{wrong.sum()} of {len(column)} cells of column {name!r} are not numbers (first: {examples})."
             f"{hint or ' Correct or remove these rows.'}"

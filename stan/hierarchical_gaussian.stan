@@ -21,12 +21,13 @@ parameters {
 }
 transformed parameters {
   vector[q] delta; // mean difference of each data set
+#include blocks/conditional_moments.stan
   delta[centred_index] = delta_centred;
-  delta[noncentred_index] = delta0 + sigma0 * z;
+  delta[noncentred_index] += scale .* z; // (M10)
 }
 model {
   // (M3)-(M5) are uniform between the declared bounds
-  delta_centred ~ normal(delta0, sigma0); // (M2) as nu goes to infinity
-  z ~ std_normal(); // the same, non-centred
+  delta ~ normal(delta0, sigma0); // (M2) as nu goes to infinity
+  target += sum(log(scale)); // Jacobian of (M10)
   mean_difference ~ intraclass_normal(delta, sigma, n, within, information); // (M1)
 }

@@ -6,7 +6,6 @@
  */
 functions {
 #include functions/intraclass_normal.stan
-#include functions/sinh_student_t.stan
 }
 data {
 #include blocks/differences.stan
@@ -27,13 +26,14 @@ parameters {
 }
 transformed parameters {
   vector[q] delta; // mean difference of each data set
+#include blocks/conditional_moments.stan
   delta[centred_index] = delta_centred;
-  delta[noncentred_index] = delta0 + sigma0 * sinh(z);
+  delta[noncentred_index] += scale .* sinh(z); // (M10)
 }
 model {
   // (M3)-(M5) are uniform between the declared bounds
   nu - nu_lower ~ gamma(alpha, beta); // (M6)
-  delta_centred ~ student_t(nu, delta0, sigma0); // (M2)
-  z ~ sinh_student_t(nu); // (M2), non-centred
+  delta ~ student_t(nu, delta0, sigma0); // (M2)
+  target += sum(log(scale)) + sum(log(cosh(z))); // Jacobian of (M10)
   mean_difference ~ intraclass_normal(delta, sigma, n, within, information); // (M1)
 }

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import interpolate, special, stats
+from threadpoolctl import threadpool_limits
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ def student_cdf(nu, t):
     return special.stdtr(nu, t) if np.isfinite(nu) else special.ndtr(t)
 
 
+@threadpool_limits.wrap(limits=1)  # small products; more threads only get in each other's way
 def next_dataset(
     mean, sum_of_squares, n, rho, *, rope, bound, nu_lower=1.0, shape=(0.5, 5.0), rate=(0.05, 0.15),
     gaussian=False, cells=1500, centres=120, scales=60, dofs=24,

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import time
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
@@ -184,3 +186,31 @@ def test_the_interpreters_own_words_are_in_the_error(model):
     broken = type(program)(program.name, {**program.data, "q": 3}, program.initial_values, program.variables)
     with pytest.raises(EngineError, match=r"embedded engine failed: \S"):
         ENGINES["embedded"].sample(broken, QUICK)
+
+
+@pytest.mark.cmdstan
+@pytest.mark.skipif(os.name == "nt", reason="process groups are POSIX")
+def test_ctrl_c_during_cmdstan_leaves_nothing_behind(tmp_path):
+    # A terminal sends Ctrl-C to the whole process group; 200,000 draws take far longer than the wait
+    code = (
+        "import numpy as np, hiercomp as hc\n"
+        "x = np.random.default_rng(0).normal(0.01, 0.02, (30, 50))\n"
+        "print('ready', flush=True)\n"
+        "hc.HierarchicalComparison.from_arrays(0.5 - x, 0.5 + x, folds=10).fit('cmdstan', draws=200_000)\n"
+    )
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], env=environment, start_new_session=True, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    assert process.stdout.readline().strip() == "ready"
+    deadline = time.monotonic() + 60
+    while not list(tmp_path.glob("hiercomp-*/*.csv")):  # until CmdStan writes its draws
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    os.killpg(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert "KeyboardInterrupt" in errors
+    assert list(tmp_path.glob("*")) == []
+    with pytest.raises(ProcessLookupError):
+        os.killpg(process.pid, 0)  # no process of the group is left

@@ -115,7 +115,7 @@ def test_likelihood_equals_the_multivariate_normal_of_scipy(scores, model):
 
 @pytest.mark.parametrize("priors", [Priors(), Priors.kruschke(), Priors.gaussian()], ids=lambda priors: priors.name)
 def test_noncentred_density_is_the_centred_one_times_the_jacobian(scores, priors):
-    # delta = delta0 + sigma0 sinh(z) (or z): d delta / d z = sigma0 cosh(z) (or sigma0)
+    # (M10): delta = location + scale sinh(z) (or z), so that d delta / d z = scale cosh(z) (or scale)
     model = HierarchicalModel.of(PairedDifferences.from_arrays(np.zeros_like(scores), scores, rho=RHO), priors)
     mixed = np.array([True, False, True, False, False, True])
     centred, partly = closed_form(model, np.ones(Q, dtype=bool)), closed_form(model, mixed)
@@ -128,10 +128,14 @@ def test_noncentred_density_is_the_centred_one_times_the_jacobian(scores, priors
             point.pop("nu")
         if not isinstance(priors.alpha, tuple) or priors.population == "gaussian":
             point.pop("alpha"), point.pop("beta")
-        standardised = (delta[~mixed] - point["delta0"]) / point["sigma0"]
+        # Normal-normal conjugacy: precision 1/se^2 + 1/sigma0^2, mean weighted by the two
+        squared_error = point["sigma"] ** 2 * (1 + (N - 1) * RHO) / N
+        scale = (1 / squared_error + 1 / point["sigma0"] ** 2) ** -0.5
+        location = scale**2 * (model.mean / squared_error + point["delta0"] / point["sigma0"] ** 2)
+        deviation = ((delta - location) / scale)[~mixed]
         gaussian = priors.population == "gaussian"
-        z = standardised if gaussian else np.arcsinh(standardised)
-        jacobian = np.log(point["sigma0"] * (np.ones_like(z) if gaussian else np.cosh(z))).sum()
+        z = deviation if gaussian else np.arcsinh(deviation)
+        jacobian = np.log(scale[~mixed] * (np.ones_like(z) if gaussian else np.cosh(z))).sum()
         one = point | {"delta_centred": delta, "z": np.empty(0)}
         two = point | {"delta_centred": delta[mixed], "z": z}
         density = [m.log_prob_grad(m.unconstrain(json_ready(p)))[0] for m, p in ((centred, one), (partly, two))]

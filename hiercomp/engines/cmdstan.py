@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 import tempfile
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -79,6 +80,7 @@ class CmdStanEngine:
             }
         starts: list[Mapping[str, Any]] = [json_ready(position) for position in positions]
         shown = settings.progress and (sys.stderr.isatty() or in_notebook())
+        before = set(threading.enumerate())
         with tempfile.TemporaryDirectory(prefix="hiercomp-") as folder, cmdstanpy.disable_logging():
             try:
                 model = cmdstanpy.CmdStanModel(exe_file=str(executable(program)))
@@ -86,6 +88,7 @@ class CmdStanEngine:
                     data=json_ready(program.data),
                     inits=starts,
                     chains=settings.chains,
+                    parallel_chains=settings.chains,  # none waits in a queue that Ctrl-C would not empty
                     iter_sampling=settings.draws,
                     max_treedepth=MAX_TREE_DEPTH,
                     sig_figs=18,
@@ -98,6 +101,10 @@ class CmdStanEngine:
                 columns = {name: _by_chain(fit, name, settings) for name in names if name in fit.metadata.stan_vars}
                 sampler = fit.method_variables()
                 step_sizes, metrics = np.array(fit.step_size), tuple(np.array(fit.metric))
+            except KeyboardInterrupt:
+                for thread in set(threading.enumerate()) - before:  # CmdStanPy's, which see their chains end
+                    thread.join(timeout=10)
+                raise
             except (RuntimeError, ValueError, OSError) as error:
                 said = _last_words(Path(folder)) or str(error)
                 raise EngineError(f"CmdStan failed: {said} (`hiercomp doctor` checks the installation.)") from error

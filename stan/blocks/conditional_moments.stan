@@ -1,0 +1,12 @@
+  vector[q - q_centred] scale; // sd of delta_i given sigma_i and sigma0, (M10)
+  {
+    vector[q - q_centred] squared_error = square(sigma[noncentred_index])
+                                          ./ information[noncentred_index];
+    vector[q - q_centred] weight = square(sigma0)
+                                   ./ (square(sigma0) + squared_error);
+    scale = sqrt(weight .* squared_error);
+    delta[noncentred_index] = delta0
+                              + weight
+                                .* (mean_difference[noncentred_index]
+                                    - delta0);
+  }

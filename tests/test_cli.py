@@ -1,0 +1,260 @@
+"""The command, run as a user runs it: what goes where, exit codes, and no traceback ever."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import hiercomp as hc
+
+COMMAND = [sys.executable, "-m", "hiercomp.cli"]
+ENGINE = ["--engine", "embedded"]
+
+
+def hiercomp(folder: Path, *arguments: str, **options) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*COMMAND, *map(str, arguments)],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        **options,
+    )
+
+
+def assert_one_line_of_error(done: subprocess.CompletedProcess[str], *parts: str) -> None:
+    assert done.returncode == 2, done
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1, done.stderr
+    assert done.stderr.startswith("hiercomp: ")
+    assert "Traceback" not in done.stderr
+    for part in parts:
+        assert part in done.stderr, done.stderr
+
+
+@pytest.fixture
+def folder(tmp_path, scores) -> Path:
+    scores.to_csv(tmp_path / "scores.csv", index=False)
+    return tmp_path
+
+
+def test_the_version_is_the_packages(tmp_path):
+    done = hiercomp(tmp_path, "--version")
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"hiercomp {hc.__version__}\n", "")
+
+
+def test_demo_prints_the_summary_on_standard_output_and_nothing_else_there(tmp_path):
+    done = hiercomp(tmp_path, "demo", *ENGINE)
+    comparison = hc.HierarchicalComparison(hc.load_scores("keel"), "naive_bayes", "decision_tree", rope=0.01)
+    summary = comparison.fit("embedded", progress=False).summary()
+    assert done.returncode == 0
+    assert done.stdout == f"{summary}\n"
+    assert summary.conclusion in done.stdout
+    assert "hiercomp compare" in done.stderr
+    assert os.listdir(tmp_path) == []
+
+
+def test_compare_gives_what_python_gives_and_writes_json_and_the_result(folder, result):
+    done = hiercomp(
+        folder,
+        "compare",
+        "scores.csv",
+        "--left",
+        "bayes",
+        "--right",
+        "tree",
+        *ENGINE,
+        "--json",
+        "out.json",
+        "--save",
+        "fit.nc",
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert done.stdout == f"{result.summary()}\n"
+    assert json.loads((folder / "out.json").read_text(encoding="utf-8")) == result.summary().to_dict()
+    loaded = hc.load_result(folder / "fit.nc")
+    assert loaded.posterior.identical(result.posterior)
+    assert sorted(os.listdir(folder)) == ["fit.nc", "out.json", "scores.csv"]
+
+
+def test_json_on_standard_output_is_all_that_is_there(folder):
+    done = hiercomp(
+        folder, "compare", "scores.csv", *ENGINE, "--seed", "3", "--rope=-0.02:0.01", "--alpha", "0.1", "--json", "-"
+    )
+    content = json.loads(done.stdout)
+    assert content["rope"] == [-0.02, 0.01]
+    assert content["decision"]["alpha"] == 0.1
+    assert "seed 3" in content["computation"]
+
+
+def test_the_options_reach_the_comparison(tmp_path, scores):
+    table = scores.rename(columns={"dataset": "id", "score": "error"})
+    table["id"] = table["id"].map({f"d{i}": "0" * i + "1" for i in range(8)})  # 1, 01, 001, ...: all the same number
+    table = table[~((table["id"] == "1") & (table["algorithm"] == "tree") & (table["run"] == 2))]
+    table.to_csv(tmp_path / "scores.csv", index=False)
+    done = hiercomp(
+        *(
+            tmp_path,
+            "compare",
+            "scores.csv",
+            *ENGINE,
+            "--column",
+            "dataset=id",
+            "--column",
+            "score=error",
+            "--lower-is-better",
+        ),
+        *(
+            "--drop-unpaired",
+            "--prior",
+            "gaussian",
+            "--chains",
+            "3",
+            "--left",
+            "bayes",
+            "--right",
+            "tree",
+            "--json",
+            "-",
+        ),
+    )
+    assert done.returncode == 0, done.stderr
+    content = json.loads(done.stdout)
+    assert (content["datasets"], content["scores"]) == (8, 230)  # 8 x 30 pairs but one run of ten
+    assert content["diagnostics"]["chains"] == 3
+    assert content["decision"]["region"] == "left"  # tree's larger error is worse
+    assert "nu" not in content["population"]
+    assert any("10" in note for note in content["notes"])
+
+
+def test_an_existing_file_is_refused_before_the_fit(folder):
+    (folder / "out.json").write_text("precious")
+    (folder / "fit.nc").write_text("precious")
+    started = time.monotonic()
+    for option, name in (("--json", "out.json"), ("--save", "fit.nc")):
+        # A fit of a million draws would take hours
+        done = hiercomp(folder, "compare", "scores.csv", *ENGINE, "--draws", "1000000", option, name)
+        assert_one_line_of_error(done, name, "--force")
+        assert (folder / name).read_text() == "precious"
+    assert time.monotonic() - started < 60
+
+
+def test_force_overwrites(folder):
+    (folder / "out.json").write_text("old")
+    (folder / "fit.nc").write_text("old")
+    done = hiercomp(folder, "compare", "scores.csv", *ENGINE, "--json", "out.json", "--save", "fit.nc", "--force")
+    assert done.returncode == 0
+    assert json.loads((folder / "out.json").read_text())["status"] == "ok"
+    assert hc.load_result(folder / "fit.nc").status == "ok"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (["scores.csv", "--left", "bays"], ["'bays'", "'bayes'"]),
+        (["scores.csv", "--rope=-0.01"], ["rope", "negative"]),
+        (["scores.csv", "--rope", "wide"], ["--rope", "'wide'"]),
+        (["scores.csv", "--rope", "nan"], ["rope", "finite"]),
+        (["scores.csv", "--engine", "embeded"], ["engine", "'embedded'"]),
+        (["scores.csv", "--seed", "-1"], ["seed", "-1"]),
+        (["scores.csv", "--chains", "0"], ["chains", "between 1 and 100"]),
+        (["scores.csv", "--chains", "many"], ["--chains"]),
+        (["scores.csv", "--alpha", "2", "--draws", "1000000"], ["alpha"]),
+        (["scores.csv", "--prior", "flat"], ["--prior", "gaussian"]),
+        (["scores.csv", "--column", "score"], ["--column", "ROLE=NAME"]),
+        (["scores.csv", "--column", "score=auc"], ["'auc'"]),
+        (["scores.csv", "--rho", "1"], ["rho"]),
+        (["scores.csv", "--save", "nowhere/fit.nc"], ["nowhere"]),
+        (["scores.csv", "--save", "x", "--json", "x"], ["--json and --save"]),
+        (["scores.csv", "--bogus"], ["--bogus"]),
+        (["missing.csv"], ["missing.csv"]),
+        (["."], ["folder"]),
+        ([], ["scores"]),
+    ],
+)
+def test_a_bad_argument_is_one_line_on_standard_error(folder, arguments, parts):
+    assert_one_line_of_error(hiercomp(folder, "compare", *arguments), *parts)
+    assert os.listdir(folder) == ["scores.csv"]
+
+
+def test_an_unknown_command_is_one_line(tmp_path):
+    assert_one_line_of_error(hiercomp(tmp_path, "compair"), "compair")
+
+
+def test_a_typo_in_a_column_name_is_found(tmp_path, scores):
+    scores.rename(columns={"algorithm": "algoritm"}).to_csv(tmp_path / "scores.csv", index=False)
+    assert_one_line_of_error(hiercomp(tmp_path, "compare", "scores.csv"), "'algorithm'", "'algoritm'")
+
+
+def test_percentages_under_a_rope_for_fractions_are_found(tmp_path, scores):
+    scores.assign(score=100 * scores["score"]).to_csv(tmp_path / "scores.csv", index=False)
+    assert_one_line_of_error(hiercomp(tmp_path, "compare", "scores.csv"), "percentages", "Did you mean 1?")
+
+
+def test_a_full_disk_behind_standard_output_is_one_line(folder):
+    if not Path("/dev/full").exists():
+        pytest.skip("needs /dev/full")
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [*COMMAND, "compare", "scores.csv", *ENGINE],
+            cwd=folder,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "Traceback" not in done.stderr
+
+
+def test_a_failing_fit_exits_with_three_and_gives_no_verdict(tmp_path, hard_scores, failed):
+    hard_scores.to_csv(tmp_path / "scores.csv", index=False)
+    short = ["--chains", "2", "--warmup", "100", "--draws", "100"]
+    done = hiercomp(tmp_path, "compare", "scores.csv", "--left", "bayes", "--right", "tree", *ENGINE, *short)
+    assert done.returncode == 3
+    assert "No verdict: the computation failed its checks" in done.stdout
+    assert done.stdout == f"{failed.summary()}\n"
+    assert done.stderr == ""
+
+
+def test_doctor_tries_both_engines(tmp_path):
+    done = hiercomp(tmp_path, "doctor")
+    assert done.returncode == 0
+    assert [line.split(":")[0] for line in done.stdout.splitlines()] == ["embedded", "cmdstan"]
+    assert "embedded: works" in done.stdout
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
+def test_ctrl_c_stops_a_long_fit_and_leaves_nothing_behind(tmp_path):
+    hc.load_scores("keel").to_csv(tmp_path / "keel.csv", index=False)
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    command = [*COMMAND, "compare", "keel.csv", "--left", "naive_bayes", "--right", "decision_tree", *ENGINE]
+    process = subprocess.Popen(
+        [*command, "--draws", "20000", "--save", "fit.nc"],
+        cwd=tmp_path,
+        env={**os.environ, "TMPDIR": str(temporary)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(4)  # reading the table takes about one second, the fit more than ten
+    assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert output == ""
+    assert errors == "hiercomp: interrupted\n"
+    assert os.listdir(temporary) == []
+    assert sorted(os.listdir(tmp_path)) == ["keel.csv", "temporary"]
