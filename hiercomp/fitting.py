@@ -16,7 +16,7 @@ from hiercomp.model import HierarchicalModel
 from hiercomp.rope import REGIONS, Rope
 
 CAREFUL_ADAPT_DELTA = 0.99
-LONGER_WARMUP, LONGER_DRAWS = 2, 3
+LONGER_WARMUP, LONGER_DRAWS = 2, 5
 PURPOSES = ("first fit", "other parameterisation", "longer")
 MOST_DRAWS = 20_000  # a chain, where runs are extended for precision
 

@@ -96,9 +96,9 @@ class HierarchicalModel:
     def centred_otherwise(self) -> NDArray[np.bool_]:
         """The parameterisation to try when the first one fails: more cautious if it can be, else more eager."""
         first, none = self.centred(), np.zeros(len(self.mean), dtype=bool)
-        candidates = (self.centred_above(CAUTIOUS_RATIO), none, self.centred_above(EAGER_RATIO), ~none)
+        candidates = [self.centred_above(CAUTIOUS_RATIO), none, self.centred_above(EAGER_RATIO), ~none]
         if not first.any():
-            candidates = candidates[::-1][1:]  # nothing is more cautious; all centred only if there is no other
+            candidates = candidates[2:]  # nothing is more cautious; all centred only if there is no other
         return next((other for other in candidates if not np.array_equal(other, first)), ~none)
 
     def centred_above(self, ratio: float) -> NDArray[np.bool_]:

@@ -176,7 +176,7 @@ def test_a_failed_fit_was_run_again_longer(failed):
     # The other parameterisation is another one, or isn't tried: the same run twice would fail the same way
     assert [other.purpose for other in others] in ([], ["other parameterisation"])
     assert all(other.centred != first.centred for other in others)
-    assert (longer.warmup, longer.draws) == (200, 300)
+    assert (longer.warmup, longer.draws) == (200, 500)
     assert longer.adapt_delta > first.adapt_delta
 
 
