@@ -33,3 +33,10 @@ def number_between(name: str, value: object, lower: float, upper: float) -> floa
     if not lower < number < upper:
         raise ArgumentError(f"{name} must be above {lower:g} and below {upper:g}, got {number:g}.")
     return number
+
+
+def true_or_false(name: str, value: object) -> bool:
+    """A boolean; "no" and 0 are refused, because a truthy text would be taken as True."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ArgumentError(f"{name} must be True or False, got {value!r}.")
+    return bool(value)

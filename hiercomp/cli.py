@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import warnings
 from pathlib import Path
@@ -178,6 +179,8 @@ def main() -> None:
         code = _fail(f"{message}. See hiercomp --help.") if message else EXIT_ERROR  # no arguments: the help is shown
     except OSError as error:  # such as a full disk behind standard output
         code = _fail(str(error))
+        # What could not be written would fail once more, and change the exit code, when Python closes the stream
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (KeyboardInterrupt, typer.Abort):
         code = EXIT_INTERRUPTED
     if code == EXIT_INTERRUPTED:  # typer turns Ctrl-C into this code

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hiercomp.checks import finite_number, whole_number
+from hiercomp.checks import finite_number, true_or_false, whole_number
 from hiercomp.errors import (
     ArgumentError,
     DefaultedRhoWarning,
@@ -191,6 +191,8 @@ class PairedDifferences:
             raise ScoreTableError(f"{where}: give one row for each data set and one column for each fold.")
         notes: list[Note] = []
         sizes = dict(zip(names, lengths, strict=True))
+        if folds is not None and rho is not None:
+            raise ArgumentError("folds and rho were both given; rho says all that folds would, so pass one of them.")
         if folds is not None:
             folds = whole_number("folds", folds, 2)
             sizes = dict.fromkeys(names, folds)
@@ -347,6 +349,7 @@ def _summarise(
     notes: tuple[Note, ...],
 ) -> PairedDifferences:
     """Sufficient statistics of a frame with columns dataset, left, right."""
+    higher_is_better = true_or_false("higher_is_better", higher_is_better)
     codes, names = table["dataset"].factorize()
     datasets = tuple(str(name) for name in names)
     n = np.bincount(codes)

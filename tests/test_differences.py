@@ -481,3 +481,15 @@ def test_fields_can_not_be_changed_in_place():
     differences = PairedDifferences.from_table(table())
     with pytest.raises(AttributeError):
         differences.notes = ()
+
+
+@pytest.mark.parametrize("value", ["no", 0, None])
+def test_higher_is_better_that_is_not_a_boolean_is_refused(value):
+    # "no" is true in Python: taken as it stands it would turn the verdict round
+    with pytest.raises(ArgumentError, match="higher_is_better must be True or False"):
+        PairedDifferences.from_arrays(np.zeros((2, 5)), np.ones((2, 5)), rho=0.2, higher_is_better=value)
+
+
+def test_folds_and_rho_together_are_refused():
+    with pytest.raises(ArgumentError, match="folds and rho were both given"):
+        PairedDifferences.from_arrays(np.zeros((2, 5)), np.ones((2, 5)), rho=0.2, folds=5)

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from hiercomp.checks import number_between, whole_number
-from hiercomp.errors import ArgumentError, EngineError
+from hiercomp.checks import number_between, true_or_false, whole_number
+from hiercomp.errors import EngineError
 from hiercomp.stan_programs import StanProgram
 
 MAX_TREE_DEPTH = 10
@@ -46,8 +46,7 @@ class SamplerSettings:
         whole_number("draws", self.draws, 100, 1_000_000)
         whole_number("seed", self.seed, 0, LARGEST_SEED)
         number_between("adapt_delta", self.adapt_delta, 0, 1)
-        if not isinstance(self.progress, (bool, np.bool_)):
-            raise ArgumentError(f"progress must be True or False, got {self.progress!r}.")
+        true_or_false("progress", self.progress)
 
 
 @dataclass(frozen=True)
