@@ -346,7 +346,7 @@ def test_a_wrong_number_of_folds_is_refused(folds, words):
 
 
 def test_differences_that_vary_by_rounding_only_are_constant():
-    # design.md, Numerics: 100 times 0.1 with rounding has a variance of 1e-34, not 0
+    # 100 times 0.1 with rounding has a variance of 1e-34, not 0
     left = np.tile(np.linspace(0.3, 0.7, 100), (2, 1))
     right = left + 0.1
     right[1] += np.random.default_rng(2).normal(0, 1e-6, 100)

@@ -12,7 +12,7 @@ from hiercomp.priors import NAMED_PRIORS, Priors
 
 
 def test_the_default_has_the_numbers_of_the_paper():
-    # design.md, The model: Corani et al. (2017) with the Gamma of the authors' program on nu - 1
+    # Corani et al. (2017) with the Gamma of the authors' program on nu - 1
     priors = Priors()
     assert priors.population == "student_t"
     assert priors.delta0_bound is None
