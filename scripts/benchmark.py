@@ -59,7 +59,7 @@ def differences_in_order(arguments: argparse.Namespace, comparison: hc.Hierarchi
     table = hc.load_scores("keel") if arguments.scores is None else read_score_file(arguments.scores)
     pairs = pair_scores(tidy_scores(table), arguments.left, arguments.right, drop=False).frame
     differences = comparison.differences
-    x = (pairs["right"] - pairs["left"]).to_numpy().reshape(len(differences.datasets), -1)
+    x = (pairs["right"] - pairs["left"]).to_numpy(copy=True).reshape(len(differences.datasets), -1)
     for row in np.flatnonzero(differences.constant):
         noise = np.where(np.arange(x.shape[1]) % 2 == 0, 1.0, -1.0)
         x[row] += noise * np.sqrt(differences.sum_of_squares[row] / np.sum((noise - noise.mean()) ** 2))
