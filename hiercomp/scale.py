@@ -11,6 +11,7 @@ from hiercomp.scores import shown
 
 PERCENTAGE_ROPE = 0.05  # below it, scores between 0 and 100 look like percentages under a rope for fractions
 LARGEST_FRACTION = 1 + 1e-9  # an AUC may exceed 1 by rounding
+LARGEST_LOG_LOSS = 10.0
 SPREAD_RATIO = 100.0  # a data set whose standard deviation is this many times the median
 
 
@@ -74,7 +75,8 @@ def _percentages(differences: PairedDifferences, rope: Rope, lowest: float, high
         f"The scores range from {lowest:g} to {highest:g} and look like percentages, and the rope is {rope.half_width:g} "
         f"percentage points. Did you mean {100 * rope.half_width:g}? Pass that rope, or divide the scores by 100."
     )
-    if differences.higher_is_better:
+    # An error rate in per cent exceeds 10 somewhere; a log-loss, for which the rope may be right, hardly ever does
+    if differences.higher_is_better or highest > LARGEST_LOG_LOSS:
         raise ScoreTableError(message)
     return [Note(ScaleWarning, message)]
 

@@ -221,3 +221,9 @@ def test_identical_algorithms_pass_unless_the_rope_is_zero():
 def test_percentages_are_refused_by_the_constructor():
     with pytest.raises(ScoreTableError, match=r"look like percentages.*Did you mean 1\?"):
         HierarchicalComparison(table().assign(score=lambda frame: 100 * frame["score"]))
+
+
+def test_error_rates_in_per_cent_under_a_small_rope_are_refused_too():
+    with pytest.raises(ScoreTableError, match=r"look like percentages.*Did you mean 1\?"):
+        check_scale(differences(4.0, 38.0, higher_is_better=False), Rope.of(0.01))
+    assert check_scale(differences(4.0, 38.0, higher_is_better=False), Rope.of(1.0)) == []
