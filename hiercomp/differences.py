@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 RhoLike: TypeAlias = "float | Mapping[str, float] | None"
 FloatArray: TypeAlias = NDArray[np.float64]
 
-SMALLEST_N = 3  # scores of a data set; the t distribution of its mean has n - 2 degrees of freedom
 ROUNDING = 64 * np.finfo(float).eps  # differences whose range is below this share of the scores' size are constant
 MOST_FOLDS = 20  # more folds without a run column look like several runs in one numbering
 
@@ -59,6 +58,9 @@ class PairedDifferences:
         Whether the metric is a gain (True) or a loss.
     notes : tuple of Note
         What was dropped, defaulted or looks odd.
+    scores : pandas.DataFrame or None
+        The pairs themselves: columns dataset, left, right, and run and fold where the table has them. None in a result
+        that was read from a file.
     """
 
     left: str
@@ -74,6 +76,7 @@ class PairedDifferences:
     largest_difference: float
     higher_is_better: bool = True
     notes: tuple[Note, ...] = ()
+    scores: pd.DataFrame | None = field(default=None, repr=False, compare=False)
 
     @classmethod
     def from_table(
@@ -202,19 +205,19 @@ class PairedDifferences:
                     f"Arrays do not say how many folds a run has, and {max(lengths)} scores of a data set look like "
                     "several runs. Pass folds=10 for runs of 10-fold cross-validation, or rho."
                 )
-            notes.append(
-                Note(
-                    DefaultedRhoWarning,
+            if max(lengths) > 1:
+                text = (
                     "Arrays do not say how many folds a run has: the scores of each data set are taken as one run "
-                    f"(rho = 1/{lengths[0]} for the first). Pass folds or rho if that is wrong.",
+                    f"(rho = 1/{lengths[0]} for the first). Pass folds or rho if that is wrong."
                 )
-            )
+                notes.append(Note(DefaultedRhoWarning, text))
         return _summarise(table, left, right, rho, sizes, higher_is_better, tuple(notes))
 
     @property
     def standard_deviation(self) -> FloatArray:
-        """Standard deviation of the differences of each data set, shape (q,); divisor n - 1."""
-        return np.asarray(np.sqrt(self.sum_of_squares / (self.n - 1)))
+        """Standard deviation of the differences of each data set, shape (q,); divisor n - 1, NaN where n is 1."""
+        freedom = np.where(self.n > 1, self.n - 1, np.nan)
+        return np.asarray(np.sqrt(self.sum_of_squares / freedom))
 
     @property
     def standard_error(self) -> FloatArray:
@@ -252,8 +255,8 @@ class PairedDifferences:
         if len(names) == len(self.datasets):
             raise ScoreTableError(
                 "In no data set do the differences vary between folds, so there is nothing to estimate their precision "
-                "from. Give the scores fold by fold, or use a signed-rank test on the data sets' means "
-                "(scipy.stats.wilcoxon)."
+                "from. Give the scores fold by fold, or use a test of the data sets' means: hc.bayesian_signed_rank_test "
+                "or hc.signed_rank_test."
             )
         if rope.half_width == 0:
             raise ScoreTableError(
@@ -295,17 +298,19 @@ def _rows(scores: Any, name: str) -> list[FloatArray]:
     return rows
 
 
-def _correlations(rho: RhoLike, datasets: Sequence[str], folds: Mapping[str, int | None]) -> FloatArray:
-    """The correlation of each data set: as given, or 1/k of its k folds."""
+def _correlations(
+    rho: RhoLike, datasets: Sequence[str], n: NDArray[np.int64], folds: Mapping[str, int | None]
+) -> FloatArray:
+    """The correlation of each data set: as given, or 1/k of its k folds; 0 for a single score."""
     if rho is None:
-        unknown = [name for name in datasets if folds[name] is None]
+        unknown = [name for name, count in zip(datasets, n, strict=True) if folds[name] is None and count > 1]
         if unknown:
             raise ScoreTableError(
                 f"The number of folds is unknown for {len(unknown)} of {len(datasets)} data sets (first: "
                 f"{shown(unknown[0])!r}), so that rho has no default. Pass rho: the share of test cases for repeated "
                 "hold-out (0.33 for a third), 0 for independent repetitions."
             )
-        return np.array([1 / (folds[name] or 1) for name in datasets])
+        return np.array([1 / (folds[name] or 1) if count > 1 else 0.0 for name, count in zip(datasets, n, strict=True)])
     if isinstance(rho, Mapping):
         rho = {normal_name(name): value for name, value in rho.items()}
         for name in rho:
@@ -348,25 +353,12 @@ def _summarise(
     higher_is_better: bool,
     notes: tuple[Note, ...],
 ) -> PairedDifferences:
-    """Sufficient statistics of a frame with columns dataset, left, right."""
+    """Sufficient statistics of a frame with columns dataset, left, right (and run, fold)."""
     higher_is_better = true_or_false("higher_is_better", higher_is_better)
     codes, names = table["dataset"].factorize()
     datasets = tuple(str(name) for name in names)
     n = np.bincount(codes)
     left_scores, right_scores = table["left"].to_numpy(float), table["right"].to_numpy(float)
-    few = np.flatnonzero(n < SMALLEST_N)
-    if n.max() == 1:
-        raise ScoreTableError(
-            "There are no fold-level scores: each data set has one score for each algorithm. The hierarchical model "
-            "needs the scores of the single folds; for one score per data set use a signed-rank test "
-            "(scipy.stats.wilcoxon)."
-        )
-    if len(few):
-        listed = ", ".join(f"{shown(datasets[i])!r} ({n[i]})" for i in few[:EXAMPLES_SHOWN])
-        raise ScoreTableError(
-            f"{len(few)} of {len(datasets)} data sets have fewer than {SMALLEST_N} paired scores: {listed}. "
-            "Add folds or remove these data sets."
-        )
     difference = (right_scores - left_scores) * (1 if higher_is_better else -1)
     mean = np.bincount(codes, difference) / n
     sum_of_squares = np.bincount(codes, (difference - mean[codes]) ** 2).astype(float)
@@ -386,11 +378,12 @@ def _summarise(
         mean=mean,
         sum_of_squares=sum_of_squares,
         n=n,
-        rho=_correlations(rho, datasets, folds),
+        rho=_correlations(rho, datasets, n, folds),
         constant=spread <= ROUNDING * np.maximum(np.abs(lowest), np.abs(highest)),
         lowest_score=lowest,
         highest_score=highest,
         largest_difference=float(np.abs(difference).max()),
         higher_is_better=higher_is_better,
         notes=notes,
+        scores=table,
     )

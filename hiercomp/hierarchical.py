@@ -27,10 +27,12 @@ from hiercomp.priors import Priors
 from hiercomp.result import ComparisonResult
 from hiercomp.rope import Rope, RopeLike
 from hiercomp.scale import check_scale
+from hiercomp.scores import EXAMPLES_SHOWN, shown
 
 if TYPE_CHECKING:
     import xarray as xr
 
+SMALLEST_N = 3  # scores of a data set; the t distribution of its mean has n - 2 degrees of freedom
 FEW_DATASETS = 5
 MANY_DATASETS = 2000
 SECONDS_PER_DATASET_AND_DRAW = 4e-6  # measured on 2 cores: the order of magnitude is what matters
@@ -148,11 +150,12 @@ class HierarchicalComparison:
         if not isinstance(priors, Priors):
             raise ArgumentError(f"priors must be a Priors object such as Priors.kruschke(), got {priors!r}.")
         self.priors = priors
+        _refuse_few_scores(differences)
         count = len(differences.datasets)
         if count == 1:
             raise ScoreTableError(
                 f"There is one data set only ({differences.datasets[0]!r}); the hierarchical model needs several. "
-                "For a single data set use the correlated t-test."
+                "For a single data set use the Bayesian correlated t-test: hc.correlated_t_test."
             )
         notes = check_scale(differences, self.rope)
         if count < FEW_DATASETS:
@@ -304,3 +307,21 @@ def _data_tree(draws: Draws, differences: PairedDifferences, unit: float) -> xr.
     for group in tree.children.values():
         del group.attrs["created_at"]  # the same fit is to give the same file
     return tree
+
+
+def _refuse_few_scores(differences: PairedDifferences) -> None:
+    """The likelihood of a data set needs three differences."""
+    n, datasets = differences.n, differences.datasets
+    if n.max() == 1:
+        raise ScoreTableError(
+            "There are no fold-level scores: each data set has one score for each algorithm. The hierarchical model "
+            "needs the scores of the single folds; for one score per data set use hc.bayesian_signed_rank_test or "
+            "hc.signed_rank_test."
+        )
+    few = np.flatnonzero(n < SMALLEST_N)
+    if len(few):
+        listed = ", ".join(f"{shown(datasets[i])!r} ({n[i]})" for i in few[:EXAMPLES_SHOWN])
+        raise ScoreTableError(
+            f"{len(few)} of {len(datasets)} data sets have fewer than {SMALLEST_N} paired scores: {listed}. "
+            "Add folds or remove these data sets."
+        )

@@ -22,7 +22,7 @@ class ScorePairs:
     Attributes
     ----------
     frame : pandas.DataFrame
-        Columns dataset, left, right; sorted by data set, run and fold.
+        Columns dataset, run and fold where the table has them, left, right; sorted by data set, run and fold.
     folds : mapping from data set to int or None
         Folds of one run, before any were dropped; None where they are unknown (hold-out).
     notes : tuple of Note
@@ -105,7 +105,7 @@ def pair_scores(tidy: TidyScores, left: str, right: str, *, drop: bool) -> Score
                 f"(first: {cells(merged, unpaired)}).",
             )
         )
-    paired = merged.loc[~unpaired, ["dataset", "left", "right"]].reset_index(drop=True)
+    paired = merged.loc[~unpaired, [*place, "left", "right"]].reset_index(drop=True)
     if len(paired) == 0:
         raise ScoreTableError(f"No fold has a score of both {shown(left)!r} and {shown(right)!r}.")
     lost = sorted(set(comparable) - set(paired["dataset"]))

@@ -225,7 +225,7 @@ class ComparisonResult:
         differences = {
             name: value.tolist() if isinstance(value, np.ndarray) else value
             for name, value in vars(self.differences).items()
-            if name != "notes"
+            if name not in ("notes", "scores")
         }
         return {
             "differences": differences | {"notes": _plain_notes(self.differences.notes)},

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from hiercomp.inference import Decision, NextDataset, Odds
 from hiercomp.rope import REGIONS, Rope
 from hiercomp.scores import shown
+from hiercomp.text import error_text, latex, markdown, probability_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
     from hiercomp.result import ComparisonResult
 
-SMALLEST_SHOWN = 0.001
 HEADER = ("On the next data set", "probability", "error", "expected", "error")
 LEGEND = (
     "probability: that this outcome is the likeliest; expected: mean chance of this outcome; "
@@ -193,22 +193,20 @@ class Summary:
     def to_markdown(self) -> str:
         """A Markdown table under the conclusion."""
         lines = [
-            _markdown(self.conclusion),
+            markdown(self.conclusion),
             "",
             f"| {' | '.join(HEADER)} |",
             "|---|---:|---:|---:|---:|",
         ]
-        lines += [
-            "| " + " | ".join([_markdown(shown(row[0])), *map(_markdown, row[1:])]) + " |" for row in self._cells()
-        ]
+        lines += ["| " + " | ".join([markdown(shown(row[0])), *map(markdown, row[1:])]) + " |" for row in self._cells()]
         if self.notes:
-            lines += ["", *(f"- {_markdown(note)}" for note in self.notes)]
+            lines += ["", *(f"- {markdown(note)}" for note in self.notes)]
         return "\n".join(lines)
 
     def to_latex(self) -> str:
         r"""A ``tabular`` for booktabs (``\usepackage{booktabs}``), with the conclusion as a comment above it."""
         comment = "% " + " ".join(self.conclusion.splitlines())
-        rows = [" & ".join([_latex(shown(row[0])), *map(_latex, row[1:])]) + r" \\" for row in self._cells()]
+        rows = [" & ".join([latex(shown(row[0])), *map(latex, row[1:])]) + r" \\" for row in self._cells()]
         return "\n".join(
             [
                 comment,
@@ -275,22 +273,6 @@ def summarise(result: ComparisonResult, alpha: float) -> Summary:
     )
 
 
-def probability_text(value: float, exact: bool = False) -> str:
-    """Three decimals, and never a 0 or 1 that was only rounded."""
-    if exact and value in (0.0, 1.0):
-        return f"{value:.0f}"
-    if value < SMALLEST_SHOWN:
-        return f"< {SMALLEST_SHOWN}"
-    if value > 1 - SMALLEST_SHOWN:
-        return f"> {1 - SMALLEST_SHOWN}"
-    return f"{value:.3f}"
-
-
-def error_text(value: float) -> str:
-    """A Monte Carlo standard error with three decimals."""
-    return "0" if value == 0 else f"< {SMALLEST_SHOWN}" if value < SMALLEST_SHOWN else f"{value:.3f}"
-
-
 def _conclusion(result: ComparisonResult, decision: Decision | None, names: dict[str, str]) -> str:
     left, right = shown(result.left), shown(result.right)
     if decision is None:
@@ -329,17 +311,3 @@ def _computation(result: ComparisonResult) -> str:
     extras += [f"{len(result.attempts)} runs, the last: {last.purpose}"] if len(result.attempts) > 1 else []
     asked = f" ({'; '.join(extras)})" if extras else ""
     return f"{result.engine}, {runs}{asked}, seed {settings.seed}; {result.diagnostics}."
-
-
-def _markdown(text: str) -> str:
-    for character in r"\`*_{}[]<>|#":
-        text = text.replace(character, f"\\{character}")
-    return text
-
-
-def _latex(text: str) -> str:
-    special = {
-        "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-        "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"$<$", ">": r"$>$",
-    }  # fmt: skip
-    return "".join(special.get(character, character) for character in text)

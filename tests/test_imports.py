@@ -17,6 +17,7 @@ PACKAGE = Path(hiercomp.__file__).parent
 ORDER = [
     ["errors"],
     ["checks"],
+    ["text"],
     ["rope"],
     ["scores"],
     ["score_files"],
@@ -36,6 +37,10 @@ ORDER = [
     ["diagnostics"],
     ["fitting"],
     ["predictive"],
+    ["baselines.presentation"],
+    ["baselines.inputs"],
+    ["baselines.correlated"],
+    ["baselines"],
     ["result", "summary", "storage"],  # a result makes its summary and saves itself
     ["hierarchical"],
     ["datasets"],

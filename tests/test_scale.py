@@ -207,7 +207,7 @@ def test_constant_data_sets_under_a_rope_of_zero_are_refused():
 
 def test_data_sets_that_are_all_constant_are_refused():
     left, _ = scores()
-    with pytest.raises(ScoreTableError, match=r"In no data set.*signed-rank"):
+    with pytest.raises(ScoreTableError, match=r"In no data set.*signed_rank_test"):
         HierarchicalComparison.from_arrays(left, left + np.linspace(0, 0.1, 6)[:, None], rho=0.1)
 
 
