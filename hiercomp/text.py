@@ -21,6 +21,11 @@ def error_text(value: float) -> str:
     return "0" if value == 0 else f"< {SMALLEST_SHOWN}" if value < SMALLEST_SHOWN else f"{value:.3f}"
 
 
+def counted(number: int, thing: str) -> str:
+    """ "1 data set", "54 data sets"."""
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
+
+
 def markdown(text: str) -> str:
     """Text whose special characters are escaped for Markdown."""
     for character in r"\`*_{}[]<>|#":

@@ -40,6 +40,7 @@ ORDER = [
     ["baselines.presentation"],
     ["baselines.inputs"],
     ["baselines.correlated"],
+    ["baselines.frequentist"],
     ["baselines"],
     ["result", "summary", "storage"],  # a result makes its summary and saves itself
     ["hierarchical"],

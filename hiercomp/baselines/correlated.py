@@ -14,7 +14,7 @@ from hiercomp.differences import FloatArray, PairedDifferences, RhoLike
 from hiercomp.errors import ArgumentError, DegenerateScoresWarning, Note
 from hiercomp.rope import Rope, RopeLike, region_probabilities
 from hiercomp.scores import shown
-from hiercomp.text import probability_text
+from hiercomp.text import counted, probability_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,9 +94,7 @@ class CorrelatedTResult(Presentation):
     def title(self) -> str:
         """Which test, of what."""
         left, right = map(shown, self.algorithms)
-        return (
-            f"Bayesian correlated t-test, {left} against {right}, {_counted(len(self.datasets))}, rope {self.interval}"
-        )
+        return f"Bayesian correlated t-test, {left} against {right}, {counted(len(self.datasets), 'data set')}, rope {self.interval}"
 
     @property
     def conclusion(self) -> str:
@@ -253,7 +251,3 @@ def regions_with_ties(mean: FloatArray, scale: FloatArray, df: FloatArray, rope:
         tie = (scale == 0) & (mean == rope.lower)
         regions = np.where(tie[:, None], [0.5, 0.0, 0.5], regions)
     return regions
-
-
-def _counted(count: int) -> str:
-    return "1 data set" if count == 1 else f"{count} data sets"

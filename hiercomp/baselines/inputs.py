@@ -142,6 +142,16 @@ def as_means(x: Any, *, left: str | None, right: str | None, higher_is_better: b
     return as_differences(x, 0.0, left=left, right=right, higher_is_better=higher_is_better).differences
 
 
+def scores_of(differences: PairedDifferences) -> dict[str, tuple[FloatArray, FloatArray]]:
+    """Scores of the left and of the right algorithm by data set, signs turned where lower is better."""
+    assert differences.scores is not None
+    sign = 1.0 if differences.higher_is_better else -1.0
+    return {
+        str(name): (sign * rows["left"].to_numpy(float), sign * rows["right"].to_numpy(float))
+        for name, rows in differences.scores.groupby("dataset", sort=False)
+    }
+
+
 def zeros_and_ties(differences: PairedDifferences) -> FloatArray:
     """Mean differences in which what is equal up to rounding is equal.
 
@@ -180,11 +190,10 @@ def rows_of(x: Any, name: str) -> tuple[list[FloatArray], bool]:
     return [row.astype(float) for row in rows], single
 
 
-def check_alternative(alternative: str) -> str:
-    """One of scipy's alternatives."""
+def check_alternative(alternative: object) -> None:
+    """Refuse what is not one of scipy's alternatives."""
     if alternative not in ALTERNATIVES:
         raise ArgumentError(f"alternative must be 'two-sided', 'less' or 'greater', got {alternative!r}.")
-    return alternative
 
 
 def need_scores(differences: PairedDifferences, smallest: int, test: str) -> None:
