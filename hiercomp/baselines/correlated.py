@@ -94,7 +94,8 @@ class CorrelatedTResult(Presentation):
     def title(self) -> str:
         """Which test, of what."""
         left, right = map(shown, self.algorithms)
-        return f"Bayesian correlated t-test, {left} against {right}, {counted(len(self.datasets), 'data set')}, rope {self.interval}"
+        count = counted(len(self.datasets), "data set")
+        return f"Bayesian correlated t-test, {left} against {right}, {count}, rope {self.interval}"
 
     @property
     def conclusion(self) -> str:
