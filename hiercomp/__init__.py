@@ -28,6 +28,25 @@ from hiercomp.errors import (
 )
 
 if TYPE_CHECKING:
+    from hiercomp.baselines.bayesian_sign import BayesianSignResult, bayesian_sign_test, bayesian_signed_rank_test
+    from hiercomp.baselines.calibrated import CalibratedResult, calibrated_test
+    from hiercomp.baselines.calibration import Calibration, calibrate
+    from hiercomp.baselines.correlated import CorrelatedTResult, NormalGamma, correlated_t_test
+    from hiercomp.baselines.five_by_two import five_by_two_cv_f, five_by_two_cv_t
+    from hiercomp.baselines.frequentist import (
+        FrequentistResult,
+        corrected_t_test,
+        mann_whitney,
+        paired_t_test,
+        welch_t_test,
+    )
+    from hiercomp.baselines.friedman import FriedmanResult, PostHocResult, friedman_test, nemenyi_test
+    from hiercomp.baselines.mcnemar import mcnemar
+    from hiercomp.baselines.poisson_binomial import PoissonBinomialResult, TrinomialResult, poisson_binomial_test
+    from hiercomp.baselines.posthoc import posthoc_test
+    from hiercomp.baselines.replicability import Replicability, replicability
+    from hiercomp.baselines.signed_rank import SignedRankResult, sign_test, signed_rank_test
+    from hiercomp.baselines.table import BaselineTable
     from hiercomp.datasets import data_card, load_scores
     from hiercomp.differences import PairedDifferences
     from hiercomp.hierarchical import HierarchicalComparison
@@ -41,54 +60,122 @@ __version__ = "0.1.0"
 
 # Name to the module that defines it
 _LAZY = {
+    "BaselineTable": "baselines.table",
+    "BayesianSignResult": "baselines.bayesian_sign",
+    "CalibratedResult": "baselines.calibrated",
+    "Calibration": "baselines.calibration",
     "ComparisonResult": "result",
+    "CorrelatedTResult": "baselines.correlated",
     "Decision": "inference",
+    "FrequentistResult": "baselines.frequentist",
+    "FriedmanResult": "baselines.friedman",
     "HierarchicalComparison": "hierarchical",
     "NextDataset": "inference",
+    "NormalGamma": "baselines.correlated",
     "Odds": "inference",
     "PairedDifferences": "differences",
+    "PoissonBinomialResult": "baselines.poisson_binomial",
+    "PostHocResult": "baselines.friedman",
     "Priors": "priors",
+    "Replicability": "baselines.replicability",
     "Rope": "rope",
+    "SignedRankResult": "baselines.signed_rank",
     "Summary": "summary",
+    "TrinomialResult": "baselines.poisson_binomial",
+    "bayesian_sign_test": "baselines.bayesian_sign",
+    "bayesian_signed_rank_test": "baselines.bayesian_sign",
+    "calibrate": "baselines.calibration",
+    "calibrated_test": "baselines.calibrated",
+    "corrected_t_test": "baselines.frequentist",
+    "correlated_t_test": "baselines.correlated",
     "data_card": "datasets",
+    "five_by_two_cv_f": "baselines.five_by_two",
+    "five_by_two_cv_t": "baselines.five_by_two",
+    "friedman_test": "baselines.friedman",
     "load_result": "result",
     "load_scores": "datasets",
+    "mann_whitney": "baselines.frequentist",
+    "mcnemar": "baselines.mcnemar",
+    "nemenyi_test": "baselines.friedman",
+    "paired_t_test": "baselines.frequentist",
+    "poisson_binomial_test": "baselines.poisson_binomial",
+    "posthoc_test": "baselines.posthoc",
+    "replicability": "baselines.replicability",
+    "sign_test": "baselines.signed_rank",
+    "signed_rank_test": "baselines.signed_rank",
+    "welch_t_test": "baselines.frequentist",
 }
+
+_SUBPACKAGES = ("simulate",)
 
 __all__ = [
     "ArgumentError",
+    "BaselineTable",
+    "BayesianSignResult",
+    "CalibratedResult",
+    "Calibration",
     "ComparisonResult",
     "ConvergenceWarning",
+    "CorrelatedTResult",
     "Decision",
     "DefaultedRhoWarning",
     "DegenerateScoresWarning",
     "DroppedScoresWarning",
     "EngineError",
     "FewDatasetsWarning",
+    "FrequentistResult",
+    "FriedmanResult",
     "HierarchicalComparison",
     "HiercompError",
     "HiercompWarning",
     "LargeProblemWarning",
     "NextDataset",
     "NoVerdictError",
+    "NormalGamma",
     "Odds",
     "PairedDifferences",
+    "PoissonBinomialResult",
+    "PostHocResult",
     "Priors",
     "RefitWarning",
+    "Replicability",
     "ResultFileError",
     "Rope",
     "ScaleWarning",
     "ScoreFileError",
     "ScoreTableError",
+    "SignedRankResult",
     "Summary",
+    "TrinomialResult",
     "__version__",
+    "bayesian_sign_test",
+    "bayesian_signed_rank_test",
+    "calibrate",
+    "calibrated_test",
+    "corrected_t_test",
+    "correlated_t_test",
     "data_card",
+    "five_by_two_cv_f",
+    "five_by_two_cv_t",
+    "friedman_test",
     "load_result",
     "load_scores",
+    "mann_whitney",
+    "mcnemar",
+    "nemenyi_test",
+    "paired_t_test",
+    "poisson_binomial_test",
+    "posthoc_test",
+    "replicability",
+    "sign_test",
+    "signed_rank_test",
+    "welch_t_test",
 ]
 
 
 def __getattr__(name: str) -> Any:
+    if name in _SUBPACKAGES:
+        return importlib.import_module(f"hiercomp.{name}")
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(f"hiercomp.{_LAZY[name]}"), name)

@@ -84,6 +84,9 @@ def compare(
     warmup: Annotated[int, typer.Option(help="Warmup iterations of a chain.")] = 1000,
     draws: Annotated[int, typer.Option(help="Draws of a chain.")] = 1000,
     seed: SeedOption = 0,
+    baselines: Annotated[
+        bool, typer.Option("--baselines", help="Also show what the closed-form and classical tests say.")
+    ] = False,
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Also write the summary as JSON; - prints it.")
     ] = None,
@@ -118,13 +121,16 @@ def compare(
             missing="drop" if drop_unpaired else "error",
         )
         result = comparison.fit(engine, chains=chains, warmup=warmup, draws=draws, seed=seed)
-    summary = result.summary(alpha)
+    content = result.summary(alpha).to_dict()
+    table = result.baselines(seed) if baselines else None
     if save is not None:
         result.save(save, overwrite=force)
     if json_file is not None:
-        _write_json(summary.to_dict(), json_file)
+        _write_json(content if table is None else content | {"baselines": table.to_dict()}, json_file)
     if str(json_file) != "-":
         _print_summary(result, alpha)
+        if table is not None:
+            typer.echo(f"\n{table}")
     raise typer.Exit(EXIT_FAILED if result.status == "failed" else 0)
 
 

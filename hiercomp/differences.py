@@ -61,6 +61,13 @@ class PairedDifferences:
     scores : pandas.DataFrame or None
         The pairs themselves: columns dataset, left, right, and run and fold where the table has them. None in a result
         that was read from a file.
+
+    Examples
+    --------
+    >>> from hiercomp.datasets import load_scores
+    >>> differences = PairedDifferences.from_table(load_scores("keel"), "naive_bayes", "decision_tree")
+    >>> len(differences.datasets), int(differences.n.sum()), set(differences.rho.tolist())
+    (43, 4300, {0.1})
     """
 
     left: str
@@ -271,6 +278,18 @@ class PairedDifferences:
         )
         sum_of_squares = np.where(self.constant, (self.n - 1) * spread**2, self.sum_of_squares)
         return replace(self, sum_of_squares=sum_of_squares, notes=(*self.notes, note))
+
+    def subset(self, datasets: Sequence[str]) -> PairedDifferences:
+        """The same differences of some of the data sets only, in the order given, without notes."""
+        unknown = [name for name in datasets if name not in self.datasets]
+        if unknown or len(set(datasets)) < len(datasets) or not datasets:
+            raise ArgumentError(f"datasets must be some of the data sets, each once, got {list(datasets)[:5]!r}.")
+        places = [self.datasets.index(name) for name in datasets]
+        chosen: dict[str, Any] = {
+            name: value[places] for name, value in vars(self).items() if isinstance(value, np.ndarray)
+        }
+        scores = None if self.scores is None else self.scores[self.scores["dataset"].isin(datasets)]
+        return replace(self, datasets=tuple(datasets), scores=scores, notes=(), **chosen)
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each data set: mean, sum_of_squares, n, rho, standard_deviation, standard_error."""

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from hiercomp.checks import number_between
 from hiercomp.diagnostics import NOTHING_SAMPLED
-from hiercomp.differences import PairedDifferences, RhoLike
+from hiercomp.differences import FloatArray, PairedDifferences, RhoLike
 from hiercomp.engines import Draws, SamplerSettings, choose_engine
 from hiercomp.errors import (
     ArgumentError,
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 SMALLEST_N = 3  # scores of a data set; the t distribution of its mean has n - 2 degrees of freedom
 FEW_DATASETS = 5
 MANY_DATASETS = 2000
+PRIOR_CHAINS, PRIOR_DRAWS = 4, 500  # of the priors, for ArviZ's plots
 SECONDS_PER_DATASET_AND_DRAW = 4e-6  # measured on 2 cores: the order of magnitude is what matters
 
 
@@ -145,6 +146,21 @@ class HierarchicalComparison:
         comparison._prepare(differences, rope, priors)
         return comparison
 
+    @classmethod
+    def from_differences(
+        cls,
+        differences: PairedDifferences,
+        *,
+        rope: RopeLike = 0.01,
+        priors: Priors = Priors(),  # noqa: B008 - frozen
+    ) -> HierarchicalComparison:
+        """Compare from `PairedDifferences`, such as those of a result or of a subset of its data sets."""
+        if not isinstance(differences, PairedDifferences):
+            raise ArgumentError(f"differences must be PairedDifferences, got {type(differences).__name__}.")
+        comparison = cls.__new__(cls)
+        comparison._prepare(differences, rope, priors)
+        return comparison
+
     def _prepare(self, differences: PairedDifferences, rope: RopeLike, priors: Priors) -> None:
         self.rope = Rope.of(rope)
         if not isinstance(priors, Priors):
@@ -246,7 +262,9 @@ class HierarchicalComparison:
             differences=self.differences,
             rope=self.rope,
             priors=self.priors,
-            posterior=_data_tree(fit.draws, self.differences, model.unit),
+            posterior=_data_tree(
+                fit.draws, self.differences, model.unit, model.prior_draws(PRIOR_CHAINS, PRIOR_DRAWS, seed)
+            ),
             diagnostics=fit.diagnostics,
             engine=fit.draws.engine,
             settings=settings,
@@ -287,7 +305,9 @@ def _size_notes(count: int, settings: SamplerSettings) -> list[Note]:
 SCALED = ("delta0", "sigma0", "delta", "sigma")  # variables in the sampler's unit
 
 
-def _data_tree(draws: Draws, differences: PairedDifferences, unit: float) -> xr.DataTree:
+def _data_tree(
+    draws: Draws, differences: PairedDifferences, unit: float, prior: Mapping[str, FloatArray] | None = None
+) -> xr.DataTree:
     """The draws in the metric's units, as ArviZ keeps them."""
     import arviz_base
 
@@ -298,6 +318,8 @@ def _data_tree(draws: Draws, differences: PairedDifferences, unit: float) -> xr.
     variables = {name: values * (unit if name in SCALED else 1) for name, values in draws.variables.items()}
     observed = {name: getattr(differences, name) for name in ("mean", "sum_of_squares", "n", "rho")}
     groups = {"posterior": variables, "observed_data": observed}
+    if prior is not None:
+        groups["prior"] = {name: values * (unit if name in SCALED else 1) for name, values in prior.items()}
     tree = arviz_base.from_dict(
         groups | ({"sample_stats": statistics} if statistics else {}),
         coords={"dataset": list(differences.datasets)},

@@ -172,3 +172,19 @@ class HierarchicalModel:
         nu = self.priors.nu_lower + shape / rate * np.exp(0.3 * generator.normal())
         values |= {"z": np.arcsinh(deviation[~centred]), "nu": nu}
         return values | {"alpha": shape, "beta": rate} if isinstance(alpha, tuple) else values
+
+    def prior_draws(self, chains: int, draws: int, seed: int) -> dict[str, FloatArray]:
+        """Draws of delta0, sigma0 and nu from their priors (M4)-(M7), in the sampler's unit, shape (chains, draws)."""
+        generator = np.random.default_rng([seed, chains, draws])
+        shape = (chains, draws)
+        found = {
+            "delta0": generator.uniform(-self.delta0_bound, self.delta0_bound, shape),
+            "sigma0": generator.uniform(0, self.sigma0_upper, shape),
+        }
+        if self.priors.population == "gaussian":
+            return found
+        alpha, beta = (
+            generator.uniform(*limits, shape) if isinstance(limits, tuple) else np.full(shape, limits)
+            for limits in (self.priors.alpha, self.priors.beta)
+        )
+        return found | {"nu": self.priors.nu_lower + generator.gamma(alpha, 1 / beta)}

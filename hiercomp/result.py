@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
+    from hiercomp.baselines.table import BaselineTable
     from hiercomp.summary import Summary
 
 
@@ -44,7 +45,8 @@ class ComparisonResult:
     priors : Priors
     posterior : xarray.DataTree
         Draws as ArviZ keeps them: group ``posterior`` with delta0, sigma0, nu, delta, sigma (dimension dataset), group
-        ``sample_stats``, group ``observed_data`` with the sufficient statistics.
+        ``sample_stats``, group ``observed_data`` with the sufficient statistics, group ``prior`` with draws of delta0,
+        sigma0 and nu from their priors.
     diagnostics : Diagnostics
     engine : str
         Name and version of what computed it.
@@ -204,6 +206,19 @@ class ComparisonResult:
         generator = np.random.default_rng(seed)
         return replicated_means(self.draws("delta"), self.draws("sigma"), self.differences, generator)
 
+    def baselines(self, seed: int = 0) -> BaselineTable:
+        """Every applicable closed-form or classical test beside this result, and what each does and does not say.
+
+        Tests that need the single scores are left out, with a note, where the result was read from a file.
+        """
+        from hiercomp.baselines.table import baseline_table
+
+        model = None
+        if self.status != "failed":
+            seen = self.next_dataset
+            model = (seen.left, seen.rope, seen.right)
+        return baseline_table(self.differences, self.rope, model, seed=seed)
+
     def summary(self, alpha: float = 0.05) -> Summary:
         """The verdict at level ``alpha`` with everything needed to judge it; prints, and renders in a notebook."""
         from hiercomp.summary import summarise
@@ -251,10 +266,33 @@ class ComparisonResult:
 def load_result(path: str | Path) -> ComparisonResult:
     """Read a result that `ComparisonResult.save` wrote.
 
+    Parameters
+    ----------
+    path : str or Path
+        A netCDF file.
+
+    Returns
+    -------
+    ComparisonResult
+        Equal to the saved one, but without the single scores, which the file does not hold.
+
     Raises
     ------
     ResultFileError
         If there is no such file, or it is damaged or not a saved result.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from hiercomp import HierarchicalComparison
+    >>> a = np.random.default_rng(1).normal(0.8, 0.02, size=(6, 10))
+    >>> b = a + np.random.default_rng(2).normal(0.03, 0.02, size=a.shape)
+    >>> result = HierarchicalComparison.from_arrays(a, b, folds=10).fit("embedded", progress=False)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     again = load_result(result.save(f"{folder}/fit.nc"))
+    >>> again.next_dataset == result.next_dataset
+    True
     """
     tree, description = read_tree(path)
     fields = description["differences"]

@@ -51,6 +51,8 @@ class Summary:
     diagnostics : dict
     notes : tuple of str
         Every warning.
+    outcomes : dict from region to str
+        The regions in words.
     """
 
     conclusion: str

@@ -37,16 +37,32 @@ ORDER = [
     ["diagnostics"],
     ["fitting"],
     ["predictive"],
+    ["simulate"],
     ["baselines.presentation"],
     ["baselines.inputs"],
     ["baselines.correlated"],
     ["baselines.frequentist"],
+    ["baselines.mcnemar"],
+    ["baselines.five_by_two"],
+    ["baselines.schemes"],
+    ["baselines.calibrated"],
+    ["baselines.calibration"],
+    ["baselines.replicability"],
+    ["baselines.counts"],
+    ["baselines.poisson_binomial"],
+    ["baselines.bayesian_sign"],
+    ["baselines.signed_rank"],
+    ["baselines.friedman"],
+    ["baselines.posthoc"],
+    ["baselines.table"],
     ["baselines"],
     ["result", "summary", "storage"],  # a result makes its summary and saves itself
     ["hierarchical"],
     ["datasets"],
     ["cli"],
 ]
+# Methods of a result that hand over, when they are called, to what is built on results
+HANDED_OVER = {"hiercomp.result": {"hiercomp.sensitivity", "hiercomp.influence", "hiercomp.plots", "hiercomp.report"}}
 LAYER = {f"hiercomp.{name}": layer for layer, names in enumerate(ORDER) for name in names}
 HEAVY = ["numpy", "pandas", "scipy", "matplotlib", "sklearn", "stanli", "cmdstanpy", "arviz_base", "xarray", "narwhals"]
 
@@ -96,7 +112,7 @@ def test_every_module_has_its_place_in_the_order():
 
 @pytest.mark.parametrize("name", MODULES)
 def test_a_module_imports_only_what_stands_above_it(name):
-    found = imports(MODULES[name]) - {"hiercomp", name}
+    found = imports(MODULES[name]) - {"hiercomp", name} - HANDED_OVER.get(name, set())
     assert {other for other in found if LAYER[other] > LAYER[name]} == set()
     if name != "hiercomp.cli":
         assert "hiercomp" not in imports(MODULES[name])

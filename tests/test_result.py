@@ -258,3 +258,22 @@ def test_the_users_frame_is_not_changed(scores):
         warnings.simplefilter("error")
         hc.HierarchicalComparison(scores, "bayes", "tree")
     assert scores.equals(copy)
+
+
+def test_the_prior_group_holds_draws_of_the_priors(result):
+    prior = result.posterior["prior"].dataset
+    given = result.differences
+    bound = 1.0 if given.highest_score.max() <= 1 else given.largest_difference
+    upper = 1000 * given.mean.std(ddof=1)
+    count = prior["delta0"].size
+    for name, limit in (("delta0", bound), ("sigma0", upper)):
+        low = -bound if name == "delta0" else 0.0
+        values = prior[name].values.ravel()
+        assert values.min() >= low
+        assert values.max() <= limit
+        # A uniform distribution: mean (low + limit) / 2, standard deviation (limit - low) / sqrt(12)
+        assert abs(values.mean() - (low + limit) / 2) < 4 * (limit - low) / np.sqrt(12 * count)
+    # nu - 1 is Gamma(alpha, beta): its mean is E alpha E 1/beta = 2.75 log(3) / 0.1, that of alpha and 1/beta uniform
+    nu = prior["nu"].values.ravel() - 1
+    assert abs(nu.mean() - 2.75 * np.log(3) / 0.1) < 4 * nu.std() / np.sqrt(count)
+    assert nu.min() > 0

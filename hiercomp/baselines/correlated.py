@@ -19,6 +19,8 @@ from hiercomp.text import counted, probability_text
 if TYPE_CHECKING:
     import pandas as pd
 
+ON_BOUNDARY = 1e-12  # a point mass this close to an end of the rope, in units of that end, lies on it
+
 
 @dataclass(frozen=True)
 class NormalGamma:
@@ -35,9 +37,20 @@ class NormalGamma:
     a, b : float
         Shape and rate of the Gamma; above 0.
 
+    Raises
+    ------
+    ArgumentError
+        If a number is not finite, or k0, a or b is not above 0.
+
     References
     ----------
     Corani & Benavoli, Machine Learning 100 (2015), Sect. 2.
+
+    Examples
+    --------
+    >>> prior = NormalGamma(mu0=0.0, k0=1.0, a=2.0, b=0.001)
+    >>> round(correlated_t_test([0.02, 0.03, 0.01, 0.04, 0.02], rho=0.2, rope=0.01, prior=prior).right, 3)
+    0.779
     """
 
     mu0: float
@@ -105,6 +118,11 @@ class CorrelatedTResult(Presentation):
         if table.shape[1] == 1:
             outcome = (f"{left} better", "practically equivalent", f"{right} better")
             largest = int(np.argmax(table[:, 0]))
+            if table[0, 0] == table[2, 0] == table[largest, 0]:
+                probability = probability_text(table[0, 0])
+                return (
+                    f"On this data set {left} and {right} are equally likely to be better (probability {probability})."
+                )
             return (
                 f"On this data set the most probable outcome is: {outcome[largest]} "
                 f"(probability {probability_text(table[largest, 0])})."
@@ -247,6 +265,8 @@ def correlated_t_posterior(
 
 def regions_with_ties(mean: FloatArray, scale: FloatArray, df: FloatArray, rope: Rope) -> FloatArray:
     """Region probabilities, shape (q, 3); a point mass on a rope without width is split between left and right."""
+    for end in (rope.lower, rope.upper):  # a difference of 0.81 - 0.80 lies on the boundary of a rope of 0.01
+        mean = np.where((scale == 0) & (np.abs(mean - end) <= ON_BOUNDARY * abs(end)), end, mean)
     regions = region_probabilities(mean, scale, df, rope)
     if rope.half_width == 0:
         tie = (scale == 0) & (mean == rope.lower)

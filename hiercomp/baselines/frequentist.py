@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hiercomp.baselines.inputs import (
     Alternative,
@@ -16,6 +18,7 @@ from hiercomp.baselines.inputs import (
     as_pairs,
     check_alternative,
     need_scores,
+    rounded,
     scores_of,
 )
 from hiercomp.baselines.presentation import Presentation
@@ -114,7 +117,7 @@ def corrected_t_test(
 
     Why the correction: with equal correlation rho, the mean of n differences has the variance
     sigma^2 (1 + (n - 1) rho) / n, while s^2 estimates sigma^2 (1 - rho). The naive t therefore is too wide by
-    sqrt((1 + (n - 1) rho) / (1 - rho)): 3.48 times at n = 100 and rho = 0.1, so that |t| exceeds its 5% point 1.984 with
+    sqrt((1 + (n - 1) rho) / (1 - rho)): 3.48 times at n = 100 and rho = 0.1, so that abs(t) exceeds its 5% point 1.984 with
     probability 2 (1 - Phi(1.984 / 3.48)) = 0.57.
 
     Parameters
@@ -192,6 +195,7 @@ def paired_t_test(
     Returns
     -------
     FrequentistResult
+        Without variation the statistic is infinite, or 0 where the mean difference is 0 too, with a warning.
 
     Examples
     --------
@@ -201,8 +205,9 @@ def paired_t_test(
     from scipy import stats
 
     def test(a: FloatArray, b: FloatArray) -> tuple[float, float, float]:
-        if np.ptp(b - a) <= ROUNDING * np.abs([a, b]).max():
-            return _constant(b[0] - a[0], alternative)
+        size = np.abs([a, b]).max()
+        if np.ptp(b - a) <= ROUNDING * size:
+            return _constant(float(np.mean(b - a)), size, alternative)
         found = stats.ttest_rel(b, a, alternative=alternative)
         return float(found.statistic), float(found.df), float(found.pvalue)
 
@@ -236,6 +241,7 @@ def welch_t_test(
     Returns
     -------
     FrequentistResult
+        Where neither algorithm's scores vary the statistic is infinite, or 0 where they are equal, with a warning.
 
     Examples
     --------
@@ -245,9 +251,12 @@ def welch_t_test(
     from scipy import stats
 
     def test(a: FloatArray, b: FloatArray) -> tuple[float, float, float]:
-        if np.ptp(a) == 0 and np.ptp(b) == 0:
-            return _constant(b[0] - a[0], alternative)
-        found = stats.ttest_ind(b, a, equal_var=False, alternative=alternative)
+        size = np.abs([a, b]).max()
+        if max(np.ptp(a), np.ptp(b)) <= ROUNDING * size:
+            return _constant(float(b.mean() - a.mean()), size, alternative)
+        with warnings.catch_warnings():  # where one algorithm's scores are constant; the other's variance is exact
+            warnings.filterwarnings("ignore", "Precision loss", RuntimeWarning)
+            found = stats.ttest_ind(b, a, equal_var=False, alternative=alternative)
         return float(found.statistic), float(found.df), float(found.pvalue)
 
     return _scipy_test("Welch's t-test", test, x, y, alternative, left, right, higher_is_better)
@@ -264,7 +273,8 @@ def mann_whitney(
 ) -> FrequentistResult:
     """Mann-Whitney U test of two independent samples (``scipy.stats.mannwhitneyu``); U is that of the right scores.
 
-    It ignores that the folds are paired, and that they are correlated. Where all scores are equal p is 1.
+    It ignores that the folds are paired, and that they are correlated. Scores that are equal up to rounding tie; where all
+    are equal p is 1.
 
     Parameters
     ----------
@@ -290,12 +300,15 @@ def mann_whitney(
     from scipy import stats
 
     def test(a: FloatArray, b: FloatArray) -> tuple[float, float, float]:
-        if np.ptp(np.concatenate([a, b])) == 0:  # no variance of the ranks
+        a, b = rounded(np.stack([a, b]), max(np.abs([a, b]).max(), np.finfo(float).tiny))
+        if np.ptp([a, b]) == 0:  # no variance of the ranks
             return len(a) * len(b) / 2, np.nan, 1.0
         found = stats.mannwhitneyu(b, a, alternative=alternative)
         return float(found.statistic), np.nan, float(found.pvalue)
 
-    return _scipy_test("Mann-Whitney U test", test, x, y, alternative, left, right, higher_is_better)
+    return _scipy_test(
+        "Mann-Whitney U test", test, x, y, alternative, left, right, higher_is_better, needs_variation=False
+    )
 
 
 def t_statistic(differences: PairedDifferences) -> tuple[FloatArray, FloatArray]:
@@ -330,14 +343,15 @@ def _t_test(name: str, given: Given, alternative: str) -> FrequentistResult:
         alternative=alternative,
         algorithms=(differences.left, differences.right),
         datasets=differences.datasets,
-        notes=(*(note.message for note in differences.notes), *_constant_note(differences)),
+        notes=_notes(differences, differences.sum_of_squares == 0),
     )
 
 
-def _constant_note(differences: PairedDifferences) -> tuple[str, ...]:
-    constant = differences.sum_of_squares == 0
+def _notes(differences: PairedDifferences, constant: NDArray[np.bool_]) -> tuple[str, ...]:
+    """What is odd about the differences, with a warning of those that never vary."""
+    notes = tuple(note.message for note in differences.notes)
     if not constant.any():
-        return ()
+        return notes
     note = Note(
         DegenerateScoresWarning,
         f"The differences never vary in {constant.sum()} of {len(constant)} data sets (first: "
@@ -345,7 +359,7 @@ def _constant_note(differences: PairedDifferences) -> tuple[str, ...]:
         "too.",
     )
     note.warn(stacklevel=4)
-    return (note.message,)
+    return (*notes, note.message)
 
 
 def _scipy_test(
@@ -357,13 +371,15 @@ def _scipy_test(
     left: str | None,
     right: str | None,
     higher_is_better: bool,
+    needs_variation: bool = True,
 ) -> FrequentistResult:
-    """Apply a test of scipy to the left and right scores of each data set."""
+    """Apply a test of scipy to the left and right scores of each data set; its df is NaN where there is no variation."""
     check_alternative(alternative)
     differences, single = as_pairs(x, y, left=left, right=right, higher_is_better=higher_is_better)
     need_scores(differences, 2, name)
     pairs = scores_of(differences)
     statistic, df, p = np.array([test(*pairs[dataset]) for dataset in differences.datasets]).T
+    constant = np.isnan(df) & needs_variation
     plain = Given(differences, single).plain
     return FrequentistResult(
         test=name,
@@ -373,11 +389,11 @@ def _scipy_test(
         alternative=alternative,
         algorithms=(differences.left, differences.right),
         datasets=differences.datasets,
-        notes=tuple(note.message for note in differences.notes),
+        notes=_notes(differences, constant),
     )
 
 
-def _constant(difference: float, alternative: str) -> tuple[float, float, float]:
-    """Statistic, df and p where nothing varies: the limit of a small variance."""
-    statistic = math.copysign(math.inf, difference) if difference else 0.0
+def _constant(difference: float, size: float, alternative: str) -> tuple[float, float, float]:
+    """Statistic, df and p where nothing varies: the limit of a small variance; 0 up to rounding is 0."""
+    statistic = math.copysign(math.inf, difference) if abs(difference) > ROUNDING * size else 0.0
     return statistic, math.nan, float(t_p_value(np.array(statistic), math.inf, alternative))

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import re
+import sys
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hiercomp.checks import finite_number, true_or_false
-from hiercomp.differences import FloatArray, PairedDifferences, RhoLike
-from hiercomp.errors import ArgumentError, ScoreTableError
-from hiercomp.scores import shown
+from hiercomp.differences import ROUNDING, FloatArray, PairedDifferences, RhoLike
+from hiercomp.errors import ArgumentError, DegenerateScoresWarning, DroppedScoresWarning, Note, ScoreTableError
+from hiercomp.scores import ALIASES, EXAMPLES_SHOWN, cells, normal_name, shown, tidy_scores
+from hiercomp.text import counted
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Alternative: TypeAlias = Literal["two-sided", "less", "greater"]
 ALTERNATIVES = ("two-sided", "less", "greater")
@@ -24,7 +31,7 @@ class Given:
     Attributes
     ----------
     differences : PairedDifferences
-        Sum of squares 0 where the differences are constant up to rounding.
+        Sum of squares 0 where the differences are constant up to rounding, and mean 0 where they are 0 up to rounding.
     single : bool
         True for a one-dimensional array, whose results are single numbers.
     """
@@ -70,6 +77,7 @@ def as_differences(
         return Given(_without_rounding(x if rho is None else _with_rho(x, rho)), single=False)
     if is_table(x):
         given = PairedDifferences.from_table(x, left, right, rho=rho, higher_is_better=higher_is_better)
+        warn_caller(given.notes)
         return Given(_without_rounding(given), single=False)
     if rho is None:
         raise ArgumentError(
@@ -158,7 +166,56 @@ def zeros_and_ties(differences: PairedDifferences) -> FloatArray:
     Without this, 0.9 - 0.8 and 0.8 - 0.7 would have different ranks.
     """
     size = max(float(np.abs([differences.lowest_score, differences.highest_score]).max()), np.finfo(float).tiny)
-    return np.asarray(np.round(differences.mean / size, 12) * size)
+    return rounded(differences.mean, size)
+
+
+def rounded(values: FloatArray, size: Any) -> FloatArray:
+    """Values to 12 decimals in units of ``size``, above 0: what differs by rounding only becomes equal."""
+    return np.asarray(np.round(values / size, 12) * size)
+
+
+@dataclass(frozen=True)
+class ScoreMatrix:
+    """Mean scores of shape (data sets, algorithms), higher is better."""
+
+    values: FloatArray
+    datasets: tuple[str, ...]
+    algorithms: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def ranks(self) -> FloatArray:
+        """Ranks within each data set, 1 for the best, mean ranks for ties; what is equal up to rounding ties."""
+        from scipy import stats
+
+        size = np.maximum(np.abs(self.values).max(axis=1, keepdims=True), np.finfo(float).tiny)
+        return np.asarray(stats.rankdata(-rounded(self.values, size), axis=1))
+
+    @property
+    def tied(self) -> bool:
+        """Whether all algorithms tie on every data set."""
+        ranks = self.ranks
+        return bool((ranks == ranks[0, 0]).all())
+
+
+def read_score_matrix(scores: Any, *, missing: str, higher_is_better: bool, fewest: int) -> ScoreMatrix:
+    """Bring an array, a wide frame or a tidy table to one matrix; refuse fewer than ``fewest`` algorithms."""
+    if missing not in ("error", "drop"):
+        raise ArgumentError(f"missing must be 'error' or 'drop', got {missing!r}.")
+    sign = 1.0 if true_or_false("higher_is_better", higher_is_better) else -1.0
+    frame, notes = _read_frame(scores) if is_table(scores) else (_read_array(scores), [])
+    if frame.shape[1] < fewest:
+        raise ScoreTableError(f"The test needs at least {fewest} algorithms, got {frame.shape[1]}.")
+    frame, dropped = _complete(frame, drop=missing == "drop")
+    means = sign * frame.groupby(level="dataset", sort=False).mean()
+    if len(means) < 2:
+        raise ScoreTableError(f"The test needs at least 2 data sets without missing scores, got {len(means)}.")
+    datasets, algorithms = (tuple(str(name) for name in axis) for axis in (means.index, means.columns))
+    matrix, notes = ScoreMatrix(means.to_numpy(float), datasets, algorithms), [*notes, *dropped]
+    if matrix.tied:
+        notes.append(Note(DegenerateScoresWarning, "All algorithms tie on every data set: every p is 1."))
+    warn_caller(notes)
+    return replace(matrix, notes=tuple(note.message for note in notes))
 
 
 def is_table(x: Any) -> bool:
@@ -170,7 +227,10 @@ def rows_of(x: Any, name: str) -> tuple[list[FloatArray], bool]:
     """An array as a list of rows, and whether it had one dimension; what is not a finite number is refused."""
     message = f"{name} must hold numbers: one row of differences or scores, or one row for each data set."
     try:
-        values = [np.asarray(row) for row in x]
+        given = list(x)
+        for row in (x, *given):
+            refuse_masked(row, name)
+        values = [np.asarray(row) for row in given]
     except TypeError:
         raise ScoreTableError(message) from None
     single = all(row.ndim == 0 for row in values)
@@ -188,6 +248,22 @@ def rows_of(x: Any, name: str) -> tuple[list[FloatArray], bool]:
                 "Remove them, with their partners; a missing score is not an equivalent one."
             )
     return [row.astype(float) for row in rows], single
+
+
+def refuse_masked(x: Any, name: str) -> None:
+    """Refuse a masked array with masked cells: NumPy would hand over what lies under the mask."""
+    if isinstance(x, np.ma.MaskedArray) and np.ma.getmaskarray(x).any():
+        count = np.ma.getmaskarray(x).sum()
+        raise ScoreTableError(f"{count} of {x.size} numbers of {name} are masked. Remove them, with their partners.")
+
+
+def warn_caller(notes: Iterable[Note]) -> None:
+    """Raise notes as warnings that point at the first line outside this package."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith("hiercomp."):
+        level, frame = level + 1, frame.f_back
+    for note in notes:
+        note.warn(stacklevel=level)
 
 
 def check_alternative(alternative: object) -> None:
@@ -208,10 +284,116 @@ def need_scores(differences: PairedDifferences, smallest: int, test: str) -> Non
 
 
 def _with_rho(differences: PairedDifferences, rho: RhoLike) -> PairedDifferences:
-    if not isinstance(rho, (int, float)) or not 0 <= finite_number("rho", rho) < 1:
+    if isinstance(rho, Mapping):
+        raise ArgumentError(
+            "PairedDifferences hold the rho of each data set already. Pass one number for all, or give the mapping to "
+            "PairedDifferences.from_table."
+        )
+    number = finite_number("rho", rho)
+    if not 0 <= number < 1:
         raise ArgumentError(f"rho must be a number of at least 0 and below 1, got {rho!r}.")
-    return replace(differences, rho=np.full(len(differences.n), float(rho)))
+    return replace(differences, rho=np.full(len(differences.n), number))
 
 
 def _without_rounding(differences: PairedDifferences) -> PairedDifferences:
-    return replace(differences, sum_of_squares=np.where(differences.constant, 0.0, differences.sum_of_squares))
+    constant, mean = differences.constant, differences.mean
+    size = np.maximum(np.abs(differences.lowest_score), np.abs(differences.highest_score))
+    return replace(
+        differences,
+        mean=np.where(constant & (np.abs(mean) <= ROUNDING * size), 0.0, mean),
+        sum_of_squares=np.where(constant, 0.0, differences.sum_of_squares),
+    )
+
+
+def _read_array(scores: Any) -> pd.DataFrame:
+    import pandas as pd
+
+    refuse_masked(scores, "scores")
+    try:
+        values = np.asarray(scores)
+    except ValueError:  # ragged
+        values = np.empty(0)
+    if values.ndim != 2 or values.dtype.kind not in "fiu" or values.size == 0:
+        raise ScoreTableError("scores must be numbers, one row for each data set and one column for each algorithm.")
+    names = [f"algorithm {number + 1}" for number in range(values.shape[1])]
+    index = pd.Index([str(number + 1) for number in range(len(values))], name="dataset")
+    return pd.DataFrame(values.astype(float), index=index, columns=names)
+
+
+def _read_frame(scores: Any) -> tuple[pd.DataFrame, list[Note]]:
+    import pandas as pd
+
+    if not isinstance(scores, pd.DataFrame):
+        import narwhals
+
+        native = narwhals.from_native(scores, eager_only=True)
+        scores = pd.DataFrame({name: native[name].to_list() for name in native.columns})
+    roles = {_role(name): name for name in scores.columns} | {_role(name): name for name in scores.index.names}
+    if "dataset" in roles and "algorithm" in roles:
+        return _unstacked(scores)
+    odd = [role for role in ("algorithm", "run", "fold") if role in roles]
+    if odd or _role(scores.columns.name) == "dataset":
+        what = f"a column {roles[odd[0]]!r}" if odd else "data sets as columns"
+        raise ScoreTableError(
+            f"The table has {what}. Give one row for each data set and one column for each algorithm, or a tidy table with "
+            "columns dataset, algorithm and score (and run and fold)."
+        )
+    if "dataset" in roles and roles["dataset"] in scores.columns:
+        scores = scores.set_index(roles["dataset"])
+    for column, kind in zip(scores.columns, scores.dtypes, strict=True):
+        if kind.kind not in "fiu":
+            raise ScoreTableError(
+                f"Column {shown(column)!r} doesn't hold numbers; each column holds an algorithm's scores."
+            )
+    frame = pd.DataFrame(scores.to_numpy(dtype=float, na_value=np.nan))
+    frame.index = pd.Index([normal_name(name) for name in scores.index], name="dataset")
+    frame.columns = [normal_name(name) for name in scores.columns]
+    for axis, kind in ((frame.index, "data sets"), (frame.columns, "algorithms")):
+        if axis.has_duplicates:
+            raise ScoreTableError(
+                f"Several {kind} are called {shown(axis[axis.duplicated()][0])!r}. Rename or remove them."
+            )
+    return frame, []
+
+
+def _role(name: object) -> str | None:
+    """What a column of that name would be in a tidy table."""
+    plain = re.sub(r"[\s._-]+", "", str(name)).casefold()
+    return next((role for role, aliases in ALIASES.items() if plain in aliases), None)
+
+
+def _unstacked(scores: pd.DataFrame) -> tuple[pd.DataFrame, list[Note]]:
+    """A tidy table with a column for each algorithm and a row for each data set, run and fold."""
+    import pandas as pd
+
+    tidy = tidy_scores(scores)
+    place = ["dataset", *(role for role in ("run", "fold") if role in tidy.frame)]
+    repeated = tidy.frame.duplicated([*place, "algorithm"], keep=False).to_numpy()
+    if repeated.any():
+        raise ScoreTableError(
+            f"{repeated.sum()} scores share their data set, algorithm, run and fold with another (first: "
+            f"{cells(tidy.frame, repeated, 'score')}). Keep one of each, or add the run and fold columns."
+        )
+    rows = tidy.frame.set_index([*place, "algorithm"])["score"].unstack("algorithm")
+    order = pd.Index(tidy.frame["dataset"].unique()).get_indexer(rows.index.get_level_values("dataset"))
+    return rows[tidy.algorithms].iloc[np.argsort(order, kind="stable")], list(tidy.notes)
+
+
+def _complete(frame: pd.DataFrame, *, drop: bool) -> tuple[pd.DataFrame, list[Note]]:
+    """Without the data sets that lack a score, if that is allowed."""
+    wrong = ~np.isfinite(frame.to_numpy())
+    if not wrong.any():
+        return frame, []
+    rows, columns = np.nonzero(wrong)
+    places = frame.index.to_frame(index=False).iloc[rows].assign(algorithm=frame.columns[columns])
+    examples = cells(places, np.full(len(rows), True))
+    listed = f"{len(rows)} of {wrong.size} scores are missing or not finite (first: {examples})"
+    lacking = list(dict.fromkeys(places["dataset"]))
+    names = ", ".join(repr(shown(name)) for name in lacking[:EXAMPLES_SHOWN])
+    names += f" and {len(lacking) - EXAMPLES_SHOWN} more" if len(lacking) > EXAMPLES_SHOWN else ""
+    if not drop:
+        raise ScoreTableError(
+            f"{listed}. Fill them in, or pass missing='drop' to leave out {counted(len(lacking), 'data set')}: {names}."
+        )
+    note = Note(DroppedScoresWarning, f"{listed}; {counted(len(lacking), 'data set')} left out: {names}.")
+    return frame[~frame.index.get_level_values("dataset").isin(lacking)], [note]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_ROWS = 60
-PROBABILITIES = ("left", "tie", "rope", "right")
+PROBABILITIES = ("left", "tie", "rope", "right", "probability", "majority")
 
 
 class Presentation:
@@ -35,8 +35,8 @@ class Presentation:
     def __str__(self) -> str:
         frame = self._shown_frame()
         lines = [self.title, "", self.conclusion, "", *("  " + line for line in frame.to_string().splitlines())]
-        if len(frame) < len(self.to_frame()):
-            lines.append(f"  ... {len(self.to_frame()) - len(frame)} more in to_frame()")
+        if len(self.to_frame()) > MOST_ROWS:
+            lines.append(f"  ... {len(self.to_frame()) - MOST_ROWS} more in to_frame()")
         notes = getattr(self, "notes", ())
         if notes:
             lines += ["", "Notes:", *(f"  - {note}" for note in notes)]

@@ -44,7 +44,27 @@ def load_scores(name: str = "keel") -> pd.DataFrame:
 
 
 def data_card(name: str = "keel") -> str:
-    """Where a bundled table comes from, with settings and versions, as Markdown."""
+    """Where a bundled table comes from, with settings and versions, as Markdown.
+
+    Parameters
+    ----------
+    name : {"keel"}
+        As in `load_scores`.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ArgumentError
+        If there is no table of that name.
+
+    Examples
+    --------
+    >>> data_card("keel").splitlines()[0]
+    '# Data card: keel'
+    """
     return resources.files(__name__).joinpath(f"{_known(name)}.md").read_text(encoding="utf-8")
 
 
