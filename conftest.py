@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -15,13 +16,20 @@ UCI54 = Path(os.environ.get("HIERCOMP_UCI54", Path(__file__).parent.parent / "sh
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--require-cmdstan", action="store_true", help="count the absence of CmdStan as a failure")
+    parser.addoption("--require-browser", action="store_true", help="count the absence of Chromium as a failure")
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    if item.get_closest_marker("cmdstan") is None:
-        return
-    problem = ENGINES["cmdstan"].problem()
-    if problem is not None and item.config.getoption("--require-cmdstan"):
+    if item.get_closest_marker("cmdstan") is not None:
+        need(ENGINES["cmdstan"].problem(), required=item.config.getoption("--require-cmdstan"))
+    if item.get_closest_marker("browser") is not None:
+        found = any(shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome"))
+        need(None if found else "Chromium is not installed", required=item.config.getoption("--require-browser"))
+
+
+def need(problem: str | None, *, required: bool) -> None:
+    """Skip a test whose program is absent, or fail it where that program is required."""
+    if problem is not None and required:
         pytest.fail(problem)
     if problem is not None:
         pytest.skip(problem)

@@ -106,7 +106,7 @@ _LAZY = {
     "welch_t_test": "baselines.frequentist",
 }
 
-_SUBPACKAGES = ("simulate",)
+_SUBPACKAGES = ("plots", "simulate")
 
 __all__ = [
     "ArgumentError",

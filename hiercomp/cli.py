@@ -15,7 +15,9 @@ from hiercomp import __version__
 from hiercomp.errors import ArgumentError, HiercompError, HiercompWarning, ResultFileError
 
 if TYPE_CHECKING:
+    from hiercomp.report import Source
     from hiercomp.result import ComparisonResult
+    from hiercomp.sensitivity import Sensitivity
 
 EXIT_ERROR, EXIT_FAILED, EXIT_INTERRUPTED = 2, 3, 130
 
@@ -87,10 +89,17 @@ def compare(
     baselines: Annotated[
         bool, typer.Option("--baselines", help="Also show what the closed-form and classical tests say.")
     ] = False,
+    sensitivity: Annotated[
+        bool,
+        typer.Option("--sensitivity", help="Also fit under other priors, correlations and bounds; in the report too."),
+    ] = False,
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Also write the summary as JSON; - prints it.")
     ] = None,
     save: Annotated[Path | None, typer.Option(help="Also save the whole result as netCDF.")] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Also write a report: one HTML file with figures and tables.")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
 ) -> None:
     """Compare two algorithms of a table of cross-validation scores.
@@ -102,11 +111,9 @@ def compare(
     from hiercomp.score_files import read_score_file
 
     number_between("alpha", alpha, 0, 0.5)
-    for path in (json_file, save):
-        _refuse_existing(path, force)
-    if save is not None and save == json_file:
-        raise ArgumentError(f"--json and --save both name {save}.")
+    _check_outputs({"--json": json_file, "--save": save, "--report": report}, force)
     named = _columns(column or [])
+    source = None if report is None else _source(scores)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HiercompWarning)  # they are in the summary
         comparison = HierarchicalComparison(
@@ -123,14 +130,22 @@ def compare(
         result = comparison.fit(engine, chains=chains, warmup=warmup, draws=draws, seed=seed)
     content = result.summary(alpha).to_dict()
     table = result.baselines(seed) if baselines else None
+    variants = _sensitivity(result, alpha) if sensitivity else None
     if save is not None:
         result.save(save, overwrite=force)
+    if report is not None:
+        from hiercomp.report import write_report
+
+        write_report(result, report, sensitivity=variants, source=source, overwrite=force, alpha=alpha)
     if json_file is not None:
-        _write_json(content if table is None else content | {"baselines": table.to_dict()}, json_file)
+        content |= {} if table is None else {"baselines": table.to_dict()}
+        content |= {} if variants is None else {"sensitivity": _plain_variants(variants)}
+        _write_json(content, json_file)
     if str(json_file) != "-":
         _print_summary(result, alpha)
-        if table is not None:
-            typer.echo(f"\n{table}")
+        for more in (table, variants):
+            if more is not None:
+                typer.echo(f"\n{more}")
     raise typer.Exit(EXIT_FAILED if result.status == "failed" else 0)
 
 
@@ -242,6 +257,43 @@ def _columns(pairs: list[str]) -> dict[str, str]:
             raise ArgumentError(f"--column must be ROLE=NAME such as score=auc, got {pair!r}.")
         columns[role] = name
     return columns
+
+
+def _source(path: Path) -> Source:
+    from hiercomp.report import Source
+
+    return Source.of(path)
+
+
+def _sensitivity(result: ComparisonResult, alpha: float) -> Sensitivity | None:
+    if result.status == "failed":
+        typer.echo("hiercomp: no sensitivity, since the computation failed its checks", err=True)
+        return None
+    return result.sensitivity(alpha=alpha)
+
+
+def _plain_variants(variants: Sensitivity) -> list[dict[str, Any]]:
+    """Numbers of a variant whose computation failed are null."""
+    return [
+        {name: None if value != value else value for name, value in vars(variant).items()}
+        | {"changed": variant.name in variants.changed}
+        for variant in variants.variants
+    ]
+
+
+def _check_outputs(paths: dict[str, Path | None], force: bool) -> None:
+    """Refuse existing files, and two options that name the same one."""
+    seen: dict[Path, str] = {}
+    for option, path in paths.items():
+        if option == "--report" and str(path) == "-":
+            raise ArgumentError("--report needs the name of a file, such as report.html.")
+        _refuse_existing(path, force)
+        if path is None or str(path) == "-":
+            continue
+        place = path.absolute()
+        if place in seen:
+            raise ArgumentError(f"{seen[place]} and {option} both name {path}.")
+        seen[place] = option
 
 
 def _refuse_existing(path: Path | None, force: bool) -> None:

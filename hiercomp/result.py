@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from hiercomp.baselines.table import BaselineTable
+    from hiercomp.influence import Influence
+    from hiercomp.plots import ComparisonPlots
+    from hiercomp.sensitivity import Sensitivity
     from hiercomp.summary import Summary
 
 
@@ -218,6 +221,52 @@ class ComparisonResult:
             seen = self.next_dataset
             model = (seen.left, seen.rope, seen.right)
         return baseline_table(self.differences, self.rope, model, seed=seed)
+
+    def sensitivity(self, *, alpha: float = 0.05, n_jobs: int = 2, **fit_options: Any) -> Sensitivity:
+        """Verdicts of refits under other priors, correlations and bounds; see `hiercomp.sensitivity.sensitivity`."""
+        from hiercomp.sensitivity import sensitivity
+
+        return sensitivity(self, alpha=alpha, n_jobs=n_jobs, **fit_options)
+
+    def influence(self, *, refit_all: bool = False, n_jobs: int = 2, **fit_options: Any) -> Influence:
+        """The three probabilities without each data set in turn; see `hiercomp.influence.influence`."""
+        from hiercomp.influence import influence
+
+        return influence(self, refit_all=refit_all, n_jobs=n_jobs, **fit_options)
+
+    def report(
+        self,
+        path: str | Path,
+        *,
+        sensitivity: Sensitivity | bool = False,
+        influence: Influence | bool = False,
+        source: str | Path | None = None,
+        alpha: float = 0.05,
+        overwrite: bool = False,
+    ) -> Path:
+        """Write an HTML page of everything, in one file; see `hiercomp.report.write_report`.
+
+        ``sensitivity`` and ``influence`` are what those methods gave, or True to compute them now; ``source`` is the file
+        of the scores, whose name and hash the page shows.
+        """
+        from hiercomp.report import write_report
+
+        return write_report(
+            self,
+            path,
+            sensitivity=self.sensitivity(alpha=alpha) if sensitivity is True else sensitivity or None,
+            influence=self.influence() if influence is True else influence or None,
+            source=source,
+            alpha=alpha,
+            overwrite=overwrite,
+        )
+
+    @property
+    def plot(self) -> ComparisonPlots:
+        """Every plot of the comparison as a method: ``result.plot.shrinkage()``."""
+        from hiercomp.plots import ComparisonPlots
+
+        return ComparisonPlots(self)
 
     def summary(self, alpha: float = 0.05) -> Summary:
         """The verdict at level ``alpha`` with everything needed to judge it; prints, and renders in a notebook."""

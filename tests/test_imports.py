@@ -37,8 +37,8 @@ ORDER = [
     ["diagnostics"],
     ["fitting"],
     ["predictive"],
+    ["presentation"],
     ["simulate"],
-    ["baselines.presentation"],
     ["baselines.inputs"],
     ["baselines.correlated"],
     ["baselines.frequentist"],
@@ -58,11 +58,37 @@ ORDER = [
     ["baselines"],
     ["result", "summary", "storage"],  # a result makes its summary and saves itself
     ["hierarchical"],
+    ["sensitivity"],
+    ["influence"],
+    ["plots.style"],
+    ["plots.next_dataset"],
+    ["plots.population"],
+    ["plots.datasets"],
+    ["plots.sensitivity"],
+    ["plots.baselines"],
+    ["plots.arviz_page"],
+    ["plots.accessor"],
+    ["plots"],
+    ["report.svg"],
+    ["report.figures"],
+    ["report.tables"],
+    ["report.references"],
+    ["report.provenance"],
+    ["report.methods"],
+    ["report.contents"],
+    ["report.page"],
+    ["report"],
     ["datasets"],
     ["cli"],
 ]
-# Methods of a result that hand over, when they are called, to what is built on results
-HANDED_OVER = {"hiercomp.result": {"hiercomp.sensitivity", "hiercomp.influence", "hiercomp.plots", "hiercomp.report"}}
+# Methods of results that hand over, when they are called, to what is built on results
+HANDED_OVER = {
+    "hiercomp.result": {"hiercomp.sensitivity", "hiercomp.influence", "hiercomp.plots", "hiercomp.report"},
+    "hiercomp.sensitivity": {"hiercomp.plots.sensitivity"},
+} | {
+    f"hiercomp.baselines.{name}": {"hiercomp.plots.baselines"}
+    for name in ("correlated", "poisson_binomial", "bayesian_sign", "friedman")
+}
 LAYER = {f"hiercomp.{name}": layer for layer, names in enumerate(ORDER) for name in names}
 HEAVY = ["numpy", "pandas", "scipy", "matplotlib", "sklearn", "stanli", "cmdstanpy", "arviz_base", "xarray", "narwhals"]
 

@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from hiercomp.baselines.inputs import as_means, zeros_and_ties
-from hiercomp.baselines.presentation import Presentation
 from hiercomp.checks import finite_number, whole_number
 from hiercomp.differences import FloatArray
 from hiercomp.errors import ArgumentError
+from hiercomp.presentation import Presentation
 from hiercomp.rope import REGIONS, Rope, RopeLike, most_probable_shares
 from hiercomp.scores import shown
 from hiercomp.text import counted, probability_text
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
 NODES = 8192  # of the trapezoidal rule on the logarithm of a Gamma variable; doubling them changes no digit of twelve
 VALUES_AT_ONCE = 4_000_000  # numbers held while sampling, 32 MB
@@ -87,6 +88,12 @@ class BayesianSignResult(Presentation):
         outcome = (f"{left} better", "practical equivalence", f"{right} better")[largest]
         probability = probability_text(values[largest])
         return f"The most probable outcome over data sets is {outcome}, with probability {probability}."
+
+    def plot(self, *, ax: Axes | None = None, **marks: Any) -> Axes:
+        """The draws in the simplex; see `hiercomp.plots.plot_sign_simplex`."""
+        from hiercomp.plots.baselines import plot_sign_simplex
+
+        return plot_sign_simplex(self, ax=ax, **marks)
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each region: probability of being the most probable, its error, expected probability."""

@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 from hiercomp.baselines.frequentist import LEVEL, t_p_value
 from hiercomp.baselines.inputs import Alternative, as_differences, check_alternative, is_table
-from hiercomp.baselines.presentation import Presentation
 from hiercomp.baselines.schemes import SCHEMES, check_scheme, nominal_df, standardised_mean, statistic_parts
 from hiercomp.checks import finite_number, true_or_false
 from hiercomp.differences import ROUNDING, FloatArray, PairedDifferences
 from hiercomp.errors import ArgumentError, DegenerateScoresWarning, DroppedScoresWarning, Note, ScoreTableError
+from hiercomp.presentation import Presentation
 from hiercomp.scores import EXAMPLES_SHOWN, shown
 from hiercomp.text import counted
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from hiercomp.baselines.presentation import Presentation
 from hiercomp.baselines.schemes import nominal_df, standardised_mean, statistic_parts
 from hiercomp.checks import number_between, true_or_false, whole_number
 from hiercomp.differences import ROUNDING, FloatArray
 from hiercomp.engines.progress import sampling_progress
 from hiercomp.errors import ArgumentError
+from hiercomp.presentation import Presentation
 from hiercomp.simulate import random_attributes_differences
 from hiercomp.text import counted
 

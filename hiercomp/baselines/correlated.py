@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hiercomp.baselines.inputs import as_differences, need_scores
-from hiercomp.baselines.presentation import Presentation
 from hiercomp.checks import finite_number
 from hiercomp.differences import FloatArray, PairedDifferences, RhoLike
 from hiercomp.errors import ArgumentError, DegenerateScoresWarning, Note
+from hiercomp.presentation import Presentation
 from hiercomp.rope import Rope, RopeLike, region_probabilities
 from hiercomp.scores import shown
 from hiercomp.text import counted, probability_text
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
 ON_BOUNDARY = 1e-12  # a point mass this close to an end of the rope, in units of that end, lies on it
 
@@ -132,6 +133,12 @@ class CorrelatedTResult(Presentation):
             f"With probability above 0.95, {left} is better on {sure[0]}, both are practically equivalent on {sure[1]} and "
             f"{right} is better on {sure[2]} of {table.shape[1]} data sets, each judged on its own."
         )
+
+    def plot(self, dataset: str | None = None, *, ax: Axes | None = None, **line: Any) -> Axes:
+        """The posterior of a data set with the rope; see `hiercomp.plots.plot_student`."""
+        from hiercomp.plots.baselines import plot_student
+
+        return plot_student(self, dataset, ax=ax, **line)
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each data set: left, rope, right, mean, scale, df."""

@@ -21,10 +21,10 @@ from hiercomp.baselines.inputs import (
     rounded,
     scores_of,
 )
-from hiercomp.baselines.presentation import Presentation
 from hiercomp.checks import whole_number
 from hiercomp.differences import ROUNDING, FloatArray, PairedDifferences, RhoLike
 from hiercomp.errors import ArgumentError, DegenerateScoresWarning, Note
+from hiercomp.presentation import Presentation
 from hiercomp.rope import student_t_half
 from hiercomp.scores import shown
 from hiercomp.text import counted

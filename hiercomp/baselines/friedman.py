@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from hiercomp.baselines.inputs import read_score_matrix
-from hiercomp.baselines.presentation import Presentation
 from hiercomp.checks import number_between
 from hiercomp.differences import FloatArray
+from hiercomp.presentation import Presentation
 from hiercomp.text import counted
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
 LEVEL = 0.05  # of Friedman's sentence; the p-values are there for any other
 
@@ -130,6 +131,12 @@ class PostHocResult(Presentation):
             f"At the {100 * self.alpha:g}% level {(p < self.alpha).sum()} of {counted(len(p), 'pair')} are told apart"
             f"{critical}; the others may differ or not."
         )
+
+    def plot(self, *, ax: Axes | None = None, **line: Any) -> Axes:
+        """Mean ranks, joined where they are not told apart; see `hiercomp.plots.plot_critical_difference`."""
+        from hiercomp.plots.baselines import plot_critical_difference
+
+        return plot_critical_difference(self, ax=ax, **line)
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each pair: algorithm, against, statistic (where there is one), p, adjusted_p."""

@@ -11,16 +11,17 @@ import numpy as np
 from hiercomp.baselines.correlated import CorrelatedTResult, correlated_t_posterior, regions_with_ties
 from hiercomp.baselines.counts import most_frequent, poisson_binomial, trinomial
 from hiercomp.baselines.inputs import as_differences, is_table, need_scores, rows_of
-from hiercomp.baselines.presentation import Presentation
 from hiercomp.checks import whole_number
 from hiercomp.differences import FloatArray, PairedDifferences, RhoLike
 from hiercomp.errors import ArgumentError, ScoreTableError
+from hiercomp.presentation import Presentation
 from hiercomp.rope import REGIONS, Rope, RopeLike, most_probable_shares
 from hiercomp.scores import shown
 from hiercomp.text import counted, probability_text
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
 LARGEST_TRINOMIAL = 500  # data sets; time and memory grow with the cube and the square
 SAMPLED_AT_ONCE = 4_000_000
@@ -86,6 +87,12 @@ class PoissonBinomialResult(Presentation):
             (self.left, self.tie, self.right),
             self.errors,
         )
+
+    def plot(self, *, ax: Axes | None = None, **bars: Any) -> Axes:
+        """The distribution with q/2 marked; see `hiercomp.plots.plot_poisson_binomial`."""
+        from hiercomp.plots.baselines import plot_poisson_binomial
+
+        return plot_poisson_binomial(self, ax=ax, **bars)
 
     def distribution(self) -> pd.DataFrame:
         """pmf, cdf and sf of the number of data sets on which the right algorithm is better."""

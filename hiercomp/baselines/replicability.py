@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hiercomp.baselines.presentation import Presentation
 from hiercomp.errors import ArgumentError
+from hiercomp.presentation import Presentation
 from hiercomp.text import counted
 
 if TYPE_CHECKING:

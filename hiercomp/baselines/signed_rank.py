@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from hiercomp.baselines.inputs import Alternative, as_means, check_alternative, zeros_and_ties
-from hiercomp.baselines.presentation import Presentation
 from hiercomp.differences import FloatArray, PairedDifferences
 from hiercomp.errors import ArgumentError
+from hiercomp.presentation import Presentation
 from hiercomp.scores import shown
 from hiercomp.text import counted
 

@@ -16,11 +16,11 @@ from hiercomp.baselines.correlated import correlated_t_test
 from hiercomp.baselines.five_by_two import five_by_two_cv_f
 from hiercomp.baselines.frequentist import corrected_t_test, mann_whitney, paired_t_test, welch_t_test
 from hiercomp.baselines.poisson_binomial import LARGEST_TRINOMIAL, poisson_binomial_test
-from hiercomp.baselines.presentation import Presentation
 from hiercomp.baselines.signed_rank import sign_test, signed_rank_test
 from hiercomp.checks import whole_number
 from hiercomp.differences import PairedDifferences
 from hiercomp.errors import HiercompError, HiercompWarning
+from hiercomp.presentation import Presentation
 from hiercomp.rope import Rope
 from hiercomp.scores import shown
 from hiercomp.text import counted

@@ -1,4 +1,4 @@
-"""How results of tests look: a title, a sentence and a table, as text and as HTML."""
+"""How results look that have a title, a sentence and a table: as text and as HTML."""
 
 from __future__ import annotations
 

@@ -1,0 +1,81 @@
+"""``result.plot``: every plot of a comparison as a method."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import ArrayLike
+
+from hiercomp.plots.arviz_page import plot_diagnostics
+from hiercomp.plots.datasets import plot_ppc, plot_shrinkage
+from hiercomp.plots.next_dataset import plot_next_dataset, plot_simplex
+from hiercomp.plots.population import plot_population, plot_posterior, plot_rope_curve
+from hiercomp.plots.sensitivity import plot_sensitivity
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from hiercomp.differences import FloatArray
+    from hiercomp.result import ComparisonResult
+    from hiercomp.sensitivity import Sensitivity
+
+
+@dataclass(frozen=True, repr=False)
+class ComparisonPlots:
+    """The plots of a comparison; each takes ``ax`` (or ``figure``) or makes one, and returns it.
+
+    Parameters
+    ----------
+    result : ComparisonResult
+    """
+
+    result: ComparisonResult
+
+    def __call__(self, *, ax: Axes | None = None, **bars: Any) -> Axes:
+        """The most asked-for plot: `next_dataset`."""
+        return self.next_dataset(ax=ax, **bars)
+
+    def next_dataset(self, *, ax: Axes | None = None, **bars: Any) -> Axes:
+        """Bars of the three probabilities on the next data set; see `hiercomp.plots.plot_next_dataset`."""
+        return plot_next_dataset(self.result, ax=ax, **bars)
+
+    def simplex(self, *, ax: Axes | None = None, **marks: Any) -> Axes:
+        """Draws of the three probabilities in a triangle; see `hiercomp.plots.plot_simplex`."""
+        return plot_simplex(self.result, ax=ax, **marks)
+
+    def population(
+        self, *, others: Mapping[str, ComparisonResult] | None = None, ax: Axes | None = None, **line: Any
+    ) -> Axes:
+        """Density of the next data set's difference; see `hiercomp.plots.plot_population`."""
+        return plot_population(self.result, others=others, ax=ax, **line)
+
+    def shrinkage(self, *, ax: Axes | None = None, **arrows: Any) -> Axes:
+        """Raw and posterior means of the data sets; see `hiercomp.plots.plot_shrinkage`."""
+        return plot_shrinkage(self.result, ax=ax, **arrows)
+
+    def posterior(self, *, figure: Figure | None = None) -> FloatArray:
+        """Posterior of delta0, sigma0 and nu; see `hiercomp.plots.plot_posterior`."""
+        return plot_posterior(self.result, figure=figure)
+
+    def rope_curve(self, *, half_widths: ArrayLike | None = None, ax: Axes | None = None, **line: Any) -> Axes:
+        """The three probabilities against the rope; see `hiercomp.plots.plot_rope_curve`."""
+        return plot_rope_curve(self.result, half_widths=half_widths, ax=ax, **line)
+
+    def prior_sensitivity(self, sensitivity: Sensitivity | None = None, *, ax: Axes | None = None, **bars: Any) -> Axes:
+        """The verdict under other priors and rho; see `hiercomp.plots.plot_sensitivity`. Refits where none is given."""
+        return plot_sensitivity(sensitivity or self.result.sensitivity(), ax=ax, **bars)
+
+    def ppc(self, *, seed: int = 0, figure: Figure | None = None) -> FloatArray:
+        """Replicated data sets against the observed ones; see `hiercomp.plots.plot_ppc`."""
+        return plot_ppc(self.result, seed=seed, figure=figure)
+
+    def diagnostics(self) -> Figure:
+        """ArviZ's diagnostics on one page; see `hiercomp.plots.plot_diagnostics`."""
+        return plot_diagnostics(self.result)
+
+    def __repr__(self) -> str:
+        names = [name for name in vars(type(self)) if not name.startswith("_")]
+        return f"<plots of a comparison: {', '.join(sorted(names))}>"

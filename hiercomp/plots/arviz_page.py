@@ -1,0 +1,89 @@
+"""ArviZ's diagnostics of a fit, on one page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hiercomp.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from hiercomp.result import ComparisonResult
+
+PAGE = (7.1, 9.0)  # inches
+DOTS = 110  # an inch
+MOST_DRAWN = 120  # draws of a chain in the rank and the pair plot
+# ArviZ's function, its title, and the size of its own figure in inches
+PARTS = (
+    ("plot_trace", "Traces", (9.0, 2.6)),
+    ("plot_rank", "Ranks (within the bands: the chains agree)", (9.0, 2.6)),
+    ("plot_ess", "Effective draws of small intervals", (9.0, 2.6)),
+    ("plot_energy", "Energy", (4.4, 3.2)),
+    ("plot_forest", "Chains side by side", (4.4, 3.2)),
+    ("plot_pair", "Pairs", (9.0, 6.0)),
+)
+
+
+def plot_diagnostics(result: ComparisonResult) -> Figure:
+    """Trace, rank, effective sample size, energy, forest and pair plots of delta0, sigma0 and nu, drawn by ArviZ.
+
+    Each of ArviZ's functions works on ``result.posterior`` as it is (``arviz_plots.plot_trace(result.posterior)``), and
+    gives vector graphics; this puts pictures of the usual six on one page.
+
+    Parameters
+    ----------
+    result : ComparisonResult
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    ArgumentError
+        If nothing was sampled, because the scores are identical.
+    """
+    import matplotlib.pyplot as plt
+
+    if result.diagnostics.exact:
+        raise ArgumentError("Nothing was sampled, so there is nothing to diagnose.")
+    page = plt.figure(figsize=PAGE, layout="constrained")
+    panels = page.subplot_mosaic(
+        [[0, 0], [1, 1], [2, 2], [3, 4], [5, 5]], height_ratios=[1, 1, 1, 1.3, 2.2], gridspec_kw={"hspace": 0.02}
+    )
+    for number, (function, title, size) in enumerate(PARTS):
+        panels[number].imshow(_picture(result.posterior, function, size), interpolation="antialiased")
+        panels[number].set_axis_off()
+        panels[number].set_title(title, fontsize="small", loc="left")
+    return page
+
+
+def _picture(tree: Any, function: str, size: tuple[float, float]) -> np.ndarray:
+    """What one of ArviZ's functions draws, as an image."""
+    import arviz_plots
+    import matplotlib.pyplot as plt
+    import xarray as xr
+
+    options: dict[str, Any] = {"backend": "matplotlib"}
+    if function != "plot_energy":
+        options["var_names"] = [name for name in ("delta0", "sigma0", "nu") if name in tree["posterior"].data_vars]
+    if function == "plot_ess":
+        options["min_ess"] = 100 * tree["posterior"].sizes["chain"]
+    if function in ("plot_rank", "plot_pair"):  # what they cost grows with the draws, what they show does not
+        posterior = tree["posterior"].dataset
+        step = -(-posterior.sizes["draw"] // MOST_DRAWN)
+        tree = xr.DataTree.from_dict({"posterior": posterior.isel(draw=slice(None, None, step))})
+    if function == "plot_rank":
+        options["stats"] = {"ecdf_pit": {"n_simulations": 200}}
+    drawn = getattr(arviz_plots, function)(tree, **options)
+    figure = drawn.viz["figure"].item()
+    try:
+        figure.set_size_inches(size)
+        figure.set_dpi(DOTS)
+        figure.canvas.draw()
+        return np.asarray(figure.canvas.buffer_rgba()).copy()
+    finally:
+        plt.close(figure)

@@ -1,0 +1,225 @@
+"""The population of data sets: its density, its parameters, and the rope varied."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hiercomp.differences import FloatArray
+from hiercomp.plots.style import (
+    COLOURS,
+    INK,
+    axes,
+    difference_label,
+    labels,
+    legend,
+    options,
+    outcomes,
+    plainly,
+    shade_rope,
+)
+from hiercomp.rope import REGIONS
+from hiercomp.text import probability_text
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from hiercomp.result import ComparisonResult
+
+POINTS = 401
+LINES = ("-", "--", ":", "-.")
+
+
+def population_density(result: ComparisonResult, x: ArrayLike) -> FloatArray:
+    """Posterior mean density of the mean difference on the next data set, at ``x``.
+
+    The average over the draws of the Student-t densities with centre delta0, scale sigma0 and nu degrees of freedom.
+
+    Parameters
+    ----------
+    result : ComparisonResult
+    x : array_like
+        Differences, in the metric's units.
+
+    Returns
+    -------
+    ndarray
+        Of the shape of ``x``, per unit of the metric.
+    """
+    from scipy import special
+
+    points = np.asarray(x, dtype=float)
+    delta0, sigma0, nu = (result.draws(name).ravel() for name in ("delta0", "sigma0", "nu"))
+    total = np.zeros(points.shape)
+    gaussian = np.isinf(nu)
+    finite = np.where(gaussian, 1.0, nu)
+    constant = special.gammaln((finite + 1) / 2) - special.gammaln(finite / 2) - 0.5 * np.log(finite * np.pi)
+    constant = np.where(gaussian, -0.5 * np.log(2 * np.pi), constant) - np.log(sigma0)
+    for number, point in np.ndenumerate(points):
+        z2 = ((point - delta0) / sigma0) ** 2
+        kernel = np.where(gaussian, -z2 / 2, -(finite + 1) / 2 * np.log1p(z2 / finite))
+        total[number] = np.exp(constant + kernel).mean()
+    return total
+
+
+def plot_population(
+    result: ComparisonResult,
+    *,
+    others: Mapping[str, ComparisonResult] | None = None,
+    ax: Axes | None = None,
+    **line: Any,
+) -> Axes:
+    """Density of the difference on the next data set, with the rope, and that of the data sets' estimates over it.
+
+    The shaded areas are the expected probabilities of the three outcomes. The dashed line is the kernel density of the
+    posterior means of the data sets at hand (Fig. 6 of the 2017 paper).
+
+    Parameters
+    ----------
+    result : ComparisonResult
+    others : mapping from str to ComparisonResult, optional
+        Results of the same data under other priors, whose densities are drawn over it.
+    ax : matplotlib.axes.Axes, optional
+    **line
+        Passed on to ``Axes.plot`` for the density.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    NoVerdictError
+        If the computation failed its checks.
+    """
+    seen = result.next_dataset
+    ax = axes(ax)
+    if result.diagnostics.exact:
+        return _point_mass(result, ax)
+    x = _range(result)
+    density = population_density(result, x)
+    inside = {"left": x <= result.rope.lower, "right": x >= result.rope.upper}
+    inside["rope"] = (x >= result.rope.lower) & (x <= result.rope.upper)
+    names = outcomes(result.left, result.right)
+    for region in REGIONS:
+        words = f"{names[region]}: {probability_text(seen.expected[region])}".replace("\n", " ")
+        ax.fill_between(
+            x, density, where=inside[region].tolist(), color=COLOURS[region], alpha=0.45, linewidth=0, label=words
+        )
+    ax.plot(x, density, **options(line, color=INK, linewidth=1.2))
+    estimates = result.draws("delta").reshape(-1, len(result.differences.datasets)).mean(axis=0)
+    if len(estimates) > 2 and np.ptp(estimates) > 0:
+        from scipy import stats
+
+        kernel = stats.gaussian_kde(estimates)(x)
+        ax.plot(x, kernel, color=INK, linewidth=1, linestyle="--", label="estimates of the data sets")
+    for number, (name, other) in enumerate((others or {}).items()):
+        style = LINES[(number + 2) % len(LINES)]
+        ax.plot(x, population_density(other, x), linewidth=1.1, linestyle=style, label=f"prior {name}")
+    shade_rope(ax, result.rope)
+    ax.set_ylim(0, None)
+    ax.set_xlim(x[0], x[-1])
+    labels(ax, difference_label(result), "density", "Difference on the next data set")
+    legend(ax)
+    return ax
+
+
+def plot_posterior(result: ComparisonResult, *, figure: Figure | None = None) -> FloatArray:
+    """Posterior densities of delta0, sigma0 and nu with their 95% intervals, and the rope on delta0.
+
+    Parameters
+    ----------
+    result : ComparisonResult
+    figure : matplotlib.figure.Figure, optional
+
+    Returns
+    -------
+    ndarray of Axes, one for each parameter
+    """
+    import matplotlib.pyplot as plt
+
+    table = result.population()
+    if figure is None:
+        figure = plt.figure(figsize=(7.1, 2.3), layout="constrained")
+    panels = np.atleast_1d(figure.subplots(1, len(table)))
+    words = {
+        "delta0": "delta0: mean difference",
+        "sigma0": "sigma0: spread",
+        "nu": "nu: degrees of freedom",
+    }
+    for ax, name in zip(panels, table.index, strict=True):
+        values = result.draws(name).ravel()
+        row = table.loc[name]
+        upper = np.quantile(values, 0.995) if name == "nu" else values.max()
+        counts, edges = np.histogram(values[values <= upper], bins=60, density=True)
+        ax.stairs(counts, edges, fill=True, color="#56B4E9", alpha=0.55)
+        ax.stairs(counts, edges, color=INK, linewidth=0.7)
+        ax.plot([row["lower"], row["upper"]], [0, 0], color=INK, linewidth=4, solid_capstyle="butt", clip_on=False)
+        ax.axvline(row["mean"], color=INK, linewidth=0.9)
+        if name == "delta0":
+            shade_rope(ax, result.rope)
+        ax.set_ylim(0, None)
+        ax.set_yticks([])
+        ax.locator_params(axis="x", nbins=5)
+        labels(ax, f"mean {row['mean']:.3g}, 95% [{row['lower']:.3g}, {row['upper']:.3g}]", title=words[str(name)])
+    return panels
+
+
+def plot_rope_curve(
+    result: ComparisonResult, *, half_widths: ArrayLike | None = None, ax: Axes | None = None, **line: Any
+) -> Axes:
+    """The three probabilities against the half-width of a symmetric rope; the present one is marked.
+
+    Parameters
+    ----------
+    result : ComparisonResult
+    half_widths : array_like, optional
+        As in `ComparisonResult.rope_curve`.
+    ax : matplotlib.axes.Axes, optional
+    **line
+        Passed on to ``Axes.plot``.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    curve = result.rope_curve(half_widths)
+    ax = axes(ax)
+    names = outcomes(result.left, result.right)
+    for region, style in zip(REGIONS, ("--", "-.", "-"), strict=True):
+        words = names[region].replace("\n", " ")
+        ax.plot(curve.index, curve[region], **options(line, color=COLOURS[region], linestyle=style, label=words))
+    ax.axvline(result.rope.half_width, color=INK, linewidth=0.8, linestyle=":")
+    ax.axhline(0.95, color=INK, linewidth=0.5, alpha=0.5)
+    ax.set_ylim(-0.02, 1.02)
+    ax.set_xlim(float(curve.index.min()), float(curve.index.max()))
+    labels(ax, "half-width of the rope", "probability", "Likeliest on the next data set")
+    legend(ax)
+    plainly(ax.get_xticklabels())
+    return ax
+
+
+def _range(result: ComparisonResult) -> FloatArray:
+    """Where the density and the estimates are, and the rope."""
+    differences = result.next_differences()
+    means = result.differences.mean
+    low, high = np.quantile(differences, [0.02, 0.98])
+    rope = result.rope
+    inner = np.quantile(means, [0.05, 0.95])  # a few far data sets would squeeze everything else
+    low, high = min(low, inner[0], rope.lower), max(high, inner[1], rope.upper)
+    margin = 0.05 * (high - low) or 1e-3
+    return np.linspace(low - margin, high + margin, POINTS)
+
+
+def _point_mass(result: ComparisonResult, ax: Axes) -> Axes:
+    """The population of identical algorithms: no spread, no density."""
+    ax.axvline(0, color=INK, linewidth=1.6, label="identical scores: always 0")
+    shade_rope(ax, result.rope)
+    ax.set_yticks([])
+    labels(ax, difference_label(result), title="The next data set's difference")
+    legend(ax)
+    return ax

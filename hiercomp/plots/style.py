@@ -1,0 +1,111 @@
+"""What all plots share: colours, axes, names as labels, the rope."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from hiercomp.rope import Rope
+from hiercomp.scores import shown
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.text import Text
+
+# Vermilion, grey and blue of Okabe & Ito: told apart by colour-blind readers, and of different lightness in grey
+COLOURS = {"left": "#D55E00", "rope": "#8C8C8C", "right": "#0072B2"}
+HATCHES = {"left": "//", "rope": "", "right": "\\\\"}
+INK = "#222222"
+LONGEST_NAME = 28
+LONGEST_LINE = 34  # characters under axes of one column
+COLUMN_WIDTH = 3.5  # inches, of a two-column journal
+
+
+def axes(ax: Axes | None, width: float = COLUMN_WIDTH, height: float = 2.6) -> Axes:
+    """The axes given, or new ones of a figure that is not managed by pyplot's windows."""
+    if ax is not None:
+        return ax
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(figsize=(width, height), layout="constrained")[1]
+
+
+def label(name: str) -> str:
+    """A name as a label: control characters shown, long ones cut in the middle."""
+    plain = shown(name)
+    if plain.startswith("_"):  # matplotlib leaves such labels out of legends
+        plain = f" {plain}"
+    if len(plain) <= LONGEST_NAME:
+        return plain
+    half = (LONGEST_NAME - 1) // 2
+    return f"{plain[:half]}…{plain[-half:]}"
+
+
+def broken(name: str, width: int = 15) -> str:
+    """A label in lines of at most ``width`` characters, broken after underscores, hyphens, dots and spaces if it can be."""
+    lines = [""]
+    for part in re.split(r"(?<=[_\-. ])", label(name)):
+        while len(part) > width:
+            lines, part = [*lines, part[:width]] if lines[-1] else [part[:width]], part[width:]
+            lines.append("")
+        if lines[-1] and len(lines[-1] + part) > width:
+            lines.append("")
+        lines[-1] += part
+    return "\n".join(line.rstrip() for line in lines if line)
+
+
+def plainly(texts: Text | Sequence[Text]) -> None:
+    """No mathematics in names: a dollar sign is a dollar sign."""
+    for text in [texts] if not isinstance(texts, Sequence) else texts:
+        text.set_parse_math(False)
+
+
+def labels(ax: Axes, x: str = "", y: str = "", title: str = "") -> None:
+    """Labels and title of axes, read as plain text."""
+    size = "small"
+    plainly([ax.set_xlabel(x, size=size), ax.set_ylabel(y, size=size), ax.set_title(title, size=size, loc="left")])
+    ax.tick_params(labelsize=size)
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def difference_label(result: Any) -> str:
+    """ "tree minus bayes", in the metric's unit; on two lines where the names are long."""
+    first, second = label(result.right), label(result.left)
+    if not result.differences.higher_is_better:
+        first, second = second, first
+    gap = "\n" if len(first) + len(second) > LONGEST_LINE else " "
+    return f"{first}{gap}minus {second}"
+
+
+def outcomes(left: str, right: str) -> dict[str, str]:
+    """The regions in words."""
+    return {
+        "left": f"{label(left)} better",
+        "rope": "practically\nequivalent",
+        "right": f"{label(right)} better",
+    }
+
+
+def shade_rope(ax: Axes, rope: Rope, *, vertical: bool = True) -> None:
+    """A band over the region of practical equivalence, with its ends drawn."""
+    span, line = (ax.axvspan, ax.axvline) if vertical else (ax.axhspan, ax.axhline)
+    if rope.half_width > 0:
+        span(rope.lower, rope.upper, color=COLOURS["rope"], alpha=0.18, linewidth=0, zorder=0)
+    for end in {rope.lower, rope.upper}:
+        line(end, color=COLOURS["rope"], linewidth=0.8, linestyle="--", zorder=1)
+
+
+def legend(ax: Axes, **options: Any) -> None:
+    """A small legend without a frame, below the axes where nothing is drawn; its names are read as plain text."""
+    below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.25)}
+    drawn = ax.legend(frameon=False, fontsize="x-small", **(below | options))
+    plainly(drawn.get_texts())
+    figure = ax.get_figure(root=True)
+    if figure is not None and figure.get_layout_engine() is not None:
+        figure.draw_without_rendering()  # a legend below the axes takes the layout two passes
+
+
+def options(given: dict[str, Any], **defaults: Any) -> dict[str, Any]:
+    """Keyword arguments for matplotlib: what the user gave, else the defaults."""
+    return defaults | given

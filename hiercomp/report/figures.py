@@ -1,0 +1,267 @@
+"""The figures of the report: the package's own plots, each with a caption and with words that state its numbers."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hiercomp.inference import NextDataset
+from hiercomp.plots import datasets as dataset_plots
+from hiercomp.plots import plot_sensitivity, replicated_standard_deviations, shrinkage_table
+from hiercomp.report.svg import inline_svg
+from hiercomp.rope import REGIONS
+from hiercomp.scores import shown
+from hiercomp.text import counted, probability_text
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as MatplotlibFigure
+
+    from hiercomp.result import ComparisonResult
+    from hiercomp.sensitivity import Sensitivity
+
+COLUMN = (4.2, 3.1)  # inches: half of the page's width
+PAGE_WIDTH, WIDEST = 6.4, 7.1
+STYLE = {name: "small" for name in ("axes.labelsize", "xtick.labelsize", "ytick.labelsize")}
+CURVE_POINTS = (0.0, 0.5, 1.0, 2.0, 4.0)  # half-widths of the rope that the words state, in units of the present one
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of the report.
+
+    Attributes
+    ----------
+    key : str
+        Its place in the page, and the start of its ids.
+    title, description : str
+        What a screen reader says.
+    caption : str
+    svg : str
+        An ``svg`` element; it holds nothing but what `inline_svg` made.
+    """
+
+    key: str
+    title: str
+    description: str
+    caption: str
+    svg: str
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """A figure that is not drawn yet."""
+
+    key: str
+    size: tuple[float, float]
+    draw: Callable[[MatplotlibFigure], Any]
+    title: str
+    description: str
+    caption: str
+
+
+def report_figures(result: ComparisonResult, sensitivity: Sensitivity | None = None) -> tuple[Figure, ...]:
+    """The figures in the order of the page.
+
+    None of a computation that failed, whose draws are not to be believed; of identical scores only the three
+    probabilities.
+
+    Parameters
+    ----------
+    result : ComparisonResult
+    sensitivity : Sensitivity, optional
+        Drawn too where it is given.
+    """
+    import matplotlib.style
+    from matplotlib.figure import Figure as MatplotlibFigure
+
+    plans: list[_Plan] = []
+    if result.status != "failed":
+        plans.append(_next_dataset(result))
+        if not result.diagnostics.exact:
+            makers = (_simplex, _population, _posterior, _shrinkage, _rope_curve, _ppc)
+            plans += [make(result) for make in makers]
+    if sensitivity is not None and result.status != "failed":
+        plans.append(_sensitivity(sensitivity))
+    letters_as_paths = _has_letters((result.left, result.right, *result.differences.datasets))
+    drawn = []
+    # The page does not depend on the writer's own style
+    with matplotlib.style.context(["default", STYLE]), warnings.catch_warnings():
+        if not letters_as_paths:  # the reader's browser has the letters that matplotlib's font lacks
+            warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        for plan in plans:
+            figure = MatplotlibFigure(figsize=plan.size, layout="constrained")
+            plan.draw(figure)
+            svg = inline_svg(
+                figure, f"figure-{plan.key}", plan.title, plan.description, letters_as_paths=letters_as_paths
+            )
+            drawn.append(Figure(plan.key, plan.title, plan.description, plan.caption, svg))
+    return tuple(drawn)
+
+
+def _has_letters(names: tuple[str, ...]) -> bool:
+    """Whether matplotlib's own font can draw these names."""
+    from matplotlib import font_manager
+
+    font = font_manager.get_font(font_manager.findfont("DejaVu Sans"))
+    return {ord(letter) for name in names for letter in shown(name)} <= set(font.get_charmap())
+
+
+def _next_dataset(result: ComparisonResult) -> _Plan:
+    seen = result.next_dataset
+    return _Plan(
+        "next-dataset",
+        COLUMN,
+        lambda figure: result.plot.next_dataset(ax=figure.subplots()),
+        "Probability that each outcome is the likeliest one on the next data set",
+        f"Bars: {_listed(result, seen.probabilities)}. {_errors(seen)}",
+        "Probability that each outcome is the likeliest one on the next data set. Whiskers, where they can be seen, are two "
+        "Monte Carlo standard errors.",
+    )
+
+
+def _errors(seen: NextDataset) -> str:
+    largest = max(seen.errors[region] for region in REGIONS)
+    return (
+        "Nothing was sampled; they are exact." if largest == 0 else f"The largest Monte Carlo error is {largest:.2g}."
+    )
+
+
+def _simplex(result: ComparisonResult) -> _Plan:
+    seen = result.next_dataset
+    return _Plan(
+        "simplex",
+        COLUMN,
+        lambda figure: result.plot.simplex(ax=figure.subplots()),
+        "Posterior draws in the triangle of the three outcomes",
+        f"{counted(seen.draws, 'posterior draw')} of the probabilities of the three outcomes. Share of draws in which an "
+        f"outcome is the likeliest: {_listed(result, seen.probabilities)}. "
+        f"Mean of the draws: {_listed(result, seen.expected)}.",
+        "Posterior draws of the probabilities of the three outcomes. A corner is certainty of its outcome; dashed lines "
+        "part the regions in which each outcome is the likeliest, with the share of draws in it.",
+    )
+
+
+def _population(result: ComparisonResult) -> _Plan:
+    seen = result.next_dataset
+    return _Plan(
+        "population",
+        (PAGE_WIDTH, 3.2),
+        lambda figure: result.plot.population(ax=figure.subplots()),
+        "Density of the mean difference on the next data set",
+        f"Expected probabilities of the three outcomes: {_listed(result, seen.expected)}. The centre of the population is "
+        f"{_interval(result, 'delta0')}, and its spread {_interval(result, 'sigma0')}. The rope is {result.rope}.",
+        "Posterior density of the mean difference on the next data set; shaded, the expected probabilities of the three "
+        "outcomes. Dashed, a kernel density of the posterior means of the data sets at hand.",
+    )
+
+
+def _posterior(result: ComparisonResult) -> _Plan:
+    names = [str(name) for name in result.population().index]
+    values = "; ".join(f"{name} is {_interval(result, name)}" for name in names)
+    return _Plan(
+        "posterior",
+        (WIDEST, 2.3),
+        lambda figure: result.plot.posterior(figure=figure),
+        f"Posterior of {', '.join(names[:-1])} and {names[-1]}",
+        f"Posterior means with 95% intervals: {values}.",
+        "Posterior of the population's parameters. Thick bars are central 95% intervals, vertical lines the means; the band "
+        "is the rope.",
+    )
+
+
+def _shrinkage(result: ComparisonResult) -> _Plan:
+    frame = shrinkage_table(result)
+    count = len(frame)
+    height = min(max(1.8 + dataset_plots.NARROWEST_ROW * count, 2.6), dataset_plots.TALLEST)
+    ends = [
+        f"the {word} raw mean difference is {row['raw']:.3g}, shrunken to {row['posterior']:.3g} ({shown(name)})"
+        for word, name, row in (
+            ("smallest", frame.index[0], frame.iloc[0]),
+            ("largest", frame.index[-1], frame.iloc[-1]),
+        )
+    ]
+    return _Plan(
+        "shrinkage",
+        (PAGE_WIDTH, height),
+        lambda figure: result.plot.shrinkage(ax=figure.subplots()),
+        "Raw and posterior mean difference of each data set",
+        f"{counted(count, 'data set')}: {'; '.join(ends)}. The centre of the population is {_interval(result, 'delta0')}. "
+        "The table of the data sets has every number.",
+        "Mean difference of each data set: raw, with the 95% interval of the correlated t-test (grey), and in the "
+        "hierarchical model (blue). The model moves uncertain data sets towards the population's centre, the dotted line; "
+        "the band is the rope.",
+    )
+
+
+def _rope_curve(result: ComparisonResult) -> _Plan:
+    unit = result.rope.half_width or float(np.abs(result.differences.mean).max()) / CURVE_POINTS[-1]
+    points = result.rope_curve([unit * factor for factor in CURVE_POINTS])
+    values = "; ".join(
+        f"at a half-width of {width:.3g}, {_listed(result, {region: row[region] for region in REGIONS})}"
+        for width, row in points.iterrows()
+    )
+    return _Plan(
+        "rope-curve",
+        (PAGE_WIDTH, 3.2),
+        lambda figure: result.plot.rope_curve(ax=figure.subplots()),
+        "The three probabilities against the half-width of the rope",
+        f"{values[0].upper()}{values[1:]}.",
+        "The three probabilities for other ropes, symmetric about zero. The dotted line is the half-width used here, the "
+        "thin line a probability of 0.95.",
+    )
+
+
+def _ppc(result: ComparisonResult) -> _Plan:
+    given = result.differences
+    replicates = {
+        "mean": (given.mean, result.replicated_means().reshape(-1, len(given.datasets))),
+        "standard deviation": (given.standard_deviation, replicated_standard_deviations(result)),
+    }
+    words = []
+    for name, (observed, replicated) in replicates.items():
+        low, high = np.quantile(replicated, [0.025, 0.975], axis=0)
+        inside = int(((observed >= low) & (observed <= high)).sum())
+        words.append(f"the observed {name} lies in the central 95% of its replicates in {inside} of {len(observed)}")
+    return _Plan(
+        "ppc",
+        (WIDEST, 3.0),
+        lambda figure: result.plot.ppc(figure=figure),
+        "Replicated data sets against the observed ones",
+        f"Of the data sets, {' and '.join(words)}.",
+        "Posterior predictive check: mean and standard deviation of replicated data sets (central 95% and median) against "
+        "the observed ones. Vermilion: the observed value is outside.",
+    )
+
+
+def _sensitivity(sensitivity: Sensitivity) -> _Plan:
+    frame = sensitivity.to_frame()
+    left, right = map(shown, sensitivity.algorithms)
+    rows = [
+        f"{name}: {left} better {row['left']:.3f}, practically equivalent {row['rope']:.3f}, {right} better "
+        f"{row['right']:.3f}"
+        if row["status"] != "failed"
+        else f"{name}: failed"
+        for name, row in frame.iterrows()
+    ]
+    return _Plan(
+        "sensitivity",
+        (PAGE_WIDTH, 1.3 + 0.27 * len(frame)),
+        lambda figure: plot_sensitivity(sensitivity, ax=figure.subplots()),
+        "The three probabilities under other priors, correlations and bounds",
+        f"{sensitivity.conclusion} {'; '.join(rows)}.",
+        "The three probabilities under each variant, with its verdict. Dotted lines: probabilities of 0.05 and 0.95.",
+    )
+
+
+def _listed(result: ComparisonResult, values: dict[str, float]) -> str:
+    exact = result.diagnostics.exact
+    return ", ".join(f"{shown(result.outcome(region))} {probability_text(values[region], exact)}" for region in REGIONS)
+
+
+def _interval(result: ComparisonResult, name: str) -> str:
+    row = result.population().loc[name]
+    return f"{row['mean']:.3g} (95% interval {row['lower']:.3g} to {row['upper']:.3g})"

@@ -1,0 +1,190 @@
+"""Where the numbers come from: the file, the data, what was left out or changed, the settings, the software."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hiercomp.errors import ArgumentError, DegenerateScoresWarning, DroppedScoresWarning, ScoreFileError
+from hiercomp.scores import shown
+from hiercomp.text import counted
+
+if TYPE_CHECKING:
+    from hiercomp.differences import PairedDifferences
+    from hiercomp.result import ComparisonResult
+
+
+@dataclass(frozen=True)
+class Source:
+    """The file that the scores came from.
+
+    Attributes
+    ----------
+    name : str
+        Without its folder, which is nobody's business.
+    sha256 : str
+        Of its bytes, in hexadecimal.
+    size : int
+        In bytes.
+    """
+
+    name: str
+    sha256: str
+    size: int
+
+    @classmethod
+    def of(cls, path: str | Path) -> Source:
+        """Read a file's name, hash and size.
+
+        Parameters
+        ----------
+        path : str or Path
+
+        Raises
+        ------
+        ScoreFileError
+            If it can't be read.
+        """
+        if not isinstance(path, (str, Path)):
+            raise ArgumentError(f"source must be the path of a file or a Source, got {type(path).__name__}.")
+        path = Path(path)
+        digest = hashlib.sha256()
+        size = 0
+        try:
+            with path.open("rb") as stream:
+                while block := stream.read(1 << 20):
+                    digest.update(block)
+                    size += len(block)
+        except OSError as error:
+            raise ScoreFileError(f"{path} can't be read for its hash: {error.strerror}.") from error
+        return cls(path.name, digest.hexdigest(), size)
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One line of the provenance.
+
+    Attributes
+    ----------
+    name : str
+    text : str
+    verbatim : bool
+        Whether the text is code, such as a hash.
+    """
+
+    name: str
+    text: str
+    verbatim: bool = False
+
+
+def data_facts(result: ComparisonResult, source: Source | None) -> tuple[Fact, ...]:
+    """The file, the data sets and scores, and whatever was left out or changed."""
+    given = result.differences
+    if source is None:
+        origin = [Fact("File", "not given")]
+    else:
+        origin = [
+            Fact("File", f"{shown(source.name)} ({counted(source.size, 'byte')})"),
+            Fact("SHA-256 of the file", source.sha256, verbatim=True),
+        ]
+    dropped = [note.message for note in given.notes if note.category is DroppedScoresWarning]
+    floored = [note.message for note in given.notes if note.category is DegenerateScoresWarning]
+    lowest, highest = float(given.lowest_score.min()), float(given.highest_score.max())
+    turned = (
+        "" if given.higher_is_better else "; the sign of the differences is turned, so that positive favours the right"
+    )
+    return (
+        *origin,
+        Fact("Left algorithm", shown(given.left)),
+        Fact("Right algorithm", f"{shown(given.right)} (differences are right minus left)"),
+        Fact("Metric", f"{'higher' if given.higher_is_better else 'lower'} is better{turned}"),
+        Fact("Range of the scores", f"{lowest:g} to {highest:g}"),
+        Fact("Data sets", f"{len(given.datasets):,}"),
+        Fact("Paired scores", f"{int(given.n.sum()):,} in all, {span(given.n)} on each data set"),
+        *_design(given),
+        Fact("Correlation between folds (rho)", span(given.rho)),
+        Fact("Left out", " ".join(dropped) or "nothing"),
+        Fact("Spread set from the rope", " ".join(floored) or "of no data set"),
+    )
+
+
+def _design(given: PairedDifferences) -> list[Fact]:
+    """Runs and folds, where the single scores are still there."""
+    table = given.scores
+    if table is None or "fold" not in table:
+        return []
+    folds = table.groupby(["dataset", "run"] if "run" in table else ["dataset"])["fold"].nunique().to_numpy()
+    facts = [Fact("Folds of a run", span(folds))]
+    if "run" in table:
+        facts.append(Fact("Runs", span(table.groupby("dataset")["run"].nunique().to_numpy())))
+    return facts
+
+
+def setting_facts(result: ComparisonResult, alpha: float) -> tuple[Fact, ...]:
+    """The rope, the priors and how the posterior was computed."""
+    settings = result.settings
+    first = (
+        Fact("Rope", f"{result.rope}, in the unit of the scores"),
+        Fact("Level", f"a verdict needs a probability above {1 - alpha:g}"),
+        Fact("Priors", f"{result.priors!r}: {priors_text(result)}"),
+        Fact("Engine", result.engine),
+    )
+    if result.diagnostics.exact:
+        return (*first, Fact("Sampling", "nothing was sampled"))
+    last = result.attempts[-1]
+    asked = (
+        f"{settings.chains} chains, {settings.warmup:,} warmup iterations and {settings.draws:,} draws of each, "
+        f"adapt_delta {settings.adapt_delta:g}"
+    )
+    ran = f"{last.warmup:,} warmup iterations and {last.draws:,} draws of each chain, adapt_delta {last.adapt_delta:g}"
+    return (
+        *first,
+        Fact("Sampling as asked", asked),
+        Fact("Sampling that counts", f"{ran} ({last.purpose}; {counted(len(result.attempts), 'run')} in all)"),
+        Fact("Seed", str(settings.seed)),
+    )
+
+
+def software_facts() -> tuple[Fact, ...]:
+    """Versions of what wrote the report, and the platform without the machine's name."""
+    import platform
+
+    libraries = [Fact(name, version(name)) for name in ("numpy", "scipy", "pandas", "matplotlib")]
+    return (
+        Fact("hiercomp", version("hiercomp")),
+        Fact("Python", f"{platform.python_implementation()} {platform.python_version()}"),
+        *libraries,
+        Fact("Platform", f"{platform.system()} {platform.machine()}".strip()),
+    )
+
+
+def priors_text(result: ComparisonResult) -> str:
+    """The priors in words and numbers, (M3) to (M7) of the model page."""
+    priors, given = result.priors, result.differences
+    bound = given.delta0_bound if priors.delta0_bound is None else priors.delta0_bound
+    parts = [
+        f"delta0 uniform between {-bound:g} and {bound:g}" if bound else "delta0 uniform",
+        f"sigma0 uniform up to {priors.sigma0_upper:g} times the standard deviation of the data sets' means",
+        f"the standard deviation of each data set uniform up to {priors.sigma_upper:g} times their average",
+    ]
+    if priors.population == "student_t":
+        variable = f"nu - {priors.nu_lower:g}" if priors.nu_lower else "nu"
+        alpha, beta = priors.alpha, priors.beta
+        if isinstance(alpha, tuple) and isinstance(beta, tuple):
+            shape, rate = (f"uniform between {lower:g} and {upper:g}" for lower, upper in (alpha, beta))
+            parts.append(f"{variable} Gamma-distributed with a shape {shape} and a rate {rate}")
+        else:
+            parts.append(f"{variable} Gamma-distributed with shape {alpha:g} and rate {beta:g}")
+    return ", ".join(parts[:-1]) + f", and {parts[-1]}"
+
+
+def span(values: np.ndarray) -> str:
+    """One number, or the smallest and the largest: "10" or "10 to 30"."""
+    lowest, highest = float(np.min(values)), float(np.max(values))
+    texts = [f"{value:,.0f}" if value == round(value) and value >= 1 else f"{value:.3g}" for value in (lowest, highest)]
+    return texts[0] if lowest == highest else f"{texts[0]} to {texts[1]}"
