@@ -19,7 +19,7 @@ from hiercomp.errors import (
 )
 from hiercomp.pairing import choose_algorithms, pair_scores
 from hiercomp.rope import Rope
-from hiercomp.scores import EXAMPLES_SHOWN, nearest_name, normal_name, shown, tidy_scores
+from hiercomp.scores import first_names, nearest_name, normal_name, shown, tidy_scores
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -256,9 +256,7 @@ class PairedDifferences:
         names = [name for name, constant in zip(self.datasets, self.constant, strict=True) if constant]
         if not names:
             return self
-        listed = ", ".join(repr(shown(name)) for name in names[:EXAMPLES_SHOWN]) + (
-            f" and {len(names) - EXAMPLES_SHOWN} more" if len(names) > EXAMPLES_SHOWN else ""
-        )
+        listed = first_names(names)
         if len(names) == len(self.datasets):
             raise ScoreTableError(
                 "In no data set do the differences vary between folds, so there is nothing to estimate their precision "

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hiercomp.errors import DroppedScoresWarning, Note, ScoreTableError
-from hiercomp.scores import EXAMPLES_SHOWN, TidyScores, cells, nearest_name, normal_name, shown
+from hiercomp.scores import TidyScores, cells, first_names, nearest_name, normal_name, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,7 +110,7 @@ def pair_scores(tidy: TidyScores, left: str, right: str, *, drop: bool) -> Score
         raise ScoreTableError(f"No fold has a score of both {shown(left)!r} and {shown(right)!r}.")
     lost = sorted(set(comparable) - set(paired["dataset"]))
     if lost:
-        text = f"{len(lost)} data sets have no paired score left and are left out: {_first(lost)}."
+        text = f"{len(lost)} data sets have no paired score left and are left out: {first_names(lost)}."
         notes.append(Note(DroppedScoresWarning, text))
     return ScorePairs(paired, folds, tuple(notes))
 
@@ -147,17 +147,12 @@ def _both_algorithms(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[Note]]:
     if not single:
         return frame, []
     if len(single) == len(algorithms):
-        raise ScoreTableError(f"No data set has scores of both algorithms (data sets: {_first(single)}).")
+        raise ScoreTableError(f"No data set has scores of both algorithms (data sets: {first_names(single)}).")
     note = Note(
         DroppedScoresWarning,
-        f"{len(single)} data sets have scores of one algorithm only and are left out: {_first(single)}.",
+        f"{len(single)} data sets have scores of one algorithm only and are left out: {first_names(single)}.",
     )
     return frame[~frame["dataset"].isin(single)], [note]
-
-
-def _first(names: list[str]) -> str:
-    listed = ", ".join(repr(shown(name)) for name in names[:EXAMPLES_SHOWN])
-    return listed + (f" and {len(names) - EXAMPLES_SHOWN} more" if len(names) > EXAMPLES_SHOWN else "")
 
 
 def _finite(frame: pd.DataFrame, drop: bool) -> tuple[pd.DataFrame, list[Note]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -167,6 +167,12 @@ def shown(name: object) -> str:
         character if character.isprintable() or character == " " else character.encode("unicode_escape").decode("ascii")
         for character in str(name)
     )
+
+
+def first_names(names: Sequence[str]) -> str:
+    """The first few names of a list, quoted, and how many more there are."""
+    listed = ", ".join(repr(shown(name)) for name in names[:EXAMPLES_SHOWN])
+    return listed + (f" and {len(names) - EXAMPLES_SHOWN} more" if len(names) > EXAMPLES_SHOWN else "")
 
 
 def cells(frame: pd.DataFrame, rows: NDArray[np.bool_], value: str | None = None) -> str:

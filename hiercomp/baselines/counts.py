@@ -1,7 +1,8 @@
-"""Exact distributions of counts of independent, unequal trials: Poisson-binomial and its trinomial version."""
+"""Distributions of counts of independent, unequal trials, exact or sampled: Poisson-binomial and trinomial."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,7 @@ from hiercomp.differences import FloatArray
 from hiercomp.rope import most_probable_shares
 
 LEAF = 64  # trials convolved in extended precision before the vectors are long
+SAMPLED_AT_ONCE = 4_000_000  # uniform numbers, 32 MB
 SCALE = 500  # powers of two between a stored vector and its probabilities, so that tails do not underflow
 SMALLEST = 2.0 ** (SCALE - 1100)  # what is below 2^-1100 of a probability of 1 can't matter to a tail above 1e-300
 
@@ -128,6 +130,35 @@ def most_frequent(joint: FloatArray) -> tuple[float, float, float]:
     counts = np.stack([left, q - left - right, right], axis=-1)[possible].astype(float)
     total = (joint[possible][:, None] * most_probable_shares(counts)).sum(axis=0)
     return float(total[0]), float(total[1]), float(total[2])
+
+
+def sampled_wins(success: FloatArray, draws: int, generator: np.random.Generator) -> NDArray[np.int64]:
+    """Numbers of successes of ``draws`` repetitions of q trials, shape (draws,); memory is bounded."""
+    return np.concatenate([(uniform < success).sum(axis=1) for uniform in _uniform(len(success), draws, generator)])
+
+
+def sampled_most_frequent(
+    regions: FloatArray, draws: int, generator: np.random.Generator
+) -> tuple[tuple[float, float, float], list[float]]:
+    """What `most_frequent` gives, by ``draws`` repetitions, and the Monte Carlo standard errors."""
+    q = len(regions)
+    left_below, right_above = regions[:, 0], regions[:, 0] + regions[:, 1]
+    total, squares = np.zeros(3), np.zeros(3)
+    for uniform in _uniform(q, draws, generator):
+        left, right = (uniform < left_below).sum(axis=1), (uniform >= right_above).sum(axis=1)
+        won = most_probable_shares(np.stack([left, q - left - right, right], axis=1).astype(float))
+        total += won.sum(axis=0)
+        squares += (won**2).sum(axis=0)
+    shares = total / draws
+    errors = np.sqrt(np.maximum(squares / draws - shares**2, 0) / draws)
+    return (float(shares[0]), float(shares[1]), float(shares[2])), errors.tolist()
+
+
+def _uniform(q: int, draws: int, generator: np.random.Generator) -> Iterator[FloatArray]:
+    """Batches of uniform numbers, shape (some, q), ``draws`` rows in all."""
+    batch = max(1, SAMPLED_AT_ONCE // q)
+    for start in range(0, draws, batch):
+        yield generator.random((min(batch, draws - start), q))
 
 
 def _pairwise(a: NDArray[np.longdouble], b: NDArray[np.longdouble]) -> NDArray[np.longdouble]:

@@ -9,13 +9,19 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from hiercomp.baselines.correlated import CorrelatedTResult, correlated_t_posterior, regions_with_ties
-from hiercomp.baselines.counts import most_frequent, poisson_binomial, trinomial
+from hiercomp.baselines.counts import (
+    most_frequent,
+    poisson_binomial,
+    sampled_most_frequent,
+    sampled_wins,
+    trinomial,
+)
 from hiercomp.baselines.inputs import as_differences, is_table, need_scores, rows_of
 from hiercomp.checks import whole_number
 from hiercomp.differences import FloatArray, PairedDifferences, RhoLike
 from hiercomp.errors import ArgumentError, ScoreTableError
 from hiercomp.presentation import Presentation
-from hiercomp.rope import REGIONS, Rope, RopeLike, most_probable_shares
+from hiercomp.rope import REGIONS, Rope, RopeLike
 from hiercomp.scores import shown
 from hiercomp.text import counted, probability_text
 
@@ -24,7 +30,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 LARGEST_TRINOMIAL = 500  # data sets; time and memory grow with the cube and the square
-SAMPLED_AT_ONCE = 4_000_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -342,7 +347,7 @@ def _two_outcomes(
         values, pmf, cdf, sf = exact.halves(), exact.pmf, exact.cdf, exact.sf
         errors = dict.fromkeys(("left", "tie", "right"), 0.0)
     else:
-        wins = np.concatenate([toss.sum(axis=1) for toss in _tosses(both[:, 1:], draws, generator)])
+        wins = sampled_wins(both[:, 1], draws, generator)
         pmf = np.bincount(wins, minlength=q + 1) / draws
         cdf, sf = np.cumsum(pmf), np.append(np.cumsum(pmf[:0:-1])[::-1], 0.0)
         doubled = 2 * wins
@@ -368,16 +373,8 @@ def _three_outcomes(
     }
     joint = None
     if method == "sampling":
-        shares = np.zeros(3)
-        squares = np.zeros(3)
-        for toss in _tosses(regions.cumsum(axis=1)[:, :2], draws, generator):  # below both: left; below one: rope
-            left, right = toss.all(axis=2).sum(axis=1), (~toss.any(axis=2)).sum(axis=1)
-            won = most_probable_shares(np.stack([left, q - left - right, right], axis=1).astype(float))
-            shares += won.sum(axis=0)
-            squares += (won**2).sum(axis=0)
-        values = (float(shares[0] / draws), float(shares[1] / draws), float(shares[2] / draws))
-        spread = np.sqrt(np.maximum(squares / draws - (shares / draws) ** 2, 0) / draws)
-        errors = {region: float(error) for region, error in zip(REGIONS, spread, strict=True)}
+        values, spread = sampled_most_frequent(regions, draws, generator)
+        errors = dict(zip(REGIONS, spread, strict=True))
     elif q > LARGEST_TRINOMIAL:
         raise ArgumentError(
             f"The exact trinomial of {q} data sets would take long (the limit is {LARGEST_TRINOMIAL}). "
@@ -388,17 +385,6 @@ def _three_outcomes(
         values = most_frequent(joint)
         errors = dict.fromkeys(REGIONS, 0.0)
     return TrinomialResult(*values, majority, joint, regions, method, errors, interval, algorithms, notes)
-
-
-def _tosses(thresholds: FloatArray, draws: int, generator: np.random.Generator) -> Any:
-    """Batches of whether a uniform number of each data set is below its thresholds; bounded memory."""
-    batch = max(1, SAMPLED_AT_ONCE // len(thresholds))
-    for start in range(0, draws, batch):
-        uniform = generator.random((min(batch, draws - start), len(thresholds)))
-        if thresholds.shape[1] == 1:
-            yield uniform < thresholds[:, 0]
-        else:
-            yield uniform[:, :, None] < thresholds
 
 
 def _error(value: float, draws: int) -> float:
