@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
     from hiercomp.result import ComparisonResult
 
-PAGE = (7.1, 9.0)  # inches
-DOTS = 110  # an inch
-MOST_DRAWN = 120  # draws of a chain in the rank and the pair plot
+PAGE = (7.1, 8.4)  # inches
+DOTS = 90  # an inch
+MOST_DRAWN = 100  # draws of a chain in the rank and the pair plot
 # ArviZ's function, its title, and the size of its own figure in inches
 PARTS = (
     ("plot_trace", "Traces", (9.0, 2.6)),
@@ -23,15 +23,16 @@ PARTS = (
     ("plot_ess", "Effective draws of small intervals", (9.0, 2.6)),
     ("plot_energy", "Energy", (4.4, 3.2)),
     ("plot_forest", "Chains side by side", (4.4, 3.2)),
-    ("plot_pair", "Pairs", (9.0, 6.0)),
+    ("plot_pair_focus", "sigma0 against the others (a funnel would be trouble)", (9.0, 4.2)),
 )
 
 
 def plot_diagnostics(result: ComparisonResult) -> Figure:
-    """Trace, rank, effective sample size, energy, forest and pair plots of delta0, sigma0 and nu, drawn by ArviZ.
+    """Trace, rank, effective sample size, energy, forest and pair plots of the population's parameters, by ArviZ.
 
     Each of ArviZ's functions works on ``result.posterior`` as it is (``arviz_plots.plot_trace(result.posterior)``), and
-    gives vector graphics; this puts pictures of the usual six on one page.
+    gives vector graphics; this puts pictures of the usual six on one page. The pairs are those of sigma0, where a funnel
+    would show.
 
     Parameters
     ----------
@@ -50,10 +51,10 @@ def plot_diagnostics(result: ComparisonResult) -> Figure:
 
     if result.diagnostics.exact:
         raise ArgumentError("Nothing was sampled, so there is nothing to diagnose.")
-    page = plt.figure(figsize=PAGE, layout="constrained")
-    panels = page.subplot_mosaic(
-        [[0, 0], [1, 1], [2, 2], [3, 4], [5, 5]], height_ratios=[1, 1, 1, 1.3, 2.2], gridspec_kw={"hspace": 0.02}
-    )
+    page = plt.figure(figsize=PAGE)
+    margins = {"left": 0.02, "right": 0.98, "bottom": 0.01, "top": 0.97, "hspace": 0.12, "wspace": 0.02}
+    rows: list[Any] = [[0, 0], [1, 1], [2, 2], [3, 4], [5, 5]]
+    panels = page.subplot_mosaic(rows, height_ratios=[1, 1, 1, 1.3, 1.6], gridspec_kw=margins)
     for number, (function, title, size) in enumerate(PARTS):
         panels[number].imshow(_picture(result.posterior, function, size), interpolation="antialiased")
         panels[number].set_axis_off()
@@ -72,12 +73,15 @@ def _picture(tree: Any, function: str, size: tuple[float, float]) -> np.ndarray:
         options["var_names"] = [name for name in ("delta0", "sigma0", "nu") if name in tree["posterior"].data_vars]
     if function == "plot_ess":
         options["min_ess"] = 100 * tree["posterior"].sizes["chain"]
-    if function in ("plot_rank", "plot_pair"):  # what they cost grows with the draws, what they show does not
+    if function == "plot_pair_focus":
+        options["focus_var"] = "sigma0"
+        options["var_names"].remove("sigma0")
+    if function in ("plot_rank", "plot_pair_focus"):  # what they cost grows with the draws, what they show does not
         posterior = tree["posterior"].dataset
         step = -(-posterior.sizes["draw"] // MOST_DRAWN)
         tree = xr.DataTree.from_dict({"posterior": posterior.isel(draw=slice(None, None, step))})
     if function == "plot_rank":
-        options["stats"] = {"ecdf_pit": {"n_simulations": 200}}
+        options["stats"] = {"ecdf_pit": {"n_simulations": 100}}
     drawn = getattr(arviz_plots, function)(tree, **options)
     figure = drawn.viz["figure"].item()
     try:
