@@ -242,14 +242,14 @@ def test_ctrl_c_stops_a_long_fit_and_leaves_nothing_behind(tmp_path):
     temporary.mkdir()
     command = [*COMMAND, "compare", "keel.csv", "--left", "naive_bayes", "--right", "decision_tree", *ENGINE]
     process = subprocess.Popen(
-        [*command, "--draws", "20000", "--save", "fit.nc"],
+        [*command, "--draws", "60000", "--save", "fit.nc"],
         cwd=tmp_path,
         env={**os.environ, "TMPDIR": str(temporary)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
-    time.sleep(4)  # reading the table takes about one second, the fit more than ten
+    time.sleep(4)  # reading the table takes about one second, the fit more than twenty
     assert process.poll() is None
     process.send_signal(signal.SIGINT)
     output, errors = process.communicate(timeout=30)

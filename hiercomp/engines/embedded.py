@@ -5,7 +5,11 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import io
+import os
 import re
+import signal
+import socket
+import threading
 from collections.abc import Iterator
 from importlib.metadata import version as installed_version
 from typing import TYPE_CHECKING, Any
@@ -80,6 +84,7 @@ class EmbeddedEngine:
             with (
                 sampling_progress("Sampling", settings.chains, iterations, shown=settings.progress) as report,
                 _progress_lines_to(report),
+                _interrupts_kept(),
             ):
                 fit = model.sample(
                     chains=settings.chains,
@@ -107,6 +112,36 @@ class EmbeddedEngine:
 def _last_position(fit: stanli.Fit, name: str, shape: tuple[int, ...], chain: int) -> np.ndarray:
     # A parameter of size zero has no columns
     return np.empty(shape) if 0 in shape else np.array(fit.draws(name)[chain, -1])
+
+
+@contextlib.contextmanager
+def _interrupts_kept() -> Iterator[None]:
+    """Raise KeyboardInterrupt at the end for a Ctrl-C that stanli took but did not act on.
+
+    stanli has its own handler while it samples and asks it only between iterations: a Ctrl-C that comes while it
+    writes out the draws would be lost. Python notes every signal in the wakeup descriptor, whoever handles it.
+    """
+    if threading.current_thread() is not threading.main_thread():  # only there do signals arrive
+        yield
+        return
+    reader, writer = socket.socketpair()
+    reader.setblocking(False)
+    writer.setblocking(False)
+    previous = signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
+    noted = b""
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(previous)
+        with contextlib.suppress(BlockingIOError):
+            noted = reader.recv(4096)
+        reader.close()
+        writer.close()
+        if noted and previous >= 0:  # an event loop's own, as in a notebook
+            with contextlib.suppress(OSError):
+                os.write(previous, noted)
+    if signal.SIGINT in noted:
+        raise KeyboardInterrupt
 
 
 @contextlib.contextmanager
