@@ -18,6 +18,7 @@ from hiercomp.errors import (
     FewDatasetsWarning,
     HiercompError,
     HiercompWarning,
+    IntegrationWarning,
     LargeProblemWarning,
     NoVerdictError,
     RefitWarning,
@@ -51,10 +52,15 @@ if TYPE_CHECKING:
     from hiercomp.differences import PairedDifferences
     from hiercomp.hierarchical import HierarchicalComparison
     from hiercomp.inference import Decision, NextDataset, Odds
+    from hiercomp.pairwise import PairwiseResult
+    from hiercomp.plan_result import PlanResult
+    from hiercomp.planning import plan
     from hiercomp.priors import Priors
-    from hiercomp.result import ComparisonResult, load_result
+    from hiercomp.result import ComparisonResult
+    from hiercomp.result_files import load_result
     from hiercomp.rope import Rope
     from hiercomp.summary import Summary
+    from hiercomp.tournament import compare_all
 
 __version__ = "0.1.0"
 
@@ -74,6 +80,10 @@ _LAZY = {
     "NormalGamma": "baselines.correlated",
     "Odds": "inference",
     "PairedDifferences": "differences",
+    "PairwiseResult": "pairwise",
+    "PlanResult": "plan_result",
+    "compare_all": "tournament",
+    "plan": "planning",
     "PoissonBinomialResult": "baselines.poisson_binomial",
     "PostHocResult": "baselines.friedman",
     "Priors": "priors",
@@ -92,7 +102,7 @@ _LAZY = {
     "five_by_two_cv_f": "baselines.five_by_two",
     "five_by_two_cv_t": "baselines.five_by_two",
     "friedman_test": "baselines.friedman",
-    "load_result": "result",
+    "load_result": "result_files",
     "load_scores": "datasets",
     "mann_whitney": "baselines.frequentist",
     "mcnemar": "baselines.mcnemar",
@@ -128,12 +138,15 @@ __all__ = [
     "HierarchicalComparison",
     "HiercompError",
     "HiercompWarning",
+    "IntegrationWarning",
     "LargeProblemWarning",
     "NextDataset",
     "NoVerdictError",
     "NormalGamma",
     "Odds",
     "PairedDifferences",
+    "PairwiseResult",
+    "PlanResult",
     "PoissonBinomialResult",
     "PostHocResult",
     "Priors",
@@ -152,6 +165,7 @@ __all__ = [
     "bayesian_signed_rank_test",
     "calibrate",
     "calibrated_test",
+    "compare_all",
     "corrected_t_test",
     "correlated_t_test",
     "data_card",
@@ -164,6 +178,7 @@ __all__ = [
     "mcnemar",
     "nemenyi_test",
     "paired_t_test",
+    "plan",
     "poisson_binomial_test",
     "posthoc_test",
     "replicability",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 LARGEST_R_HAT = 1.01
 SMALLEST_ESS_PER_CHAIN = 100
 SMALLEST_E_BFMI = 0.3
+LARGEST_INTEGRATION_ERROR, GOOD_INTEGRATION_ERROR = 0.01, 0.001
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,10 @@ class Diagnostics:
         Each check that failed, in words; empty where all pass.
     exact : bool
         True where nothing was sampled, so that there is nothing to check.
+    integration_error : float or None
+        Of the quadrature engine, which has no chains: the largest estimated error of a probability; at most 0.01 passes.
+    nodes : tuple of int or None
+        Its nodes of sigma0, nu and delta0.
     """
 
     chains: int
@@ -56,9 +61,19 @@ class Diagnostics:
     e_bfmi: float
     failures: tuple[str, ...]
     exact: bool = False
+    integration_error: float | None = None
+    nodes: tuple[int, ...] | None = None
+
+    @property
+    def integrated(self) -> bool:
+        """Whether the posterior was integrated, and not sampled."""
+        return self.integration_error is not None
 
     def to_dict(self) -> dict[str, Any]:
         """The fields as plain values."""
+        if self.integrated:
+            error, nodes = self.integration_error, list(self.nodes or ())
+            return {"integration_error": error, "nodes": nodes, "failures": list(self.failures)}
         names = ("chains", "draws", "r_hat", "ess_bulk", "ess_tail", "divergences", "tree_depth_saturated", "e_bfmi")
         return {name: getattr(self, name) for name in names} | {"failures": list(self.failures)}
 
@@ -66,6 +81,17 @@ class Diagnostics:
         """One row for each check: value, threshold, parameter where it is worst, whether it passes."""
         import pandas as pd
 
+        columns = ["check", "value", "threshold", "worst", "passes"]
+        if self.integration_error is not None:
+            error = self.integration_error
+            row = (
+                "integration error",
+                error,
+                f"<= {LARGEST_INTEGRATION_ERROR}",
+                "",
+                error <= LARGEST_INTEGRATION_ERROR,
+            )
+            return pd.DataFrame([row], columns=columns).set_index("check")
         ess = SMALLEST_ESS_PER_CHAIN * self.chains
         rows = [
             ("R-hat", self.r_hat, f"<= {LARGEST_R_HAT}", self.worst.get("r_hat", ""), self.r_hat <= LARGEST_R_HAT),
@@ -74,11 +100,14 @@ class Diagnostics:
             ("divergences", self.divergences, "0", "", self.divergences == 0),
             ("E-BFMI", self.e_bfmi, f">= {SMALLEST_E_BFMI}", "", self.e_bfmi >= SMALLEST_E_BFMI),
         ]
-        return pd.DataFrame(rows, columns=["check", "value", "threshold", "worst", "passes"]).set_index("check")
+        return pd.DataFrame(rows, columns=columns).set_index("check")
 
     def __str__(self) -> str:
         if self.exact:
             return "nothing was sampled, so there is nothing to check"
+        if self.integration_error is not None:
+            nodes = " x ".join(map(str, self.nodes or ()))
+            return f"integrated on {nodes} nodes, error of a probability at most {self.integration_error:.1g}"
         text = (
             f"R-hat at most {self.r_hat:.3f}, effective sample size at least {self.ess_bulk:,.0f} (bulk) and "
             f"{self.ess_tail:,.0f} (tail), {self.divergences} divergences, E-BFMI at least {self.e_bfmi:.2f}"
@@ -151,6 +180,15 @@ def diagnose(
         tree_depth_saturated=int(np.sum(statistics["tree_depth"] >= MAX_TREE_DEPTH)),
         e_bfmi=e_bfmi,
         failures=tuple(failures),
+    )
+
+
+def integration_diagnostics(error: float, nodes: tuple[int, ...]) -> Diagnostics:
+    """The checks of an integrated posterior: ``error`` is the largest estimated error of a probability."""
+    passes = error <= LARGEST_INTEGRATION_ERROR
+    failure = f"the estimated error of the integration is {error:.2g}, above {LARGEST_INTEGRATION_ERROR}"
+    return replace(
+        NOTHING_SAMPLED, failures=() if passes else (failure,), exact=False, integration_error=error, nodes=nodes
     )
 
 

@@ -66,6 +66,10 @@ class RefitWarning(HiercompWarning):
     """A first fit failed a check and was run again otherwise."""
 
 
+class IntegrationWarning(HiercompWarning):
+    """The estimated error of an integrated probability is above 0.001."""
+
+
 class DegenerateScoresWarning(HiercompWarning):
     """Data sets whose differences never vary between folds; their standard deviation was set from the rope."""
 

@@ -4,38 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from hiercomp.checks import number_between
-from hiercomp.diagnostics import NOTHING_SAMPLED
-from hiercomp.differences import FloatArray, PairedDifferences, RhoLike
-from hiercomp.engines import Draws, SamplerSettings, choose_engine
+from hiercomp.diagnostics import GOOD_INTEGRATION_ERROR, NOTHING_SAMPLED, integration_diagnostics
+from hiercomp.differences import PairedDifferences, RhoLike
+from hiercomp.engines import Draws, QuadratureEngine, SamplerSettings, choose_engine
 from hiercomp.errors import (
     ArgumentError,
     FewDatasetsWarning,
     HiercompWarning,
+    IntegrationWarning,
     LargeProblemWarning,
     Note,
     ScoreTableError,
 )
 from hiercomp.fitting import fit_model
+from hiercomp.integrated import IntegratedPosterior, integration_problem
 from hiercomp.model import HierarchicalModel
+from hiercomp.posterior_tree import PRIOR_CHAINS, PRIOR_DRAWS, data_tree
 from hiercomp.priors import Priors
 from hiercomp.result import ComparisonResult
 from hiercomp.rope import Rope, RopeLike
 from hiercomp.scale import check_scale
 from hiercomp.scores import EXAMPLES_SHOWN, shown
 
-if TYPE_CHECKING:
-    import xarray as xr
-
 SMALLEST_N = 3  # scores of a data set; the t distribution of its mean has n - 2 degrees of freedom
 FEW_DATASETS = 5
 MANY_DATASETS = 2000
-PRIOR_CHAINS, PRIOR_DRAWS = 4, 500  # of the priors, for ArviZ's plots
 SECONDS_PER_DATASET_AND_DRAW = 4e-6  # measured on 2 cores: the order of magnitude is what matters
 
 
@@ -201,16 +200,21 @@ class HierarchicalComparison:
         adapt_delta: float = 0.9,
         monte_carlo_error: float | None = 0.005,
         progress: bool = True,
+        keep: Literal["all", "population"] = "all",
     ) -> ComparisonResult:
-        """Sample the posterior and check it.
+        """Sample the posterior and check it, or integrate it.
 
-        A fit that fails a check (R-hat 1.01, effective sample size 100 a chain, any divergence, E-BFMI 0.3) is run again
-        in the other parameterisation, then longer; the result says so, and if that fails too its status is "failed" and
-        it gives no verdict.
+        A sampled fit that fails a check (R-hat 1.01, effective sample size 100 a chain, any divergence, E-BFMI 0.3) is run
+        again in the other parameterisation, then longer; the result says so, and if that fails too its status is "failed"
+        and it gives no verdict.
+
+        The quadrature engine integrates instead: its probabilities have no Monte Carlo error but an estimate of the
+        integration's, and warmup, adapt_delta and monte_carlo_error mean nothing to it. ``chains`` times ``draws``
+        independent draws are made by ``seed`` when the posterior is first asked for.
 
         Parameters
         ----------
-        engine : {"auto", "embedded", "cmdstan"}
+        engine : {"auto", "embedded", "cmdstan", "quadrature"}
             "auto" takes CmdStan where it is installed, else the embedded interpreter.
         chains, warmup, draws : int
             Chains, and iterations of each.
@@ -223,6 +227,9 @@ class HierarchicalComparison:
             below this; None keeps ``draws``.
         progress : bool
             Show progress on a terminal (standard error) or in a notebook.
+        keep : {"all", "population"}
+            "population" keeps no draws of delta and sigma, which are nearly all of a result's memory; the table of data sets
+            and the plots of them are then not to be had.
 
         Raises
         ------
@@ -237,14 +244,20 @@ class HierarchicalComparison:
             If the status is "failed".
         RefitWarning
             If a first run failed a check.
+        IntegrationWarning
+            If the estimated error of an integrated probability is above 0.001.
         """
         settings = SamplerSettings(chains, warmup, draws, seed, adapt_delta, progress)
         if monte_carlo_error is not None:
             monte_carlo_error = number_between("monte_carlo_error", monte_carlo_error, 0, 1)
+        if keep not in ("all", "population"):
+            raise ArgumentError(f"keep must be 'all' or 'population', got {keep!r}.")
         chosen = choose_engine(engine)
         if self.differences.identical:
             return self._identical(settings)
         model = HierarchicalModel.of(self.differences, self.priors)
+        if isinstance(chosen, QuadratureEngine):
+            return self._integrated(chosen, model, settings, keep)
         notes = [*model.notes, *_size_notes(len(self.differences.datasets), settings)]
         for note in notes:
             note.warn(stacklevel=2)
@@ -262,14 +275,49 @@ class HierarchicalComparison:
             differences=self.differences,
             rope=self.rope,
             priors=self.priors,
-            posterior=_data_tree(
-                fit.draws, self.differences, model.unit, model.prior_draws(PRIOR_CHAINS, PRIOR_DRAWS, seed)
+            tree=data_tree(
+                fit.draws.population() if keep == "population" else fit.draws,
+                self.differences,
+                model.unit,
+                model.prior_draws(PRIOR_CHAINS, PRIOR_DRAWS, seed),
             ),
             diagnostics=fit.diagnostics,
             engine=fit.draws.engine,
             settings=settings,
             attempts=fit.attempts,
             fit_notes=(*notes, *fit.notes),
+            keep=keep,
+        )
+
+    def _integrated(
+        self, engine: QuadratureEngine, model: HierarchicalModel, settings: SamplerSettings, keep: str
+    ) -> ComparisonResult:
+        """Integrate the posterior; draws are made later, where they are asked for."""
+        found = engine.integrate(integration_problem(model), self.rope.scaled(1 / model.unit))
+        integrated = IntegratedPosterior(found, model.unit)
+        seen = integrated.next_dataset(self.rope)
+        error = max(seen.errors.values())
+        notes = list(model.notes)
+        if error > GOOD_INTEGRATION_ERROR:
+            text = (
+                f"The estimated error of the integrated probabilities is {error:.2g} after {found.refinements} refinements "
+                "of the grid; check them with a sampling engine."
+            )
+            notes.append(Note(IntegrationWarning, text))
+        for note in notes:
+            note.warn(stacklevel=3)
+        return ComparisonResult(
+            differences=self.differences,
+            rope=self.rope,
+            priors=self.priors,
+            tree=None,
+            diagnostics=integration_diagnostics(error, found.nodes),
+            engine=engine.version(),
+            settings=settings,
+            attempts=(),
+            fit_notes=tuple(notes),
+            integrated=integrated,
+            keep=keep,
         )
 
     def _identical(self, settings: SamplerSettings) -> ComparisonResult:
@@ -281,7 +329,7 @@ class HierarchicalComparison:
             differences=self.differences,
             rope=self.rope,
             priors=self.priors,
-            posterior=_data_tree(Draws(variables, {}, "none"), self.differences, 1.0),
+            tree=data_tree(Draws(variables, {}, "none"), self.differences, 1.0),
             diagnostics=NOTHING_SAMPLED,
             engine="none (identical scores)",
             settings=settings,
@@ -300,35 +348,6 @@ def _size_notes(count: int, settings: SamplerSettings) -> list[Note]:
         f"{gigabytes:.1f} GB. Fewer draws need less."
     )
     return [Note(LargeProblemWarning, text)]
-
-
-SCALED = ("delta0", "sigma0", "delta", "sigma")  # variables in the sampler's unit
-
-
-def _data_tree(
-    draws: Draws, differences: PairedDifferences, unit: float, prior: Mapping[str, FloatArray] | None = None
-) -> xr.DataTree:
-    """The draws in the metric's units, as ArviZ keeps them."""
-    import arviz_base
-
-    statistics = {name: np.asarray(values) for name, values in draws.statistics.items()}
-    for name, kind in (("diverging", bool), ("tree_depth", int), ("n_steps", int)):
-        if name in statistics:
-            statistics[name] = statistics[name].astype(kind)
-    variables = {name: values * (unit if name in SCALED else 1) for name, values in draws.variables.items()}
-    observed = {name: getattr(differences, name) for name in ("mean", "sum_of_squares", "n", "rho")}
-    groups = {"posterior": variables, "observed_data": observed}
-    if prior is not None:
-        groups["prior"] = {name: values * (unit if name in SCALED else 1) for name, values in prior.items()}
-    tree = arviz_base.from_dict(
-        groups | ({"sample_stats": statistics} if statistics else {}),
-        coords={"dataset": list(differences.datasets)},
-        dims={name: ["dataset"] for name in ("delta", "sigma", *observed)},
-        attrs={"posterior": {"inference_library": draws.engine}},
-    )
-    for group in tree.children.values():
-        del group.attrs["created_at"]  # the same fit is to give the same file
-    return tree
 
 
 def _refuse_few_scores(differences: PairedDifferences) -> None:

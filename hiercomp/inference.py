@@ -34,9 +34,11 @@ class NextDataset:
     positive : float
         P(delta0 > 0): the right algorithm is better on average.
     errors : dict from the names above to float
-        Monte Carlo standard error of each.
+        Monte Carlo standard error of each; of the quadrature engine, the estimated error of the integration.
     draws : int
-        Posterior draws behind them.
+        Posterior draws behind them; 0 where they were integrated.
+    floor : float
+        A probability that is not above this can't be told from zero.
     """
 
     left: float
@@ -48,6 +50,7 @@ class NextDataset:
     positive: float
     errors: dict[str, float]
     draws: int
+    floor: float = 0.0
 
     @property
     def probabilities(self) -> dict[str, float]:
@@ -60,9 +63,10 @@ class NextDataset:
         return {"left": self.mean_left, "rope": self.mean_rope, "right": self.mean_right}
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, the errors under "monte_carlo_standard_errors"."""
+        """Plain values; the errors as "monte_carlo_standard_errors", or "integration_errors" where nothing was sampled."""
         names = ("left", "rope", "right", "mean_left", "mean_rope", "mean_right", "positive")
-        return {name: getattr(self, name) for name in names} | {"monte_carlo_standard_errors": dict(self.errors)}
+        kind = "monte_carlo_standard_errors" if self.draws else "integration_errors"
+        return {name: getattr(self, name) for name in names} | {kind: dict(self.errors)}
 
 
 def next_dataset(delta0: FloatArray, sigma0: FloatArray, nu: ArrayLike, rope: Rope) -> NextDataset:
@@ -169,7 +173,7 @@ class Odds:
     value : float
         P(favoured) / P(against); NaN where both are zero.
     is_bound : bool
-        True where no draw favours ``against``: the odds are above ``value``.
+        True where ``against`` has no draw, or no probability that can be told from zero: the odds are above ``value``.
     grade : {"weak", "positive", "strong", "undetermined"}
         1 to 3, 3 to 20 and above 20 (Raftery 1995).
     """
@@ -182,7 +186,7 @@ class Odds:
 
     def __str__(self) -> str:
         if np.isnan(self.value):
-            return "undetermined (no draw favours either)"
+            return "undetermined (nothing favours either)"
         value = f"{self.value:,.0f}" if self.value >= 100 else f"{self.value:.3g}"
         return f"{'> ' if self.is_bound else ''}{value} ({self.grade})"
 
@@ -190,19 +194,21 @@ class Odds:
 def posterior_odds(inference: NextDataset) -> tuple[Odds, ...]:
     """Odds of the three pairs of regions, graded as Raftery (Sociological Methodology 25, 1995).
 
-    A region that no draw favours has probability below 1/draws; the odds against it are given as a bound.
+    A region that no draw favours has probability below 1/draws, and an integrated one that is below its error is not known
+    better; the odds against it are given as a bound.
     """
     odds = []
     for first, second in combinations(REGIONS, 2):
         swap = inference.probabilities[second] > inference.probabilities[first]
         favoured, against = (second, first) if swap else (first, second)
         above, below = inference.probabilities[favoured], inference.probabilities[against]
-        if above == 0:
+        if above <= inference.floor:
             odds.append(Odds(favoured, against, float("nan"), False, "undetermined"))
             continue
-        value = above / below if below > 0 else above * inference.draws
+        known = below > inference.floor
+        value = above / below if known else above / inference.floor if inference.floor else above * inference.draws
         grade = "weak" if value <= WEAK_ODDS else "positive" if value <= POSITIVE_ODDS else "strong"
-        odds.append(Odds(favoured, against, value, below == 0, grade))
+        odds.append(Odds(favoured, against, value, not known, grade))
     return tuple(odds)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hiercomp import errors
-from hiercomp.diagnostics import Diagnostics
+from hiercomp.diagnostics import GOOD_INTEGRATION_ERROR, Diagnostics
 from hiercomp.differences import PairedDifferences
 from hiercomp.engines import SamplerSettings
 from hiercomp.errors import ArgumentError, Note, NoVerdictError
 from hiercomp.fitting import Attempt
 from hiercomp.inference import Decision, NextDataset, Odds, dataset_table, decide, next_dataset, posterior_odds
+from hiercomp.integrated import IntegratedPosterior
+from hiercomp.model import HierarchicalModel
+from hiercomp.posterior_tree import PRIOR_CHAINS, PRIOR_DRAWS, data_tree
 from hiercomp.predictive import log_likelihood, next_differences, replicated_means
 from hiercomp.priors import Priors
 from hiercomp.rope import REGIONS, Rope, RopeLike
-from hiercomp.storage import read_tree, write_tree
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from hiercomp.baselines.table import BaselineTable
     from hiercomp.influence import Influence
+    from hiercomp.plan_result import PlanResult
     from hiercomp.plots import ComparisonPlots
     from hiercomp.sensitivity import Sensitivity
     from hiercomp.summary import Summary
@@ -46,10 +48,8 @@ class ComparisonResult:
         The data, with the spread that was given to data sets without variation.
     rope : Rope
     priors : Priors
-    posterior : xarray.DataTree
-        Draws as ArviZ keeps them: group ``posterior`` with delta0, sigma0, nu, delta, sigma (dimension dataset), group
-        ``sample_stats``, group ``observed_data`` with the sufficient statistics, group ``prior`` with draws of delta0,
-        sigma0 and nu from their priors.
+    tree : xarray.DataTree or None
+        The draws of a sampling engine; `posterior` has those of every engine.
     diagnostics : Diagnostics
     engine : str
         Name and version of what computed it.
@@ -58,17 +58,43 @@ class ComparisonResult:
     attempts : tuple of Attempt
     fit_notes : tuple of Note
         Warnings of the fit; `notes` has those of the data too.
+    integrated : IntegratedPosterior or None
+        Of the quadrature engine.
+    keep : {"all", "population"}
+        Whether the posterior holds delta and sigma of the single data sets.
     """
 
     differences: PairedDifferences
     rope: Rope
     priors: Priors
-    posterior: xr.DataTree
+    tree: xr.DataTree | None
     diagnostics: Diagnostics
     engine: str
     settings: SamplerSettings
     attempts: tuple[Attempt, ...]
     fit_notes: tuple[Note, ...]
+    integrated: IntegratedPosterior | None = None
+    keep: str = "all"
+
+    @cached_property
+    def posterior(self) -> xr.DataTree:
+        """Draws as ArviZ keeps them.
+
+        Group ``posterior`` with delta0, sigma0, nu, delta, sigma (dimension dataset), group ``sample_stats``, group
+        ``observed_data`` with the sufficient statistics, group ``prior`` with draws of delta0, sigma0 and nu from their
+        priors. Those of the quadrature engine are independent, made by the seed when first asked for, and have no
+        ``sample_stats``.
+        """
+        if self.tree is not None:
+            return self.tree
+        settings = self.settings
+        assert self.integrated is not None
+        draws = self.integrated.draws(
+            settings.chains, settings.draws, settings.seed, keep=self.keep, engine=self.engine
+        )
+        model = HierarchicalModel.of(self.differences, self.priors)
+        prior = model.prior_draws(PRIOR_CHAINS, PRIOR_DRAWS, settings.seed)
+        return data_tree(draws, self.differences, model.unit, prior)
 
     @property
     def left(self) -> str:
@@ -88,10 +114,13 @@ class ComparisonResult:
     @property
     def status(self) -> Literal["ok", "warned", "failed"]:
         """ "ok": every check passes. "warned": they pass, but transitions reached the largest tree depth, or a single chain
-        can't show that chains agree. "failed": a check fails, and no verdict is given.
+        can't show that chains agree, or an integrated probability has an estimated error above 0.001. "failed": a check
+        fails, and no verdict is given.
         """
         if self.diagnostics.failures:
             return "failed"
+        if self.diagnostics.integration_error is not None:
+            return "warned" if self.diagnostics.integration_error > GOOD_INTEGRATION_ERROR else "ok"
         if self.diagnostics.exact:
             return "ok"
         return "warned" if self.diagnostics.tree_depth_saturated or self.diagnostics.chains < 2 else "ok"
@@ -105,10 +134,19 @@ class ComparisonResult:
         }[region]
 
     def draws(self, name: str) -> NDArray[np.float64]:
-        """Draws of a parameter, shape (chains, draws) or (chains, draws, q); read-only."""
+        """Draws of a parameter, shape (chains, draws) or (chains, draws, q); read-only.
+
+        Raises
+        ------
+        ArgumentError
+            If there are none, such as of delta where only the population's were kept.
+        """
         group = self.posterior["posterior"].dataset
         if name == "nu" and name not in group:
             return np.full(group["delta0"].shape, np.inf)
+        if name not in group:
+            kept = " Only the population's draws were kept; fit with keep='all'." if self.keep == "population" else ""
+            raise ArgumentError(f"There are no draws of {name!r}; there are {', '.join(map(str, group))}.{kept}")
         values = np.asarray(group[name].values).view()
         values.flags.writeable = False
         return values
@@ -116,6 +154,8 @@ class ComparisonResult:
     @cached_property
     def next_dataset(self) -> NextDataset:
         """Probabilities of left, rope and right on the next data set, with Monte Carlo standard errors.
+
+        Those of the quadrature engine are integrals, and the errors an estimate of the integration's.
 
         Raises
         ------
@@ -127,7 +167,31 @@ class ComparisonResult:
                 f"The computation failed its checks ({'; '.join(self.diagnostics.failures)}), so there is no verdict. "
                 "See .diagnostics and .attempts; try .fit(warmup=4000, draws=4000), or another engine."
             )
+        if self.integrated is not None:
+            return self.integrated.next_dataset(self.rope)
         return next_dataset(self.draws("delta0"), self.draws("sigma0"), self.draws("nu"), self.rope)
+
+    @cached_property
+    def expected_difference(self) -> float:
+        """Posterior mean of delta0, the centre of the population: right minus left, in the metric's units."""
+        return float(self.draws("delta0").mean()) if self.integrated is None else self.integrated.expected_delta0
+
+    @property
+    def log_marginal_likelihood(self) -> float:
+        """Log of the density of the score differences given the model; of the quadrature engine only.
+
+        Two results of the same differences under different priors have the Bayes factor exp(first - second).
+
+        Raises
+        ------
+        ArgumentError
+            If the posterior was sampled.
+        """
+        if self.integrated is None:
+            raise ArgumentError(
+                f"The {self.engine} engine gives no marginal likelihood; fit with engine='quadrature', which integrates."
+            )
+        return self.integrated.log_marginal_likelihood
 
     def decision(self, alpha: float = 0.05) -> Decision:
         """The region whose probability is above 1 - alpha, "none", or "undecided" if that is too close to call."""
@@ -165,7 +229,7 @@ class ComparisonResult:
 
         Data sets without variation keep the spread that the first rope gave them.
         """
-        return replace(self, rope=Rope.of(rope))
+        return replace(self, rope=Rope.of(rope), tree=vars(self).get("posterior", self.tree))
 
     def rope_curve(self, half_widths: ArrayLike | None = None) -> pd.DataFrame:
         """The three probabilities against the half-width of a symmetric rope.
@@ -191,7 +255,10 @@ class ComparisonResult:
             raise ArgumentError(f"half_widths must be finite numbers of 0 or more, got {half_widths!r}.")
         rows = []
         for width in widths:
-            seen = self.with_rope(float(width)).next_dataset
+            if self.integrated is not None and self.status != "failed":
+                seen = self.integrated.next_dataset(Rope.of(float(width)), estimate_errors=False)
+            else:
+                seen = self.with_rope(float(width)).next_dataset
             rows.append(seen.probabilities | {f"mean_{region}": seen.expected[region] for region in REGIONS})
         return pd.DataFrame(rows, index=pd.Index(widths, name="half_width"))
 
@@ -233,6 +300,12 @@ class ComparisonResult:
         from hiercomp.influence import influence
 
         return influence(self, refit_all=refit_all, n_jobs=n_jobs, **fit_options)
+
+    def plan(self, **options: Any) -> PlanResult:
+        """How many data sets a new collection needs, given this pilot; see `hiercomp.planning.plan_from_result`."""
+        from hiercomp.planning import plan_from_result
+
+        return plan_from_result(self, **options)
 
     def report(
         self,
@@ -282,25 +355,9 @@ class ComparisonResult:
         ResultFileError
             If the file exists and ``overwrite`` is False, or can't be written.
         """
-        return write_tree(self.posterior, self._description(), path, overwrite=overwrite)
+        from hiercomp.result_files import save_result
 
-    def _description(self) -> dict[str, Any]:
-        """Everything but the draws, as plain values."""
-        differences = {
-            name: value.tolist() if isinstance(value, np.ndarray) else value
-            for name, value in vars(self.differences).items()
-            if name not in ("notes", "scores")
-        }
-        return {
-            "differences": differences | {"notes": _plain_notes(self.differences.notes)},
-            "rope": asdict(self.rope),
-            "priors": self.priors.to_dict(),
-            "diagnostics": asdict(self.diagnostics),
-            "engine": self.engine,
-            "settings": asdict(self.settings),
-            "attempts": [asdict(attempt) for attempt in self.attempts],
-            "fit_notes": _plain_notes(self.fit_notes),
-        }
+        return save_result(self, path, overwrite=overwrite)
 
     def __repr__(self) -> str:
         return (
@@ -310,65 +367,3 @@ class ComparisonResult:
 
     def _repr_html_(self) -> str:
         return self.summary()._repr_html_()
-
-
-def load_result(path: str | Path) -> ComparisonResult:
-    """Read a result that `ComparisonResult.save` wrote.
-
-    Parameters
-    ----------
-    path : str or Path
-        A netCDF file.
-
-    Returns
-    -------
-    ComparisonResult
-        Equal to the saved one, but without the single scores, which the file does not hold.
-
-    Raises
-    ------
-    ResultFileError
-        If there is no such file, or it is damaged or not a saved result.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> import numpy as np
-    >>> from hiercomp import HierarchicalComparison
-    >>> a = np.random.default_rng(1).normal(0.8, 0.02, size=(6, 10))
-    >>> b = a + np.random.default_rng(2).normal(0.03, 0.02, size=a.shape)
-    >>> result = HierarchicalComparison.from_arrays(a, b, folds=10).fit("embedded", progress=False)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     again = load_result(result.save(f"{folder}/fit.nc"))
-    >>> again.next_dataset == result.next_dataset
-    True
-    """
-    tree, description = read_tree(path)
-    fields = description["differences"]
-    kinds = {"mean": float, "sum_of_squares": float, "rho": float, "lowest_score": float, "highest_score": float}
-    arrays = {name: np.array(fields[name], dtype=kind) for name, kind in (kinds | {"n": int, "constant": bool}).items()}
-    plain = {"datasets": tuple(fields["datasets"]), "notes": _notes(fields["notes"])}
-    return ComparisonResult(
-        differences=PairedDifferences(**(fields | arrays | plain)),
-        rope=Rope(**description["rope"]),
-        priors=Priors(**description["priors"]),
-        posterior=tree,
-        diagnostics=Diagnostics(**_with_tuple(description["diagnostics"])),
-        engine=description["engine"],
-        settings=SamplerSettings(**description["settings"]),
-        attempts=tuple(Attempt(**_with_tuple(attempt)) for attempt in description["attempts"]),
-        fit_notes=_notes(description["fit_notes"]),
-    )
-
-
-def _with_tuple(fields: dict[str, Any]) -> dict[str, Any]:
-    """Failures as the tuple that they were before JSON made a list of them."""
-    return fields | {"failures": tuple(fields["failures"])}
-
-
-def _plain_notes(notes: tuple[Note, ...]) -> list[list[str]]:
-    return [[note.category.__name__, note.message] for note in notes]
-
-
-def _notes(plain: list[list[str]]) -> tuple[Note, ...]:
-    return tuple(Note(getattr(errors, name, errors.HiercompWarning), message) for name, message in plain)

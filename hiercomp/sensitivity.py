@@ -11,6 +11,7 @@ import numpy as np
 
 from hiercomp.checks import number_between, whole_number
 from hiercomp.differences import PairedDifferences
+from hiercomp.engines import ENGINES
 from hiercomp.errors import HiercompWarning
 from hiercomp.hierarchical import HierarchicalComparison
 from hiercomp.inference import decide
@@ -195,7 +196,7 @@ def fit_defaults(result: ComparisonResult) -> dict[str, Any]:
     """The options of `HierarchicalComparison.fit` that made a result."""
     settings = result.settings
     return {
-        "engine": "cmdstan" if result.engine.lower().startswith("cmdstan") else "embedded",
+        "engine": next((name for name in ENGINES if result.engine.lower().startswith(name)), "embedded"),
         "chains": settings.chains,
         "warmup": settings.warmup,
         "draws": settings.draws,

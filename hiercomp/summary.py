@@ -19,10 +19,7 @@ if TYPE_CHECKING:
     from hiercomp.result import ComparisonResult
 
 HEADER = ("On the next data set", "probability", "error", "expected", "error")
-LEGEND = (
-    "probability: that this outcome is the likeliest; expected: mean chance of this outcome; "
-    "error: Monte Carlo standard error"
-)
+LEGEND = "probability: that this outcome is the likeliest; expected: mean chance of this outcome; error: {}"
 
 
 @dataclass(frozen=True)
@@ -72,6 +69,12 @@ class Summary:
     outcomes: dict[str, str] = field(repr=False)
 
     @property
+    def legend(self) -> str:
+        """What the columns are."""
+        integrated = "integration_error" in self.diagnostics
+        return LEGEND.format("estimated error of the integration" if integrated else "Monte Carlo standard error")
+
+    @property
     def title(self) -> str:
         """What was compared."""
         return (
@@ -80,7 +83,7 @@ class Summary:
         )
 
     def to_frame(self) -> pd.DataFrame:
-        """One row for each region: outcome, probability, its Monte Carlo error, expected probability, its error.
+        """One row for each region: outcome, probability, its error, expected probability, its error.
 
         Where the status is "failed" the numbers are missing.
         """
@@ -140,7 +143,7 @@ class Summary:
         for row in [HEADER, *rows]:
             numbers = "  ".join(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))
             lines.append(f"  {row[0].ljust(widths[0])}  {numbers}".rstrip())
-        lines += [f"  ({LEGEND})", "", *(f"  {line}" for line in self._details())]
+        lines += [f"  ({self.legend})", "", *(f"  {line}" for line in self._details())]
         if self.notes:
             lines += ["", "Notes:", *(f"  - {note}" for note in self.notes)]
         return "\n".join(lines)
@@ -166,7 +169,7 @@ class Summary:
             Text(),
             Padding(table, (0, 2)),
         ]
-        parts.append(Padding(Text(f"({LEGEND})", style="dim"), (0, 2)))
+        parts.append(Padding(Text(f"({self.legend})", style="dim"), (0, 2)))
         parts += [Text(), *(Padding(Text(line), (0, 2)) for line in self._details())]
         if self.notes:
             parts += [
@@ -187,7 +190,7 @@ class Summary:
         notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
         return (
             f"<div class='hiercomp-summary'><p>{escape(self.title)}</p><p><strong>{escape(self.conclusion)}</strong></p>"
-            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><p><small>{LEGEND}</small></p><ul>{details}</ul>"
+            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><p><small>{self.legend}</small></p><ul>{details}</ul>"
             + (f"<p>Notes</p><ul>{notes}</ul>" if notes else "")
             + "</div>"
         )
@@ -289,9 +292,10 @@ def _conclusion(result: ComparisonResult, decision: Decision | None, names: dict
             f"has probability {probability}."
         )
     if decision.region == "undecided":
+        kind, advice = ("estimated", "") if result.diagnostics.integrated else ("Monte Carlo", "; fit with more draws")
         return (
             f"Undecided: the probability of {names[decision.most_probable]} on the next data set, {probability}, is within "
-            f"three Monte Carlo errors of {1 - decision.alpha:g}; fit with more draws."
+            f"three {kind} errors of {1 - decision.alpha:g}{advice}."
         )
     if decision.region == "rope":
         claim = f"{left} and {right} are practically equivalent (difference within {result.rope})"
@@ -307,6 +311,8 @@ def _conclusion(result: ComparisonResult, decision: Decision | None, names: dict
 def _computation(result: ComparisonResult) -> str:
     if result.diagnostics.exact:
         return f"{result.engine}; {result.diagnostics}."
+    if result.diagnostics.integrated:
+        return f"{result.engine}, {result.diagnostics}."
     settings, last = result.settings, result.attempts[-1]
     runs = f"{settings.chains} chains of {last.draws:,} draws after {last.warmup:,} of warmup"
     extras = [f"{settings.draws:,} asked"] if last.draws != settings.draws else []

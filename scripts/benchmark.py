@@ -1,142 +1,146 @@
-"""What the closed quadratic form gains over the paper's matrix form, and what a whole fit costs.
+"""What everything costs: each row is the ratio of two things that are measured alternately in the same run.
 
-Both programs are sampled by the same engine in one run; the ratio is of seconds for each effective draw, the smallest
-bulk effective sample size of delta0, sigma0 and nu. Time and memory of ``fit()`` are measured in fresh processes.
-
-    python scripts/benchmark.py                                   # the bundled KEEL scores
-    python scripts/benchmark.py --scores scores.csv.gz --left nbc --right j48 --engine cmdstan
+python scripts/benchmark.py                                   # the bundled KEEL scores
+python scripts/benchmark.py --scores scores.csv.gz --left nbc --right j48
+python scripts/benchmark.py --small --rows many_datasets,plots --json benchmark.json
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import subprocess
-import sys
+import os
+import platform
 import time
 import warnings
+from collections.abc import Callable
+from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
-import numpy as np
+from benchmarks import closed_forms, growth, pairs, pictures, sampling
+from benchmarks.measure import Context, Row
 from rich.console import Console
 from rich.table import Table
 
 import hiercomp as hc
-from hiercomp.diagnostics import diagnose
-from hiercomp.engines import SamplerSettings, choose_engine
-from hiercomp.model import HierarchicalModel
-from hiercomp.pairing import pair_scores
-from hiercomp.priors import Priors
-from hiercomp.score_files import read_score_file
-from hiercomp.scores import tidy_scores
-from hiercomp.stan_programs import StanProgram
 
-POPULATION = ("delta0", "sigma0", "nu")
-
-
-def load(arguments: argparse.Namespace) -> hc.HierarchicalComparison:
-    """The comparison to measure."""
-    table = hc.load_scores("keel") if arguments.scores is None else read_score_file(arguments.scores)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", hc.HiercompWarning)
-        return hc.HierarchicalComparison(table, left=arguments.left, right=arguments.right)
-
-
-def matrix_form(model: HierarchicalModel, x: np.ndarray, settings: SamplerSettings) -> StanProgram:
-    """The paper's program for the same data, prior and initial values; always centred."""
-    closed = model.program(np.ones(len(x), dtype=bool), settings.chains, settings.seed)
-    shared = ("q", "delta0_bound", "sigma_upper", "sigma0_upper", "nu_lower", "alpha_limits", "beta_limits")
-    data = {name: closed.data[name] for name in shared} | {"n": x.shape[1], "x": x, "rho": float(model.rho[0])}
-    starts = []
-    for start in closed.initial_values:
-        values = {name: value for name, value in start.items() if name != "z"}
-        starts.append(values | {"delta": values.pop("delta_centred")})
-    return StanProgram("reference_quadratic_form", data, tuple(starts), closed.variables)
-
-
-def differences_in_order(arguments: argparse.Namespace, comparison: hc.HierarchicalComparison) -> np.ndarray:
-    """All score differences, shape (q, n); data sets without variation get a spread of the rope about their mean."""
-    table = hc.load_scores("keel") if arguments.scores is None else read_score_file(arguments.scores)
-    pairs = pair_scores(tidy_scores(table), arguments.left, arguments.right, drop=False).frame
-    differences = comparison.differences
-    x = (pairs["right"] - pairs["left"]).to_numpy(copy=True).reshape(len(differences.datasets), -1)
-    for row in np.flatnonzero(differences.constant):
-        noise = np.where(np.arange(x.shape[1]) % 2 == 0, 1.0, -1.0)
-        x[row] += noise * np.sqrt(differences.sum_of_squares[row] / np.sum((noise - noise.mean()) ** 2))
-    return x
-
-
-def compare_programs(arguments: argparse.Namespace) -> None:
-    """Print seconds, effective draws and their ratio for both programs."""
-    comparison = load(arguments)
-    model = HierarchicalModel.of(comparison.differences, Priors())
-    engine = choose_engine(arguments.engine)
-    settings = SamplerSettings(seed=arguments.seed, progress=False)
-    programs = {
-        "matrix form (paper)": matrix_form(model, differences_in_order(arguments, comparison) / model.unit, settings),
-        "closed form": model.program(model.centred(), settings.chains, settings.seed),
-    }
-    table = Table(title=f"{arguments.left} against {arguments.right}, {engine.version()}, 4 x 1,000 draws")
-    for name in ("program", "seconds", "least effective draws", "ms for each effective draw"):
-        table.add_column(name, justify="right")
-    costs = []
-    for name, program in programs.items():
-        if arguments.engine == "cmdstan":
-            engine.sample(program, SamplerSettings(warmup=100, draws=100, progress=False))  # compiles it
-        started = time.perf_counter()
-        draws = engine.sample(program, settings)
-        seconds = time.perf_counter() - started
-        effective = diagnose({key: draws.variables[key] for key in POPULATION}, draws.statistics).ess_bulk
-        costs.append(seconds / effective)
-        table.add_row(name, f"{seconds:.2f}", f"{effective:.0f}", f"{1000 * costs[-1]:.2f}")
-    console = Console(width=120)
-    console.print(table)
-    console.print(f"The closed form is {costs[0] / costs[1]:.0f} times faster for each effective draw.")
-
-
-FIT = """
-import json, resource, sys, time
-started = time.perf_counter()
-import argparse
-sys.path.insert(0, {folder!r})
-from benchmark import load
-comparison = load(argparse.Namespace(**json.loads(sys.argv[1])))
-import warnings; warnings.simplefilter("ignore")
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-prepared = time.perf_counter()
-result = comparison.fit({engine!r}, progress=False)
-first = time.perf_counter() - prepared
-prepared = time.perf_counter()
-result = comparison.fit({engine!r}, progress=False)
-again = time.perf_counter() - prepared
-after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-print(json.dumps([first, again, after / 1024, (after - before) / 1024, result.attempts[-1].draws, result.status]))
-"""
-
-
-def measure_fit(arguments: argparse.Namespace) -> None:
-    """Print time and memory of a whole ``fit()`` in a fresh process, the first (with imports) and the second."""
-    code = FIT.format(folder=str(Path(__file__).resolve().parent), engine=arguments.engine)
-    plain = json.dumps({name: None if value is None else str(value) for name, value in vars(arguments).items()})
-    done = subprocess.run([sys.executable, "-c", code, plain], capture_output=True, text=True, check=True)
-    first, again, peak, added, draws, status = json.loads(done.stdout.splitlines()[-1])
-    Console(width=120).print(
-        f"fit() with the {arguments.engine} engine: {first:.2f} s the first time in a process (imports of ArviZ and "
-        f"xarray included), {again:.2f} s after that; 4 x {draws:,} draws, status {status}; {peak:.0f} MB at its peak, "
-        f"{added:.0f} MB of them for the fit."
-    )
+ROWS: dict[str, Callable[[Context], list[Row]]] = {
+    "equal_accuracy": sampling.equal_accuracy,
+    "many_datasets": growth.many_datasets,
+    "many_scores": growth.many_scores,
+    "exponent": growth.exponent,
+    "all_pairs": pairs.all_pairs,
+    "sampled_pairs": pairs.sampled_pairs,
+    "dask": pairs.dask,
+    "plan": growth.plans,
+    "closed_form": sampling.closed_form,
+    "first_fit": sampling.first_fit,
+    "baycomp": sampling.baycomp,
+    "poisson_binomial": closed_forms.poisson_binomial,
+    "signed_rank": closed_forms.signed_rank,
+    "tests": closed_forms.tests,
+    "plots": pictures.drawn_plots,
+    "report": pictures.report,
+    "import": pictures.importing,
+}
+RIVALS = ("baycomp",)
+PACKAGES = ("numpy", "scipy", "stanli", "cmdstanpy", "joblib", "matplotlib")
+START, END = "<!-- benchmark -->", "<!-- end of benchmark -->"
 
 
 def main() -> None:
+    """Measure the rows asked for, print them, and write them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--scores", type=Path)
+    parser.add_argument("--scores", type=Path, help="table of one comparison; the bundled KEEL scores by default")
     parser.add_argument("--left", default="naive_bayes")
     parser.add_argument("--right", default="decision_tree")
-    parser.add_argument("--engine", default="embedded", choices=["embedded", "cmdstan"])
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--rows", default=",".join(ROWS), help="names, with commas between them")
+    parser.add_argument("--repetitions", type=int, default=3, help="of each of the two things of a row")
+    parser.add_argument("--small", action="store_true", help="small sizes, once each, to see that it works")
+    parser.add_argument("--with", dest="rivals", action="append", default=[], choices=RIVALS)
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--markdown", type=Path, help="page whose table is written anew")
     arguments = parser.parse_args()
-    measure_fit(arguments)
-    compare_programs(arguments)
+    names = arguments.rows.split(",")
+    unknown = [name for name in names if name not in ROWS]
+    if unknown:
+        parser.error(f"--rows: there is no {unknown[0]!r}; the rows are {', '.join(ROWS)}")
+    context = Context(
+        small=arguments.small,
+        scores=arguments.scores,
+        left=arguments.left,
+        right=arguments.right,
+        rivals=frozenset(arguments.rivals),
+        repetitions=1 if arguments.small else arguments.repetitions,
+    )
+    console = Console(width=160, stderr=True)
+    rows: list[Row] = []
+    for name in names:
+        started = time.perf_counter()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", hc.HiercompWarning)
+            rows += ROWS[name](context)
+        console.print(f"{name}: {time.perf_counter() - started:.0f} s")
+    content = _content(rows, context)
+    if arguments.json is not None:
+        arguments.json.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    if arguments.markdown is not None:
+        _write_markdown(arguments.markdown, content)
+    _print(content)
+
+
+def _content(rows: list[Row], context: Context) -> dict[str, Any]:
+    return {
+        "when": datetime.now(UTC).date().isoformat(),
+        "machine": f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}",
+        "versions": {"hiercomp": hc.__version__} | {name: version(name) for name in PACKAGES},
+        "small": context.small,
+        "rows": [row.to_dict() for row in rows],
+    }
+
+
+def _print(content: dict[str, Any]) -> None:
+    table = Table(title=f"{content['machine']}; medians of measurements that alternated")
+    for name in ("row", "measured", "against", "unit", "measured", "against", "ratio", "times", "details"):
+        table.add_column(name, overflow="fold")
+    for row in content["rows"]:
+        table.add_row(row["name"], row["measured"], row["against"], row["unit"], *_numbers(row), _details(row))
+    Console(width=200).print(table)
+
+
+def _numbers(row: dict[str, Any]) -> list[str]:
+    return [f"{row['median']:.3g}", f"{row['other_median']:.3g}", f"{row['ratio']:.3g}", str(row["repetitions"])]
+
+
+def _details(row: dict[str, Any]) -> str:
+    return "; ".join(
+        f"{name}: {value:,.3g}" if isinstance(value, float) else f"{name}: {value}"
+        for name, value in row["details"].items()
+    )
+
+
+def _write_markdown(path: Path, content: dict[str, Any]) -> None:
+    """Replace what stands between the two marks of the page."""
+    text = path.read_text(encoding="utf-8")
+    if START not in text or END not in text:
+        raise SystemExit(f"{path} has no place for the table: put {START} and {END} into it.")
+    before, after = text.split(START)[0], text.split(END)[1]
+    versions = ", ".join(f"{name} {number}" for name, number in content["versions"].items())
+    lines = [
+        f"Measured on {content['when']}: {content['machine']}; {versions}.",
+        "",
+        "| Row | Measured | Against | Unit | Measured | Against | Ratio | Times |",
+        "|---|---|---|---|---:|---:|---:|---:|",
+    ]
+    notes = []
+    for row in content["rows"]:
+        cells = [f"`{row['name']}`", row["measured"], row["against"], row["unit"], *_numbers(row)]
+        lines.append(f"| {' | '.join(cells)} |")
+        if row["details"]:
+            notes.append(f"- {row['measured']}: {_details(row)}.")
+    path.write_text("\n".join([f"{before}{START}", *lines, "", *notes, f"{END}{after}"]), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -227,11 +227,12 @@ def test_a_failing_fit_exits_with_three_and_gives_no_verdict(tmp_path, hard_scor
     assert done.stderr == ""
 
 
-def test_doctor_tries_both_engines(tmp_path):
+def test_doctor_tries_every_engine(tmp_path):
     done = hiercomp(tmp_path, "doctor")
     assert done.returncode == 0
-    assert [line.split(":")[0] for line in done.stdout.splitlines()] == ["embedded", "cmdstan"]
+    assert [line.split(":")[0] for line in done.stdout.splitlines()] == ["embedded", "cmdstan", "quadrature"]
     assert "embedded: works" in done.stdout
+    assert "quadrature: works" in done.stdout
     assert "Traceback" not in done.stderr
 
 

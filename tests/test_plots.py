@@ -56,7 +56,7 @@ def drawn(result) -> hc.ComparisonResult:
     names = list(result.differences.datasets)
     by_dataset = {"delta": ["dataset"], "sigma": ["dataset"]}
     tree = arviz_base.from_dict({"posterior": draws}, coords={"dataset": names}, dims=by_dataset)
-    return dataclasses.replace(result, posterior=tree)
+    return dataclasses.replace(result, tree=tree)
 
 
 ALL = ["next_dataset", "simplex", "population", "shrinkage", "posterior", "rope_curve", "ppc"]
@@ -344,8 +344,8 @@ def test_the_shrinkage_plot_is_readable_from_3_to_200_data_sets(count):
 
 
 def test_every_plot_takes_less_than_a_second_is_measured_by_the_benchmark():
-    # Times are measured by scripts/benchmark_plots.py; here only that it knows every plot
-    source = (Path(__file__).parent.parent / "scripts/benchmark_plots.py").read_text()
+    # Times are measured by scripts/benchmark.py; here only that it knows every plot
+    source = (Path(__file__).parent.parent / "scripts/benchmarks/pictures.py").read_text()
     assert all(name in source for name in [*ALL, "diagnostics", "critical_difference", "poisson_binomial", "student"])
 
 

@@ -419,11 +419,11 @@ def test_the_bibtex_is_well_formed():
     from hiercomp.report import references
 
     every = [value for value in vars(references).values() if isinstance(value, references.Reference)]
-    assert len(every) == 9
+    assert len(every) == 10
     text = bibliography(tuple(every))
     assert text.isascii()
     entries = re.findall(r"@article\{(\w+),\n((?:  \w+ = \{.*\},?\n)+)\}\n", text)
-    assert len(entries) == len(set(key for key, _ in entries)) == 9
+    assert len(entries) == len(set(key for key, _ in entries)) == 10
     for _, body in entries:
         assert body.count("{") == body.count("}")
         fields = re.findall(r"^  (\w+) =", body, re.MULTILINE)

@@ -7,15 +7,18 @@ import difflib
 from hiercomp.engines.base import Draws, Engine, SamplerSettings
 from hiercomp.engines.cmdstan import CmdStanEngine
 from hiercomp.engines.embedded import EmbeddedEngine
+from hiercomp.engines.quadrature import QuadratureEngine
 from hiercomp.errors import ArgumentError, EngineError
 
-__all__ = ["ENGINES", "Draws", "Engine", "SamplerSettings", "choose_engine"]
+__all__ = ["ENGINES", "Draws", "Engine", "QuadratureEngine", "SamplerSettings", "choose_engine"]
 
-ENGINES: dict[str, Engine] = {engine.name: engine for engine in (EmbeddedEngine(), CmdStanEngine())}
+ENGINES: dict[str, Engine | QuadratureEngine] = {
+    engine.name: engine for engine in (EmbeddedEngine(), CmdStanEngine(), QuadratureEngine())
+}
 PREFERENCE = ("cmdstan", "embedded")  # of "auto"
 
 
-def choose_engine(name: str) -> Engine:
+def choose_engine(name: str) -> Engine | QuadratureEngine:
     """The engine of that name, or for "auto" CmdStan where it is installed, else the embedded one.
 
     Raises

@@ -1,4 +1,4 @@
-"""What an engine is: a Stan program and its data in, draws out."""
+"""What a sampling engine is: a Stan program and its data in, draws out."""
 
 from __future__ import annotations
 
@@ -95,6 +95,11 @@ class Draws:
                     "Try the other engine (see `hiercomp doctor`) and please report this."
                 )
 
+    def population(self) -> Draws:
+        """Without the variables of single data sets."""
+        kept = {name: values for name, values in self.variables.items() if values.ndim == 2}
+        return Draws(kept, self.statistics, self.engine, self.state)
+
     def followed_by(self, more: Draws) -> Draws:
         """These draws and those that the same chains made next."""
 
@@ -107,7 +112,7 @@ class Draws:
 
 
 class Engine(Protocol):
-    """An engine: `hiercomp.engines.embedded` and `hiercomp.engines.cmdstan` follow this."""
+    """A sampler: `hiercomp.engines.embedded` and `hiercomp.engines.cmdstan` follow this."""
 
     name: str
 

@@ -1,8 +1,8 @@
-"""``result.plot``: every plot of a comparison as a method."""
+"""``result.plot``: every plot of a comparison, or of every pair of many algorithms, as a method."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from hiercomp.plots.arviz_page import plot_diagnostics
 from hiercomp.plots.datasets import plot_ppc, plot_shrinkage
 from hiercomp.plots.next_dataset import plot_next_dataset, plot_simplex
+from hiercomp.plots.pairwise import plot_pairwise_heatmap, plot_ranking
 from hiercomp.plots.population import plot_population, plot_posterior, plot_rope_curve
 from hiercomp.plots.sensitivity import plot_sensitivity
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from hiercomp.differences import FloatArray
+    from hiercomp.pairwise import PairwiseResult
     from hiercomp.result import ComparisonResult
     from hiercomp.sensitivity import Sensitivity
 
@@ -79,3 +81,40 @@ class ComparisonPlots:
     def __repr__(self) -> str:
         names = [name for name in vars(type(self)) if not name.startswith("_")]
         return f"<plots of a comparison: {', '.join(sorted(names))}>"
+
+
+@dataclass(frozen=True, repr=False)
+class PairwisePlots:
+    """The plots of every pair of many algorithms; each takes ``ax`` or makes one, and returns it.
+
+    Attributes
+    ----------
+    result : PairwiseResult
+    """
+
+    result: PairwiseResult
+
+    def __call__(self, *, ax: Axes | None = None, **options: Any) -> Axes:
+        """The most asked-for plot: `heatmap`."""
+        return self.heatmap(ax=ax, **options)
+
+    def heatmap(
+        self,
+        *,
+        ax: Axes | None = None,
+        alpha: float = 0.05,
+        algorithms: Sequence[str] | None = None,
+        numbers: bool | None = None,
+        **cells: Any,
+    ) -> Axes:
+        """P(row better) and P(equivalent) of every pair; see `hiercomp.plots.plot_pairwise_heatmap`."""
+        return plot_pairwise_heatmap(self.result, ax=ax, alpha=alpha, algorithms=algorithms, numbers=numbers, **cells)
+
+    def ranking(
+        self, *, ax: Axes | None = None, alpha: float = 0.05, algorithms: Sequence[str] | None = None, **line: Any
+    ) -> Axes:
+        """Expected ranks with intervals; see `hiercomp.plots.plot_ranking`."""
+        return plot_ranking(self.result, ax=ax, alpha=alpha, algorithms=algorithms, **line)
+
+    def __repr__(self) -> str:
+        return "<plots of every pair: heatmap, ranking>"

@@ -49,7 +49,7 @@ def plot_diagnostics(result: ComparisonResult) -> Figure:
     """
     import matplotlib.pyplot as plt
 
-    if result.diagnostics.exact:
+    if result.diagnostics.exact or result.diagnostics.integrated:
         raise ArgumentError("Nothing was sampled, so there is nothing to diagnose.")
     page = plt.figure(figsize=PAGE)
     margins = {"left": 0.02, "right": 0.98, "bottom": 0.01, "top": 0.97, "hspace": 0.12, "wspace": 0.02}

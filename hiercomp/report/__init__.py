@@ -1,16 +1,13 @@
-"""The HTML report: one file to send to a colleague."""
+"""The HTML reports, of a comparison and of every pair of many algorithms: one file to send to a colleague."""
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hiercomp.checks import true_or_false
-from hiercomp.errors import ResultFileError
 from hiercomp.report.contents import ReportContents, report_contents
-from hiercomp.report.page import render
+from hiercomp.report.page import free_path, render, write_page
+from hiercomp.report.pairwise import write_pairwise_report
 from hiercomp.report.provenance import Source
 
 if TYPE_CHECKING:
@@ -18,7 +15,7 @@ if TYPE_CHECKING:
     from hiercomp.result import ComparisonResult
     from hiercomp.sensitivity import Sensitivity
 
-__all__ = ["ReportContents", "Source", "render", "report_contents", "write_report"]
+__all__ = ["ReportContents", "Source", "render", "report_contents", "write_pairwise_report", "write_report"]
 
 
 def write_report(
@@ -77,20 +74,8 @@ def write_report(
     >>> "bayes and tree have identical scores on every fold: practically equivalent." in page
     True
     """
-    path = Path(path)
-    if path.exists() and not true_or_false("overwrite", overwrite):
-        raise ResultFileError(f"{path} exists. Choose another name, or pass overwrite=True (--force).")
-    if not path.absolute().parent.is_dir():
-        raise ResultFileError(f"{path} can't be written: there is no folder {path.absolute().parent}.")
+    path = free_path(path, overwrite)
     if source is not None and not isinstance(source, Source):
         source = Source.of(source)
     contents = report_contents(result, sensitivity=sensitivity, influence=influence, source=source, alpha=alpha)
-    page = render(contents).encode()
-    try:
-        with tempfile.TemporaryDirectory(prefix=".hiercomp-", dir=path.parent) as folder:
-            unfinished = Path(folder) / "report.html"
-            unfinished.write_bytes(page)
-            os.replace(unfinished, path)
-    except OSError as error:
-        raise ResultFileError(f"{path} can't be written: {error.strerror}.") from error
-    return path
+    return write_page(render(contents), path)

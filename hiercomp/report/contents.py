@@ -22,6 +22,11 @@ if TYPE_CHECKING:
     from hiercomp.result import ComparisonResult
     from hiercomp.sensitivity import Sensitivity
 
+INTEGRATION = {
+    "ok": "the estimated error of every probability is small",
+    "warned": "the estimated error of a probability is above 0.001 on the finest grid",
+    "failed": "the estimated error of a probability is above 0.01, and no verdict is given",
+}
 MEANINGS = {
     "ok": "every check passes",
     "warned": "the checks pass, but trajectories were cut at the largest tree depth, or a single chain can't be compared",
@@ -50,7 +55,9 @@ class ReportContents:
     positive : str
         P(delta0 > 0) in words; empty where there is no verdict.
     exact : bool
-        Whether nothing was sampled.
+        Whether nothing was sampled, since the scores are identical.
+    integrated : bool
+        Whether the posterior was integrated, and not sampled.
     notes : tuple of str
         Every warning.
     figures : mapping from key to (number, Figure)
@@ -72,6 +79,7 @@ class ReportContents:
     computation: str
     positive: str
     exact: bool
+    integrated: bool
     notes: tuple[str, ...]
     figures: dict[str, tuple[int, Figure]]
     tables: dict[str, tuple[int, Table]]
@@ -118,6 +126,7 @@ def report_contents(
     failed, exact = result.status == "failed", result.diagnostics.exact
     standing = "failed" if summary.decision is None else summary.decision.region
     baselines = result.baselines()
+    meanings = INTEGRATION if result.diagnostics.integrated else MEANINGS
     direction = "higher" if result.differences.higher_is_better else "lower"
     positive = ""
     if summary.next_dataset is not None and not exact:
@@ -130,7 +139,7 @@ def report_contents(
             None if failed or exact else tables.population_table(result),
             tables.datasets_table(result),
             None if exact else tables.diagnostics_table(result.diagnostics),
-            tables.attempts_table(result),
+            None if result.diagnostics.integrated else tables.attempts_table(result),
             tables.baselines_table(baselines, exact),
             None if sensitivity is None else tables.sensitivity_table(sensitivity),
             None if influence is None else tables.influence_table(influence),
@@ -146,10 +155,11 @@ def report_contents(
         ),
         conclusion=summary.conclusion,
         standing=standing,
-        status=f"{summary.status}: {'nothing was sampled' if exact else MEANINGS[summary.status]}",
+        status=f"{summary.status}: {'nothing was sampled' if exact else meanings[summary.status]}",
         computation=summary.computation,
         positive=positive,
         exact=exact,
+        integrated=result.diagnostics.integrated,
         notes=tuple(map(shown, summary.notes)),
         figures={figure.key: (place, figure) for place, figure in enumerate(figures, start=1)},
         tables=shown_tables,

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hiercomp.inference import NextDataset
 from hiercomp.plots import datasets as dataset_plots
 from hiercomp.plots import plot_sensitivity, replicated_standard_deviations, shrinkage_table
 from hiercomp.report.svg import inline_svg
@@ -52,8 +51,19 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class _Plan:
-    """A figure that is not drawn yet."""
+class Plan:
+    """A figure that is not drawn yet.
+
+    Attributes
+    ----------
+    key : str
+    size : tuple of float
+        Width and height in inches.
+    draw : callable
+        Draws it into the matplotlib figure that it is given.
+    title, description, caption : str
+        As in `Figure`.
+    """
 
     key: str
     size: tuple[float, float]
@@ -75,10 +85,7 @@ def report_figures(result: ComparisonResult, sensitivity: Sensitivity | None = N
     sensitivity : Sensitivity, optional
         Drawn too where it is given.
     """
-    import matplotlib.style
-    from matplotlib.figure import Figure as MatplotlibFigure
-
-    plans: list[_Plan] = []
+    plans: list[Plan] = []
     if result.status != "failed":
         plans.append(_next_dataset(result))
         if not result.diagnostics.exact:
@@ -86,11 +93,27 @@ def report_figures(result: ComparisonResult, sensitivity: Sensitivity | None = N
             plans += [make(result) for make in makers]
     if sensitivity is not None and result.status != "failed":
         plans.append(_sensitivity(sensitivity))
-    letters_as_paths = _has_letters((result.left, result.right, *result.differences.datasets))
+    return draw(plans, (result.left, result.right, *result.differences.datasets))
+
+
+def draw(plans: Sequence[Plan], names: Sequence[str]) -> tuple[Figure, ...]:
+    """Draw the planned figures, in a style of the page's own.
+
+    Parameters
+    ----------
+    plans : sequence of Plan
+    names : sequence of str
+        Those that stand in the figures: where matplotlib's font lacks one of their letters, letters are written and not
+        drawn, since the reader's browser has them.
+    """
+    import matplotlib.style
+    from matplotlib.figure import Figure as MatplotlibFigure
+
+    letters_as_paths = _has_letters(names)
     drawn = []
     # The page does not depend on the writer's own style
     with matplotlib.style.context(["default", STYLE]), warnings.catch_warnings():
-        if not letters_as_paths:  # the reader's browser has the letters that matplotlib's font lacks
+        if not letters_as_paths:
             warnings.filterwarnings("ignore", message="Glyph .* missing from")
         for plan in plans:
             figure = MatplotlibFigure(figsize=plan.size, layout="constrained")
@@ -102,7 +125,7 @@ def report_figures(result: ComparisonResult, sensitivity: Sensitivity | None = N
     return tuple(drawn)
 
 
-def _has_letters(names: tuple[str, ...]) -> bool:
+def _has_letters(names: Sequence[str]) -> bool:
     """Whether matplotlib's own font can draw these names."""
     from matplotlib import font_manager
 
@@ -110,44 +133,47 @@ def _has_letters(names: tuple[str, ...]) -> bool:
     return {ord(letter) for name in names for letter in shown(name)} <= set(font.get_charmap())
 
 
-def _next_dataset(result: ComparisonResult) -> _Plan:
+def _next_dataset(result: ComparisonResult) -> Plan:
     seen = result.next_dataset
-    return _Plan(
+    return Plan(
         "next-dataset",
         COLUMN,
         lambda figure: result.plot.next_dataset(ax=figure.subplots()),
         "Probability that each outcome is the likeliest one on the next data set",
-        f"Bars: {_listed(result, seen.probabilities)}. {_errors(seen)}",
+        f"Bars: {_listed(result, seen.probabilities)}. {_errors(result)}",
         "Probability that each outcome is the likeliest one on the next data set. Whiskers, where they can be seen, are two "
-        "Monte Carlo standard errors.",
+        f"{'estimated' if result.diagnostics.integrated else 'Monte Carlo standard'} errors.",
     )
 
 
-def _errors(seen: NextDataset) -> str:
-    largest = max(seen.errors[region] for region in REGIONS)
-    return (
-        "Nothing was sampled; they are exact." if largest == 0 else f"The largest Monte Carlo error is {largest:.2g}."
-    )
+def _errors(result: ComparisonResult) -> str:
+    largest = max(result.next_dataset.errors[region] for region in REGIONS)
+    if result.diagnostics.exact:
+        return "Nothing was sampled; they are exact."
+    kind = "estimated" if result.diagnostics.integrated else "Monte Carlo"
+    return f"The largest {kind} error is {largest:.2g}."
 
 
-def _simplex(result: ComparisonResult) -> _Plan:
-    seen = result.next_dataset
-    return _Plan(
+def _simplex(result: ComparisonResult) -> Plan:
+    seen, integrated = result.next_dataset, result.diagnostics.integrated
+    share = "Probability that" if integrated else "Share of draws in which"
+    parted = "its probability" if integrated else "the share of draws in it"
+    return Plan(
         "simplex",
         COLUMN,
         lambda figure: result.plot.simplex(ax=figure.subplots()),
         "Posterior draws in the triangle of the three outcomes",
-        f"{counted(seen.draws, 'posterior draw')} of the probabilities of the three outcomes. Share of draws in which an "
+        f"{counted(result.draws('delta0').size, 'posterior draw')} of the probabilities of the three outcomes. {share} an "
         f"outcome is the likeliest: {_listed(result, seen.probabilities)}. "
-        f"Mean of the draws: {_listed(result, seen.expected)}.",
+        f"{'Expected probabilities' if integrated else 'Mean of the draws'}: {_listed(result, seen.expected)}.",
         "Posterior draws of the probabilities of the three outcomes. A corner is certainty of its outcome; dashed lines "
-        "part the regions in which each outcome is the likeliest, with the share of draws in it.",
+        f"part the regions in which each outcome is the likeliest, with {parted}.",
     )
 
 
-def _population(result: ComparisonResult) -> _Plan:
+def _population(result: ComparisonResult) -> Plan:
     seen = result.next_dataset
-    return _Plan(
+    return Plan(
         "population",
         (PAGE_WIDTH, 3.2),
         lambda figure: result.plot.population(ax=figure.subplots()),
@@ -159,10 +185,10 @@ def _population(result: ComparisonResult) -> _Plan:
     )
 
 
-def _posterior(result: ComparisonResult) -> _Plan:
+def _posterior(result: ComparisonResult) -> Plan:
     names = [str(name) for name in result.population().index]
     values = "; ".join(f"{name} is {_interval(result, name)}" for name in names)
-    return _Plan(
+    return Plan(
         "posterior",
         (WIDEST, 2.3),
         lambda figure: result.plot.posterior(figure=figure),
@@ -173,7 +199,7 @@ def _posterior(result: ComparisonResult) -> _Plan:
     )
 
 
-def _shrinkage(result: ComparisonResult) -> _Plan:
+def _shrinkage(result: ComparisonResult) -> Plan:
     frame = shrinkage_table(result)
     count = len(frame)
     height = min(max(1.8 + dataset_plots.NARROWEST_ROW * count, 2.6), dataset_plots.TALLEST)
@@ -184,7 +210,7 @@ def _shrinkage(result: ComparisonResult) -> _Plan:
             ("largest", frame.index[-1], frame.iloc[-1]),
         )
     ]
-    return _Plan(
+    return Plan(
         "shrinkage",
         (PAGE_WIDTH, height),
         lambda figure: result.plot.shrinkage(ax=figure.subplots()),
@@ -197,14 +223,14 @@ def _shrinkage(result: ComparisonResult) -> _Plan:
     )
 
 
-def _rope_curve(result: ComparisonResult) -> _Plan:
+def _rope_curve(result: ComparisonResult) -> Plan:
     unit = result.rope.half_width or float(np.abs(result.differences.mean).max()) / CURVE_POINTS[-1]
     points = result.rope_curve([unit * factor for factor in CURVE_POINTS])
     values = "; ".join(
         f"at a half-width of {width:.3g}, {_listed(result, {region: row[region] for region in REGIONS})}"
         for width, row in points.iterrows()
     )
-    return _Plan(
+    return Plan(
         "rope-curve",
         (PAGE_WIDTH, 3.2),
         lambda figure: result.plot.rope_curve(ax=figure.subplots()),
@@ -215,7 +241,7 @@ def _rope_curve(result: ComparisonResult) -> _Plan:
     )
 
 
-def _ppc(result: ComparisonResult) -> _Plan:
+def _ppc(result: ComparisonResult) -> Plan:
     given = result.differences
     replicates = {
         "mean": (given.mean, result.replicated_means().reshape(-1, len(given.datasets))),
@@ -226,7 +252,7 @@ def _ppc(result: ComparisonResult) -> _Plan:
         low, high = np.quantile(replicated, [0.025, 0.975], axis=0)
         inside = int(((observed >= low) & (observed <= high)).sum())
         words.append(f"the observed {name} lies in the central 95% of its replicates in {inside} of {len(observed)}")
-    return _Plan(
+    return Plan(
         "ppc",
         (WIDEST, 3.0),
         lambda figure: result.plot.ppc(figure=figure),
@@ -237,7 +263,7 @@ def _ppc(result: ComparisonResult) -> _Plan:
     )
 
 
-def _sensitivity(sensitivity: Sensitivity) -> _Plan:
+def _sensitivity(sensitivity: Sensitivity) -> Plan:
     frame = sensitivity.to_frame()
     left, right = map(shown, sensitivity.algorithms)
     rows = [
@@ -247,7 +273,7 @@ def _sensitivity(sensitivity: Sensitivity) -> _Plan:
         else f"{name}: failed"
         for name, row in frame.iterrows()
     ]
-    return _Plan(
+    return Plan(
         "sensitivity",
         (PAGE_WIDTH, 1.3 + 0.27 * len(frame)),
         lambda figure: plot_sensitivity(sensitivity, ax=figure.subplots()),

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from hiercomp.priors import Priors
 from hiercomp.report import references
@@ -64,56 +67,64 @@ def methods(
     sentences = [*_data(result), *_model(result), *_computation(result), *_findings(result, alpha), *_beside(baselines)]
     if sensitivity is not None:
         text = "As a check of sensitivity the model was fitted under other priors, correlations and bounds."
-        sentences.append(_say(f"{text} {sensitivity.conclusion}"))
+        sentences.append(say(f"{text} {sensitivity.conclusion}"))
     if influence is not None:
         weights = references.PARETO
         text = f"by Pareto-smoothed importance weights or a new fit ({weights.short})"
         sentences.append(
-            _say(f"As a check of influence each data set was left out in turn, {text}. {influence.conclusion}", weights)
+            say(f"As a check of influence each data set was left out in turn, {text}. {influence.conclusion}", weights)
         )
-    sentences.append(_say(f"The analysis was done with hiercomp {version('hiercomp')}."))
-    cited: dict[Reference, None] = {}
-    for sentence in sentences:
-        cited.update(dict.fromkeys(sentence.cited))
-    return Methods(" ".join(sentence.text for sentence in sentences), tuple(cited))
+    return paragraph(sentences)
 
 
 @dataclass(frozen=True)
-class _Sentence:
+class Sentence:
+    """A sentence of the paragraph, and what it cites.
+
+    Attributes
+    ----------
+    text : str
+    cited : tuple of Reference
+    """
+
     text: str
     cited: tuple[Reference, ...]
 
 
-def _say(text: str, *cited: Reference) -> _Sentence:
-    return _Sentence(text, cited)
+def say(text: str, *cited: Reference) -> Sentence:
+    """A sentence that cites these."""
+    return Sentence(text, cited)
 
 
-def _data(result: ComparisonResult) -> list[_Sentence]:
+def paragraph(sentences: Sequence[Sentence]) -> Methods:
+    """The sentences one after another, the version of the package, and what they cite in its order."""
+    ended = [*sentences, say(f"The analysis was done with hiercomp {version('hiercomp')}.")]
+    cited: dict[Reference, None] = {}
+    for sentence in ended:
+        cited.update(dict.fromkeys(sentence.cited))
+    return Methods(" ".join(sentence.text for sentence in ended), tuple(cited))
+
+
+def _data(result: ComparisonResult) -> list[Sentence]:
     given = result.differences
     left, right = shown(result.left), shown(result.right)
     sign = "" if given.higher_is_better else " (with the sign turned, since lower scores are better)"
-    model, correlation = references.HIERARCHICAL, references.CORRELATION
+    model = references.HIERARCHICAL
     constant = int(given.constant.sum())
     count = counted(len(given.datasets), "data set")
     sentences = [
-        _say(
-            f"We compared {left} with {right} on {count} by the Bayesian hierarchical model of {_cite(model)}.", model
-        ),
-        _say(
+        say(f"We compared {left} with {right} on {count} by the Bayesian hierarchical model of {cite(model)}.", model),
+        say(
             f"The data are the paired differences of the scores, {right} minus {left}{sign}: {span(given.n)} on each data "
             f"set, {int(given.n.sum()):,} in all."
         ),
-        _say(
-            "The correlation between two differences of a data set, which cross-validation causes since its training sets "
-            f"overlap ({correlation.short}), was taken as {span(given.rho)}.",
-            correlation,
-        ),
-        _say(f"Differences within {result.rope} were regarded as practically equivalent."),
+        correlation_sentence(given.rho),
+        say(f"Differences within {result.rope} were regarded as practically equivalent."),
     ]
     if constant and not result.diagnostics.exact:
         spread = given.standard_deviation[given.constant][0]
         sentences.append(
-            _say(
+            say(
                 f"On {counted(constant, 'data set')} the differences did not vary between folds; their standard deviation "
                 f"was set to {spread:.3g}, that of uniform noise on the region of equivalence."
             )
@@ -121,38 +132,63 @@ def _data(result: ComparisonResult) -> list[_Sentence]:
     return sentences
 
 
-def _model(result: ComparisonResult) -> list[_Sentence]:
-    if result.diagnostics.exact:
-        return []
+def correlation_sentence(rho: np.ndarray) -> Sentence:
+    """Which correlation between folds was taken."""
+    source = references.CORRELATION
+    return say(
+        "The correlation between two differences of a data set, which cross-validation causes since its training sets "
+        f"overlap ({source.short}), was taken as {span(rho)}.",
+        source,
+    )
+
+
+def integration_sentence(error: str) -> Sentence:
+    """How the posterior was integrated, and the largest estimated error of a probability."""
+    return say(
+        "The posterior was not sampled but integrated numerically: the standard deviation of each data set in closed form, "
+        "its mean difference by the trapezoidal rule, and the parameters of the population on a grid that is fitted to "
+        f"their posterior; the estimated error of a probability, from a coarser grid, is at most {error}."
+    )
+
+
+def _model(result: ComparisonResult) -> list[Sentence]:
+    return [] if result.diagnostics.exact else model_sentences(result.priors, [result.differences.delta0_bound])
+
+
+def model_sentences(priors: Priors, bounds: Sequence[float]) -> list[Sentence]:
+    """The model and its priors; ``bounds`` as in `priors_text`."""
     population = "a Student-t distribution with centre delta0, scale sigma0 and nu degrees of freedom"
-    if result.priors.population == "gaussian":
+    if priors.population == "gaussian":
         population = "a Gaussian with mean delta0 and standard deviation sigma0"
     named = {Priors.juarez_steel(): references.JUAREZ_STEEL, Priors.kruschke(): references.KRUSCHKE}
-    source = (named[result.priors],) if result.priors in named else ()
+    source = (named[priors],) if priors in named else ()
     cited = f" ({source[0].short})" if source else ""
     return [
-        _say(
+        say(
             "The differences of a data set are multivariate normal with one mean, one variance and that correlation; the "
             f"means of the data sets are draws from {population}."
         ),
-        _say(f"The priors were: {priors_text(result)}{cited}.", *source),
+        say(f"The priors were: {priors_text(priors, bounds)}{cited}.", *source),
     ]
 
 
-def _computation(result: ComparisonResult) -> list[_Sentence]:
+def _computation(result: ComparisonResult) -> list[Sentence]:
     if result.diagnostics.exact:
-        return [_say("The scores of the two algorithms were identical on every fold, so that nothing was sampled.")]
+        return [say("The scores of the two algorithms were identical on every fold, so that nothing was sampled.")]
+    if result.diagnostics.integrated:
+        return [integration_sentence(f"{result.diagnostics.integration_error:.1g}")]
     settings, last, checks = result.settings, result.attempts[-1], result.diagnostics
     stan, r_hat = references.STAN, references.R_HAT
     divergences = counted(checks.divergences, "transition") if checks.divergences else "no transition"
     sentences = [
-        _say(
-            f"The posterior was sampled with the No-U-Turn sampler of Stan ({stan.short}), run by {_engine(result.engine)}: "
-            f"{counted(settings.chains, 'chain')} of {last.draws:,} draws after {last.warmup:,} iterations of warmup, "
+        say(
+            f"The posterior was sampled with the No-U-Turn sampler of Stan ({stan.short}), run by "
+            f"{engine_name(result.engine)}: {counted(settings.chains, 'chain')} "
+            f"of {last.draws:,} draws after {last.warmup:,} iterations of warmup, "
             f"adapt_delta {last.adapt_delta:g}, seed {settings.seed}.",
             stan,
         ),
-        _say(
+        say(
             f"R-hat ({r_hat.short}) was at most {checks.r_hat:.3f}, the effective sample size at least "
             f"{checks.ess_bulk:,.0f} (bulk) and {checks.ess_tail:,.0f} (tail), E-BFMI at least {checks.e_bfmi:.2f}, and "
             f"{divergences} diverged.",
@@ -162,27 +198,28 @@ def _computation(result: ComparisonResult) -> list[_Sentence]:
     if len(result.attempts) > 1:
         count = len(result.attempts)
         sentences.append(
-            _say(f"This was the last of {count} runs, since the earlier ones failed a check of the sampler.")
+            say(f"This was the last of {count} runs, since the earlier ones failed a check of the sampler.")
         )
     return sentences
 
 
-def _findings(result: ComparisonResult, alpha: float) -> list[_Sentence]:
+def _findings(result: ComparisonResult, alpha: float) -> list[Sentence]:
     if result.status == "failed":
         reasons = "; ".join(result.diagnostics.failures)
-        return [_say(f"The computation failed its checks ({reasons}), and no verdict is drawn.")]
+        return [say(f"The computation failed its checks ({reasons}), and no verdict is drawn.")]
     seen, exact = result.next_dataset, result.diagnostics.exact
     left, right = shown(result.left), shown(result.right)
     values = {region: probability_text(seen.probabilities[region], exact) for region in REGIONS}
     error = error_text(max(seen.errors[region] for region in REGIONS)).lstrip("< ")
-    monte_carlo = "" if exact else f" (Monte Carlo standard errors of at most {error})"
+    # Of an integral the error stands in the sentence on the computation
+    monte_carlo = "" if exact or result.diagnostics.integrated else f" (Monte Carlo standard errors of at most {error})"
     sentences = [
-        _say(
+        say(
             f"The posterior probability that the likeliest outcome on the next data set is that {left} is better was "
             f"{values['left']}, that the two are practically equivalent {values['rope']}, and that {right} is better "
             f"{values['right']}{monte_carlo}."
         ),
-        _say(f"A verdict was to need a probability above {1 - alpha:g}. {result.summary(alpha).conclusion}"),
+        say(f"A verdict was to need a probability above {1 - alpha:g}. {result.summary(alpha).conclusion}"),
     ]
     odds = result.odds()
     if odds:
@@ -191,25 +228,25 @@ def _findings(result: ComparisonResult, alpha: float) -> list[_Sentence]:
             for each in odds
         )
         grades = references.GRADES
-        sentences.append(_say(f"The posterior odds, graded as by {_cite(grades)}, were: {pairs}.", grades))
+        sentences.append(say(f"The posterior odds, graded as by {cite(grades)}, were: {pairs}.", grades))
     return sentences
 
 
-def _beside(baselines: BaselineTable) -> list[_Sentence]:
+def _beside(baselines: BaselineTable) -> list[Sentence]:
     test = references.CORRELATED
     return [
-        _say(f"In the Bayesian correlated t-test of each data set on its own ({test.short}), {row.says}", test)
+        say(f"In the Bayesian correlated t-test of each data set on its own ({test.short}), {row.says}", test)
         for row in baselines.rows
         if row.test == "correlated t, each data set"
     ]
 
 
-def _cite(reference: Reference) -> str:
+def cite(reference: Reference) -> str:
     """As a part of the sentence: "Raftery (1995)"."""
     authors, year = reference.short.rsplit(" ", 1)
     return f"{authors} ({year})"
 
 
-def _engine(name: str) -> str:
+def engine_name(name: str) -> str:
     """The program in "embedded (stanli 0.24.0)"."""
     return name.removeprefix("embedded (").removesuffix(")") if name.startswith("embedded (") else name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -16,6 +17,7 @@ from hiercomp.text import counted
 
 if TYPE_CHECKING:
     from hiercomp.differences import PairedDifferences
+    from hiercomp.priors import Priors
     from hiercomp.result import ComparisonResult
 
 
@@ -82,16 +84,19 @@ class Fact:
     verbatim: bool = False
 
 
+def file_facts(source: Source | None) -> tuple[Fact, ...]:
+    """The name and the hash of the file."""
+    if source is None:
+        return (Fact("File", "not given"),)
+    return (
+        Fact("File", f"{shown(source.name)} ({counted(source.size, 'byte')})"),
+        Fact("SHA-256 of the file", source.sha256, verbatim=True),
+    )
+
+
 def data_facts(result: ComparisonResult, source: Source | None) -> tuple[Fact, ...]:
     """The file, the data sets and scores, and whatever was left out or changed."""
     given = result.differences
-    if source is None:
-        origin = [Fact("File", "not given")]
-    else:
-        origin = [
-            Fact("File", f"{shown(source.name)} ({counted(source.size, 'byte')})"),
-            Fact("SHA-256 of the file", source.sha256, verbatim=True),
-        ]
     dropped = [note.message for note in given.notes if note.category is DroppedScoresWarning]
     floored = [note.message for note in given.notes if note.category is DegenerateScoresWarning]
     lowest, highest = float(given.lowest_score.min()), float(given.highest_score.max())
@@ -99,7 +104,7 @@ def data_facts(result: ComparisonResult, source: Source | None) -> tuple[Fact, .
         "" if given.higher_is_better else "; the sign of the differences is turned, so that positive favours the right"
     )
     return (
-        *origin,
+        *file_facts(source),
         Fact("Left algorithm", shown(given.left)),
         Fact("Right algorithm", f"{shown(given.right)} (differences are right minus left)"),
         Fact("Metric", f"{'higher' if given.higher_is_better else 'lower'} is better{turned}"),
@@ -131,11 +136,16 @@ def setting_facts(result: ComparisonResult, alpha: float) -> tuple[Fact, ...]:
     first = (
         Fact("Rope", f"{result.rope}, in the unit of the scores"),
         Fact("Level", f"a verdict needs a probability above {1 - alpha:g}"),
-        Fact("Priors", f"{result.priors!r}: {priors_text(result)}"),
+        Fact("Priors", f"{result.priors!r}: {priors_text(result.priors, [result.differences.delta0_bound])}"),
         Fact("Engine", result.engine),
     )
     if result.diagnostics.exact:
         return (*first, Fact("Sampling", "nothing was sampled"))
+    if result.diagnostics.integrated:
+        nodes = " x ".join(map(str, result.diagnostics.nodes or ()))
+        text = f"on {nodes} nodes of sigma0, nu and delta0; nothing random"
+        draws = f"{settings.chains * settings.draws:,}, independent, for the figures and the tables of intervals"
+        return (*first, Fact("Integration", text), Fact("Draws", draws), Fact("Seed", f"{settings.seed}, of the draws"))
     last = result.attempts[-1]
     asked = (
         f"{settings.chains} chains, {settings.warmup:,} warmup iterations and {settings.draws:,} draws of each, "
@@ -163,12 +173,24 @@ def software_facts() -> tuple[Fact, ...]:
     )
 
 
-def priors_text(result: ComparisonResult) -> str:
-    """The priors in words and numbers, (M3) to (M7) of the model page."""
-    priors, given = result.priors, result.differences
-    bound = given.delta0_bound if priors.delta0_bound is None else priors.delta0_bound
+def priors_text(priors: Priors, bounds: Sequence[float]) -> str:
+    """The priors in words and numbers, (M3) to (M7) of the model page.
+
+    Parameters
+    ----------
+    priors : Priors
+    bounds : sequence of float
+        The data's own bounds of delta0, one for each comparison; 0 where the scores are identical.
+    """
+    limits = {bound for bound in bounds if bound} if priors.delta0_bound is None else {priors.delta0_bound}
+    centre = "delta0 uniform"
+    if len(limits) == 1:
+        (bound,) = limits
+        centre += f" between {-bound:g} and {bound:g}"
+    elif limits:
+        centre += f" within a bound of each pair's own, {min(limits):g} to {max(limits):g}"
     parts = [
-        f"delta0 uniform between {-bound:g} and {bound:g}" if bound else "delta0 uniform",
+        centre,
         f"sigma0 uniform up to {priors.sigma0_upper:g} times the standard deviation of the data sets' means",
         f"the standard deviation of each data set uniform up to {priors.sigma_upper:g} times their average",
     ]

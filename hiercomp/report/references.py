@@ -126,6 +126,15 @@ PARETO = _article(
     "Journal of Machine Learning Research",
     volume="25", number="72", pages="1--58", year="2024",
 )  # fmt: skip
+BAYESIAN_BOOTSTRAP = _article(
+    "rubin1981",
+    "Rubin 1981",
+    "Rubin, Donald B.",
+    "Rubin, D. B.",
+    "The Bayesian bootstrap",
+    "The Annals of Statistics",
+    volume="9", number="1", pages="130--134", year="1981", doi="10.1214/aos/1176345338",
+)  # fmt: skip
 
 
 def bibliography(references: tuple[Reference, ...]) -> str:

@@ -27,6 +27,7 @@ MEANINGS = {
     "tail ESS": "The same for the tails, on which intervals depend.",
     "divergences": "Trajectories that could not follow the posterior; with any, it may be biased.",
     "E-BFMI": "Energy: below 0.3 the tails are explored too slowly.",
+    "integration error": "How far a probability may be from its integral, judged by a coarser grid.",
 }
 
 
@@ -135,6 +136,9 @@ def outcomes(result: ComparisonResult) -> dict[str, str]:
 def next_dataset_table(result: ComparisonResult) -> Table:
     """The probabilities of the three outcomes on the next data set, with their Monte Carlo errors."""
     seen, names, exact = result.next_dataset, outcomes(result), result.diagnostics.exact
+    error = "Monte Carlo standard error, how much the number would change with another seed"
+    if result.diagnostics.integrated:
+        error = "estimated error of the integration, from a coarser grid"
     rows = [
         Row(
             (
@@ -154,7 +158,7 @@ def next_dataset_table(result: ComparisonResult) -> Table:
         ("Outcome", "Probability", "Error", "Expected", "Error of expected"),
         tuple(rows),
         "Probability: that this outcome is the likeliest one on the next data set. Expected: the chance that it happens "
-        "there. Error: Monte Carlo standard error, how much the number would change with another seed.",
+        f"there. Error: {error}.",
     )
 
 
@@ -173,7 +177,12 @@ def odds_table(result: ComparisonResult) -> Table | None:
         "Posterior odds.",
         ("Favoured", "Against", "Odds", "Evidence"),
         tuple(rows),
-        "1 to 3 weak, 3 to 20 positive, above 20 strong (Raftery 1995). “>” means that no draw favoured the other outcome.",
+        "1 to 3 weak, 3 to 20 positive, above 20 strong (Raftery 1995). “>” is a bound: "
+        + (
+            "the other probability is too small to be told."
+            if result.diagnostics.integrated
+            else "no draw favoured the other outcome."
+        ),
     )
 
 
@@ -241,17 +250,18 @@ def diagnostics_table(diagnostics: Diagnostics) -> Table:
     rows = []
     for name, row in diagnostics.to_frame().iterrows():
         value = float(row["value"])
-        text = {"R-hat": f"{value:.3f}", "E-BFMI": f"{value:.2f}"}.get(str(name), f"{value:,.0f}")
+        texts = {"R-hat": f"{value:.3f}", "E-BFMI": f"{value:.2f}", "integration error": f"{value:.1e}"}
+        text = texts.get(str(name), f"{value:,.0f}")
         limit = str(row["threshold"]).replace("<=", "at most").replace(">=", "at least")
         cells = (words(name), number(value, text), words(limit), words("passes" if row["passes"] else "fails"))
         rows.append(Row((*cells, words(row["worst"] or ABSENT), words(MEANINGS[str(name)]))))
-    return Table(
-        "diagnostics",
-        "Checks of the sampler, each at its worst over the parameters.",
-        ("Check", "Value", "Needed", "Result", "Worst parameter", "Meaning"),
-        tuple(rows),
-        f"Tree depth: {diagnostics.tree_depth_saturated:,} trajectories were cut at the largest depth (slow, not wrong).",
-    )
+    caption = "Checks of the sampler, each at its worst over the parameters."
+    saturated = f"{diagnostics.tree_depth_saturated:,} trajectories"
+    legend = f"Tree depth: {saturated} were cut at the largest depth (slow, not wrong)."
+    if diagnostics.integrated:
+        caption, legend = "The check of the integration.", ""
+    columns = ("Check", "Value", "Needed", "Result", "Worst parameter", "Meaning")
+    return Table("diagnostics", caption, columns, tuple(rows), legend)
 
 
 def attempts_table(result: ComparisonResult) -> Table | None:
@@ -322,7 +332,7 @@ def sensitivity_table(sensitivity: Sensitivity) -> Table:
             "Status",
         ),
         tuple(rows),
-        f"Verdicts at the {100 * (1 - sensitivity.alpha):g}% level. Error: the largest Monte Carlo error of the row.",
+        f"Verdicts at the {100 * (1 - sensitivity.alpha):g}% level. Error: the largest of the row.",
     )
 
 

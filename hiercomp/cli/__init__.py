@@ -1,0 +1,70 @@
+"""The ``hiercomp`` command: thin functions that call the library and print; nothing but results on standard output."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from hiercomp import __version__
+from hiercomp.cli import compare, engines, pairs, plan
+from hiercomp.cli.shared import EXIT_ERROR, EXIT_INTERRUPTED, one_line
+from hiercomp.errors import HiercompError
+
+app = typer.Typer(
+    name="hiercomp",
+    help="Which of two algorithms is better on the next data set, by more than a margin that matters?",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"hiercomp {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+app.command()(compare.demo)
+app.command()(compare.compare)
+app.command()(pairs.pairs)
+app.command()(plan.plan)
+app.command()(engines.doctor)
+app.command("install-cmdstan")(engines.install_cmdstan)
+
+
+def main() -> None:
+    """Run the command; errors are one line on standard error and exit code 2, never a traceback."""
+    try:
+        code = app(standalone_mode=False)
+    except HiercompError as error:
+        code = _fail(str(error))
+    except typer.TyperException as error:
+        message = error.format_message().rstrip(".")
+        code = _fail(f"{message}. See hiercomp --help.") if message else EXIT_ERROR  # no arguments: the help is shown
+    except OSError as error:  # such as a full disk behind standard output
+        code = _fail(str(error))
+        # What could not be written would fail once more, and change the exit code, when Python closes the stream
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (KeyboardInterrupt, typer.Abort):
+        code = EXIT_INTERRUPTED
+    if code == EXIT_INTERRUPTED:  # typer turns Ctrl-C into this code
+        typer.echo("hiercomp: interrupted", err=True)
+    sys.exit(code or 0)
+
+
+def _fail(message: str) -> int:
+    typer.echo(f"hiercomp: {one_line(message)}", err=True)
+    return EXIT_ERROR

@@ -1,0 +1,305 @@
+"""The likelihood of each data set given the population, its mean difference and standard deviation integrated out.
+
+sigma_i in closed form leaves a Student-t likelihood of delta_i (M13); the integral over delta_i against the population (M14)
+is a trapezoidal rule whose nodes resolve both densities, wherever they lie and however different their widths.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+FloatArray = NDArray[np.float64]
+
+STEP = 0.3  # of the trapezoidal rule; its error falls as exp(-pi^2 / (2 step)) for a Gaussian, faster for heavier tails
+TAIL = 1e-10  # nodes end where the integrand is this small against its peak
+ITERATIONS = 2  # more would merge the two centres where the narrower peak is a shoulder of the wider one
+PAIRS_AT_ONCE = 60_000  # of a data set and a population
+NODES_AT_ONCE = 30_000  # so that the arrays of one pass stay in the cache
+LOG_NEGLIGIBLE = -30.0  # of the share that the bound of sigma_i cuts off
+
+
+@dataclass(frozen=True, eq=False)
+class MeanLikelihood:
+    """p(x_i | delta_i) of every data set, sigma_i ~ uniform(0, ``sigma_upper``) integrated out.
+
+    With Q(delta) = SS / (1 - rho) + n (mean - delta)^2 / (1 + (n - 1) rho) it is proportional to
+    Q^(-(n - 1)/2) times the upper incomplete gamma function of ((n - 1)/2, Q / (2 sigma_upper^2)), which is a Student-t
+    density with n - 2 degrees of freedom where the bound is far away.
+
+    Attributes
+    ----------
+    mean, sum_of_squares, n, rho : ndarray, shape (q,)
+        Sufficient statistics.
+    sigma_upper : float
+    """
+
+    mean: FloatArray
+    sum_of_squares: FloatArray
+    n: FloatArray
+    rho: FloatArray
+    sigma_upper: float
+
+    @cached_property
+    def df(self) -> FloatArray:
+        """Degrees of freedom, n - 2."""
+        return self.n - 2
+
+    @cached_property
+    def scale(self) -> FloatArray:
+        """Scale of the Student-t density of delta_i."""
+        variance = self.sum_of_squares / (1 - self.rho) * (1 + (self.n - 1) * self.rho) / self.n
+        return np.asarray(np.sqrt(variance / self.df))
+
+    @cached_property
+    def bound_term(self) -> FloatArray:
+        """Q / (2 sigma_upper^2) at delta_i = mean."""
+        return np.asarray(self.sum_of_squares / (1 - self.rho) / (2 * self.sigma_upper**2))
+
+    @cached_property
+    def log_constant(self) -> FloatArray:
+        """Log p(x_i | delta_i = mean) without the incomplete gamma factor, shape (q,)."""
+        from scipy import special
+
+        half = (self.n - 1) / 2
+        log_det = np.log1p((self.n - 1) * self.rho) + (self.n - 1) * np.log1p(-self.rho)
+        return np.asarray(
+            special.gammaln(half)
+            - np.log(2 * self.sigma_upper)
+            - half * np.log(self.sum_of_squares / (1 - self.rho) / 2)
+            - self.n / 2 * np.log(2 * np.pi)
+            - log_det / 2
+        )
+
+    def thinned(self, every: int) -> MeanLikelihood:
+        """One of ``every`` so many data sets."""
+        chosen = slice(None, None, every)
+        return MeanLikelihood(
+            self.mean[chosen], self.sum_of_squares[chosen], self.n[chosen], self.rho[chosen], self.sigma_upper
+        )
+
+    def log_marginal(self, delta0: ArrayLike, sigma0: ArrayLike, nu: ArrayLike, *, step: float = STEP) -> FloatArray:
+        """Sum over the data sets of log p(x_i | delta0, sigma0, nu), for each of many populations.
+
+        Parameters
+        ----------
+        delta0, sigma0, nu : array_like, shape (populations,)
+            ``nu`` may be infinite.
+        step : float
+            Of the trapezoidal rule.
+
+        Returns
+        -------
+        ndarray, shape (populations,)
+        """
+        delta0, sigma0, nu = (np.ravel(value) for value in np.broadcast_arrays(delta0, sigma0, nu))
+        total = np.full(len(delta0), self.log_constant.sum())
+        rows = max(1, PAIRS_AT_ONCE // len(self.n))
+        for start in range(0, len(delta0), rows):
+            part = slice(start, start + rows)
+            for first in range(0, len(self.n), PAIRS_AT_ONCE):
+                chosen = np.arange(first, min(first + PAIRS_AT_ONCE, len(self.n)))
+                integrals = MeanIntegrals.of(self, chosen, delta0[part], sigma0[part], nu[part], step)
+                total[part] += integrals.log_values().sum(axis=1)
+        return total
+
+    def log_integrals(self, delta0: ArrayLike, sigma0: ArrayLike, nu: ArrayLike, *, step: float = STEP) -> FloatArray:
+        """Log p(x_i | delta0, sigma0, nu) of each data set, shape (populations, q)."""
+        delta0, sigma0, nu = (np.ravel(value) for value in np.broadcast_arrays(delta0, sigma0, nu))
+        chosen = np.arange(len(self.n))
+        return MeanIntegrals.of(self, chosen, delta0, sigma0, nu, step).log_values() + self.log_constant
+
+    def log_bound_factor(self, chosen: NDArray[np.intp], from_data: FloatArray) -> FloatArray | float:
+        """Log of the regularised upper incomplete gamma function; 0 where the bound is too far away to matter."""
+        from scipy import special
+
+        half = (self.n[chosen, None] - 1) / 2
+        argument = self.bound_term[chosen, None] * from_data
+        largest = argument.max(axis=-1, keepdims=True)
+        if (half * np.log(largest) - special.gammaln(half + 1)).max() < LOG_NEGLIGIBLE:
+            return 0.0
+        # Not zero where it underflows: a data set so far away leaves nothing of these nodes, but a number
+        return np.asarray(np.log(np.maximum(special.gammaincc(half, argument), np.finfo(float).tiny)))
+
+
+@dataclass(frozen=True, eq=False)
+class MeanIntegrals:
+    """Integrals over delta_i of many data sets under many populations, each with nodes of its own.
+
+    The map delta -> asinh((delta - c1) / A) + asinh((delta - c2) / B) makes the integrand smooth. c1 and c2 come from two
+    steps of the EM algorithm for the mode of the product, from the data's and from the population's centre; they are the
+    same where there is one peak, and A and B are the widths there. Steps are equal in the map's value; its inverse is the
+    root of a quadratic equation.
+
+    Attributes
+    ----------
+    likelihood : MeanLikelihood
+    chosen : ndarray of int, shape (pairs,)
+        Data set of each integral.
+    shape : tuple of int
+        (populations, data sets), whose product is the number of pairs.
+    distance, spread, k : ndarray, shape (pairs,)
+        Of the data from delta0 (not negative), sigma0, and 1 / nu.
+    side : ndarray, shape (pairs,)
+        -1 where the data lie below delta0, else 1.
+    near_data, near_population, width1, width2 : ndarray, shape (pairs,)
+        c1, c2, A, B, all seen from delta0.
+    lowest, highest : ndarray, shape (pairs,)
+        Ends in the map's value.
+    count : ndarray of int, shape (pairs,)
+        Steps between them.
+    """
+
+    likelihood: MeanLikelihood
+    chosen: NDArray[np.intp]
+    shape: tuple[int, int]
+    distance: FloatArray
+    spread: FloatArray
+    k: FloatArray
+    side: FloatArray
+    near_data: FloatArray
+    near_population: FloatArray
+    width1: FloatArray
+    width2: FloatArray
+    lowest: FloatArray
+    highest: FloatArray
+    count: NDArray[np.int64]
+
+    @classmethod
+    def of(
+        cls,
+        likelihood: MeanLikelihood,
+        chosen: NDArray[np.intp],
+        delta0: FloatArray,
+        sigma0: FloatArray,
+        nu: FloatArray,
+        step: float,
+    ) -> MeanIntegrals:
+        """Find centres, widths and ends for every data set in ``chosen`` under every population."""
+        shape = len(delta0), len(chosen)
+        signed = (likelihood.mean[chosen] - delta0[:, None]).ravel()
+        distance = np.abs(signed)
+        spread, k = np.repeat(sigma0, shape[1]), np.repeat(1 / nu, shape[1])
+        chosen = np.tile(chosen, shape[0])
+        a, k1 = likelihood.scale[chosen], 1 / likelihood.df[chosen]
+        known = distance, a**2, k1, spread**2, k
+        near_data, near_population = distance, np.zeros_like(distance)
+        for _ in range(ITERATIONS):
+            near_data = _em_step(near_data, *known)[0]
+            near_population = _em_step(near_population, *known)[0]
+        width1 = 1 / np.sqrt(_em_step(near_data, *known)[1])
+        width2 = 1 / np.sqrt(_em_step(near_population, *known)[1])
+        # Ends: beyond both centres, where one factor alone has fallen far enough, whatever the other may still gain
+        u1, u2 = (near_data - distance) / a, (near_population - distance) / a
+        w1, w2 = near_data / spread, near_population / spread
+        right = np.minimum(distance + a * _reach(u1, k1), spread * _reach(w1, k, _log_kernel(u1, k1)))
+        left = np.maximum(distance - a * _reach(u2, k1, _log_kernel(w2, k)), -spread * _reach(w2, k))
+        lowest = np.arcsinh((left - near_data) / width1) + np.arcsinh((left - near_population) / width2)
+        highest = np.arcsinh((right - near_data) / width1) + np.arcsinh((right - near_population) / width2)
+        # One peak is mapped by twice the same function, so that half as many steps do
+        single = 1 / (1 + ((near_data - near_population) / np.minimum(width1, width2)) ** 2)
+        count = np.ceil((highest - lowest) / (step * (1 + single))).astype(np.int64)
+        side = np.where(signed < 0, -1.0, 1.0)
+        return cls(
+            likelihood, chosen, shape, distance, spread, k, side,
+            near_data, near_population, width1, width2, lowest, highest, count,
+        )  # fmt: skip
+
+    def log_values(self) -> FloatArray:
+        """Log of each integral less the data set's constant, shape (populations, data sets)."""
+        values = np.empty(len(self.count))
+        order = np.argsort(self.count, kind="stable")
+        first = 0
+        while first < len(order):
+            # as many alike integrals as stay in the cache together
+            some = order[first : first + max(1, NODES_AT_ONCE // int(self.count[order[first]] + 1))]
+            nodes = self.nodes(some)
+            values[some] = np.log((np.exp(nodes.log_density) * nodes.weight).sum(axis=1)) + nodes.log_peak
+            first += len(some)
+        return values.reshape(self.shape)
+
+    def nodes(self, some: NDArray[np.intp]) -> Nodes:
+        """The nodes of some of the integrals."""
+        count = int(self.count[some].max())
+        width1, width2 = self.width1[some, None], self.width2[some, None]
+        near_data, near_population = self.near_data[some, None], self.near_population[some, None]
+        lowest = self.lowest[some, None]
+        spacing = (self.highest[some, None] - lowest) / count
+        growth = np.exp(lowest + spacing * np.arange(count + 1))
+        cosh, sinh = (growth + 1 / growth) / 2, (growth - 1 / growth) / 2
+        ratio, gap = width1 / width2, (near_data - near_population) / width2
+        denominator = ratio * (ratio + 2 * cosh) + 1
+        u = (sinh * np.sqrt(denominator + gap**2) - (ratio + cosh) * gap) / denominator
+        v = gap + ratio * u
+        weight = spacing / (1 / (width1 * np.sqrt(1 + u**2)) + 1 / (width2 * np.sqrt(1 + v**2)))
+        chosen = self.chosen[some]
+        offset = near_data + width1 * u
+        df = self.likelihood.df[chosen, None]
+        from_data = 1 + ((offset - self.distance[some, None]) / self.likelihood.scale[chosen, None]) ** 2 / df
+        log_density = -(df + 1) / 2 * np.log(from_data)
+        log_density += _log_kernel(offset / self.spread[some, None], self.k[some, None])
+        log_density += self.likelihood.log_bound_factor(chosen, from_data)
+        log_peak = log_density.max(axis=1)
+        log_density -= log_peak[:, None]
+        constant = _log_student_constant(self.k[some]) - np.log(self.spread[some])
+        return Nodes(offset, weight, log_density, log_peak + constant)
+
+
+@dataclass(frozen=True, eq=False)
+class Nodes:
+    """Nodes of integrals over delta_i.
+
+    Attributes
+    ----------
+    offset : ndarray, shape (pairs, nodes)
+        (delta_i - delta0) times the side of the data.
+    weight, log_density : ndarray, shape (pairs, nodes)
+        Weights, and the log of the integrand less its largest value.
+    log_peak : ndarray, shape (pairs,)
+        The largest value, normalised as a density of the population.
+    """
+
+    offset: FloatArray
+    weight: FloatArray
+    log_density: FloatArray
+    log_peak: FloatArray
+
+
+def _em_step(
+    delta: FloatArray, distance: FloatArray, a2: FloatArray, k1: FloatArray, spread2: FloatArray, k2: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """The next value and the precision at this one; the data lie at ``distance``, the population at 0."""
+    data = (1 + k1) / (a2 + k1 * (delta - distance) ** 2)
+    population = (1 + k2) / (spread2 + k2 * delta**2)
+    precision = data + population
+    return data * distance / precision, precision
+
+
+def _log_kernel(z: FloatArray, k: FloatArray) -> FloatArray:
+    """Log of the Student-t kernel with 1/k degrees of freedom; k = 0 is a Gaussian."""
+    gaussian = k == 0
+    if gaussian.all():
+        return np.asarray(-0.5 * z**2)
+    safe = np.where(gaussian, 1.0, k)
+    kernel = -(1 / safe + 1) / 2 * np.log(1 + safe * z**2)
+    return np.asarray(np.where(gaussian, -0.5 * z**2, kernel) if gaussian.any() else kernel)
+
+
+def _reach(z: FloatArray, k: FloatArray, spare: FloatArray | float = 0.0) -> FloatArray:
+    """Where a kernel is ``TAIL`` times its value at z, times exp(spare)."""
+    drop = _log_kernel(z, k) + spare + np.log(TAIL)
+    gaussian = k == 0
+    safe = np.where(gaussian, 1.0, k)
+    heavy = np.sqrt(np.expm1(-2 * safe / (1 + safe) * np.where(gaussian, 0.0, drop)) / safe)
+    return np.asarray(np.where(gaussian, np.sqrt(-2 * drop), heavy))
+
+
+def _log_student_constant(k: FloatArray) -> FloatArray:
+    from scipy import special
+
+    nu = 1 / np.where(k > 0, k, 1.0)
+    constant = special.gammaln((nu + 1) / 2) - special.gammaln(nu / 2) - 0.5 * np.log(nu * np.pi)
+    return np.asarray(np.where(k > 0, constant, -0.5 * np.log(2 * np.pi)))

@@ -1,0 +1,170 @@
+"""The fits of many pairs: spread over processes or a cluster, taken up where an earlier run stopped."""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from math import ceil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from hiercomp.checkpoint import Checkpoint, pair_key
+from hiercomp.differences import PairedDifferences
+from hiercomp.engines.base import LARGEST_SEED
+from hiercomp.errors import ArgumentError, HiercompError, HiercompWarning
+from hiercomp.hierarchical import HierarchicalComparison
+from hiercomp.priors import Priors
+from hiercomp.result import ComparisonResult
+from hiercomp.rope import Rope
+
+if TYPE_CHECKING:
+    from dask.distributed import Client
+
+DASK_SECONDS = 30  # until a scheduler that does not answer is given up
+MOST_PAIRS_A_TASK, TASKS_A_WORKER = 8, 4
+PAIRS_WORTH_A_PROCESS = 8  # of the quadrature engine: starting a process takes as long
+Found: TypeAlias = "tuple[int, ComparisonResult | HiercompError]"  # place among the pairs, and what came of it
+
+
+@dataclass(frozen=True)
+class Task:
+    """A pair to be fitted: its place among the pairs, its data without the single scores, its seed."""
+
+    place: int
+    differences: PairedDifferences
+    seed: int
+
+
+@dataclass(frozen=True)
+class PairFits:
+    """How to fit pairs: what all of them share.
+
+    Attributes
+    ----------
+    rope : Rope
+    priors : Priors
+    options : dict
+        Of `HierarchicalComparison.fit`, the engine's name among them.
+    version : str
+        The engine's name and version.
+    """
+
+    rope: Rope
+    priors: Priors
+    options: dict[str, Any]
+    version: str
+
+    def run(
+        self,
+        tasks: Sequence[Task],
+        *,
+        n_jobs: int | None,
+        checkpoint: str | Path | None = None,
+        dask: str | Client | None = None,
+    ) -> Generator[Found]:
+        """Place and result of every pair, as they come: from the checkpoint, then from the workers."""
+        kept = None if checkpoint is None else Checkpoint(checkpoint)
+        keys: dict[int, str] = {}
+        if kept is not None:
+            for task in tasks:
+                options = self.options | {"seed": task.seed, "engine": self.version}
+                keys[task.place] = pair_key(task.differences, self.rope, self.priors, options)
+            places = {key: place for place, key in keys.items()}
+            done = set()
+            for key, result in kept.read(list(places)):
+                done.add(places[key])
+                yield places[key], result
+            tasks = [task for task in tasks if task.place not in done]
+        with closing(self._in_parallel(tasks, n_jobs, dask)) as batches:
+            for finished in batches:
+                if kept is not None:
+                    results = [(place, found) for place, found in finished if isinstance(found, ComparisonResult)]
+                    kept.add([(keys[place], result) for place, result in results])
+                yield from finished
+
+    def fit(self, tasks: Sequence[Task]) -> list[Found]:
+        """Fit some pairs, in a worker; what goes wrong with one of them is its result."""
+        from threadpoolctl import threadpool_limits
+
+        found: list[Found] = []
+        with threadpool_limits(limits=1), warnings.catch_warnings():  # a thread for each process, the same last bits
+            warnings.simplefilter("ignore", HiercompWarning)  # they are in the results
+            for task in tasks:
+                try:
+                    given = HierarchicalComparison.from_differences(
+                        task.differences, rope=self.rope, priors=self.priors
+                    )
+                    found.append((task.place, given.fit(**self.options, seed=task.seed, progress=False)))
+                except HiercompError as error:
+                    found.append((task.place, error))
+        return found
+
+    def _in_parallel(
+        self, tasks: Sequence[Task], n_jobs: int | None, dask: str | Client | None
+    ) -> Generator[list[Found]]:
+        """Batches of results in the order in which they are finished."""
+        from joblib import Parallel, delayed, effective_n_jobs
+        from joblib.parallel import get_active_backend
+
+        if not tasks:
+            return
+        with _dask_backend(dask):
+            backend, configured = get_active_backend()
+            wanted = n_jobs if n_jobs is not None else -1 if configured is None else configured
+            workers = effective_n_jobs(wanted)
+            if n_jobs is None and configured is None and type(backend).__name__ == "LokyBackend":
+                worth = PAIRS_WORTH_A_PROCESS if self.options["engine"] == "quadrature" else 1
+                wanted = workers = min(workers, ceil(len(tasks) / worth))
+            size = max(min(MOST_PAIRS_A_TASK, ceil(len(tasks) / (TASKS_A_WORKER * workers))), 1)
+            batches = (tasks[start : start + size] for start in range(0, len(tasks), size))
+            found = Parallel(n_jobs=wanted, return_as="generator_unordered")(
+                delayed(self.fit)(batch) for batch in batches
+            )
+            try:
+                for finished in found:  # noqa: UP028 - "yield from" would close it with a warning
+                    yield finished
+            finally:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", UserWarning)  # that tasks are cancelled after Ctrl-C
+                    found.close()
+
+
+def pair_seed(seed: int, one: str, other: str) -> int:
+    """The seed of a pair, the same in either order; from 0 to 2^31 - 1.
+
+    Examples
+    --------
+    >>> pair_seed(0, "a", "b") == pair_seed(0, "b", "a") != pair_seed(1, "a", "b")
+    True
+    """
+    text = "\0".join([str(seed), *sorted([one, other])])
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8]) % (LARGEST_SEED + 1)
+
+
+@contextmanager
+def _dask_backend(dask: str | Client | None) -> Iterator[None]:
+    """Joblib on a Dask cluster, where one is given."""
+    if dask is None:
+        yield
+        return
+    try:
+        from dask.distributed import Client
+    except ImportError:
+        raise ArgumentError("Dask is not installed: pip install 'hiercomp[dask]'.") from None
+    from joblib import parallel_config
+
+    if not isinstance(dask, str | Client):
+        raise ArgumentError(f"dask must be a scheduler's address such as 'tcp://host:8786' or a Client, got {dask!r}.")
+    try:
+        client = Client(dask, timeout=DASK_SECONDS) if isinstance(dask, str) else dask  # type: ignore[no-untyped-call]
+    except (OSError, ValueError) as error:
+        raise ArgumentError(f"No Dask scheduler answers at {dask!r}: {error}.") from error
+    try:
+        with parallel_config(backend="dask", client=client):
+            yield
+    finally:
+        if client is not dask:
+            client.close()  # type: ignore[no-untyped-call]

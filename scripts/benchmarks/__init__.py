@@ -1,0 +1,1 @@
+"""The rows of the benchmark, a file for each subject."""

@@ -1,0 +1,190 @@
+"""The closed quadratic form, the engines, and rivals: how long for how exact an answer."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+import warnings
+from collections.abc import Callable
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+import hiercomp as hc
+from benchmarks.measure import Context, Row, alternately, in_fresh_process, seconds
+from benchmarks.problems import paired_scores, real_comparison
+from hiercomp.diagnostics import diagnose
+from hiercomp.engines import ENGINES, Engine, SamplerSettings
+from hiercomp.model import HierarchicalModel
+from hiercomp.priors import Priors
+from hiercomp.rope import REGIONS
+from hiercomp.stan_programs import StanProgram
+
+POPULATION = ("delta0", "sigma0", "nu")
+ACCURACY = 0.001  # Monte Carlo standard error
+
+
+def closed_form(context: Context) -> list[Row]:
+    """The closed form against the paper's matrix form, for each effective draw, with every sampler that works here."""
+    comparison = real_comparison(context)
+    model = HierarchicalModel.of(comparison.differences, Priors())
+    left, right = paired_scores(context, comparison)
+    warmup, draws = context.size((1000, 1000), (200, 200))
+    settings = SamplerSettings(4, warmup, draws, 0, progress=False)
+    matrix = _matrix_form(model, (right - left) / model.unit, settings)
+    closed = model.program(model.centred(), settings.chains, settings.seed)
+    rows = []
+    for name, engine in ENGINES.items():
+        if name not in ("embedded", "cmdstan") or engine.problem() is not None:
+            continue
+        for program in (closed, matrix) if name == "cmdstan" else ():
+            engine.sample(program, SamplerSettings(warmup=100, draws=100, progress=False))  # compiles it
+        measured = alternately(
+            _cost(engine, closed, settings), _cost(engine, matrix, settings), context.repetitions, warm=False
+        )
+        details = {"data sets": len(left), "scores of a data set": left.shape[1], "draws": 4 * draws}
+        rows.append(
+            Row(
+                "closed_form",
+                f"closed form, {engine.version()}",
+                "matrix form of the paper",
+                "ms for each effective draw",
+                *measured,
+                details,
+            )
+        )
+    return rows
+
+
+def _matrix_form(model: HierarchicalModel, x: np.ndarray, settings: SamplerSettings) -> StanProgram:
+    """The paper's program for the same data, prior and initial values; always centred."""
+    closed = model.program(np.ones(len(x), dtype=bool), settings.chains, settings.seed)
+    shared = ("q", "delta0_bound", "sigma_upper", "sigma0_upper", "nu_lower", "alpha_limits", "beta_limits")
+    data = {name: closed.data[name] for name in shared} | {"n": x.shape[1], "x": x, "rho": float(model.rho[0])}
+    starts = []
+    for start in closed.initial_values:
+        values = {name: value for name, value in start.items() if name != "z"}
+        starts.append(values | {"delta": values.pop("delta_centred")})
+    return StanProgram("reference_quadratic_form", data, tuple(starts), closed.variables)
+
+
+def _cost(engine: Engine, program: StanProgram, settings: SamplerSettings) -> Callable[[], float]:
+    """Milliseconds for each effective draw: the smallest bulk effective sample size of delta0, sigma0 and nu."""
+
+    def run() -> float:
+        started = time.perf_counter()
+        draws = engine.sample(program, settings)
+        spent = time.perf_counter() - started
+        return 1000 * spent / diagnose({key: draws.variables[key] for key in POPULATION}, draws.statistics).ess_bulk
+
+    return run
+
+
+def equal_accuracy(context: Context) -> list[Row]:
+    """The quadrature engine against the draws that the embedded engine needs for a Monte Carlo error of 0.001."""
+    comparison = real_comparison(context)
+    draws = context.size(4000, 500)
+    errors: list[float] = []
+
+    def sampled() -> float:
+        started = time.perf_counter()
+        result = comparison.fit("embedded", draws=draws, monte_carlo_error=None, progress=False)
+        spent = time.perf_counter() - started
+        errors.append(_largest_error(result))
+        return spent * (errors[-1] / ACCURACY) ** 2
+
+    def integrated() -> None:
+        _ = comparison.fit("quadrature", progress=False).next_dataset
+
+    measured = alternately(seconds(integrated), sampled, context.repetitions)
+    details = {
+        "data sets": len(comparison.differences.datasets),
+        "draws": 4 * draws,
+        "Monte Carlo error of these": float(np.median(errors)),
+        "extrapolated": f"seconds x (error/{ACCURACY:g})^2, warmup included",
+    }
+    return [
+        Row(
+            "equal_accuracy", "quadrature", f"embedded, to a Monte Carlo error of {ACCURACY:g}", "s", *measured, details
+        )
+    ]
+
+
+def _largest_error(result: hc.ComparisonResult) -> float:
+    seen = result.next_dataset
+    return max(seen.errors[region] for region in REGIONS)
+
+
+FIT = """
+import json, resource, sys, time, warnings
+[engine, small, scores, left, right] = json.loads(sys.argv[1])
+from pathlib import Path
+from benchmarks.measure import Context
+from benchmarks.problems import real_comparison
+context = Context(small, None if scores is None else Path(scores), left, right, frozenset(), 1)
+comparison = real_comparison(context)
+warnings.simplefilter("ignore")
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+started = time.perf_counter()
+result = comparison.fit(engine, progress=False)
+result.next_dataset
+spent = time.perf_counter() - started
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print(json.dumps([spent, peak / 1024, (peak - before) / 1024]))
+"""
+
+
+def first_fit(context: Context) -> list[Row]:
+    """The first fit of a process, with the imports that it causes."""
+    memory: dict[str, list[float]] = {"quadrature": [], "embedded": []}
+
+    def run(engine: str) -> Callable[[], float]:
+        def measured() -> float:
+            scores = None if context.scores is None else str(context.scores.resolve())
+            arguments = (engine, context.small, scores, context.left, context.right)
+            spent, peak, _ = in_fresh_process(FIT, *arguments)
+            memory[engine].append(peak)
+            return float(spent)
+
+        return measured
+
+    measured = alternately(run("quadrature"), run("embedded"), context.repetitions, warm=False)
+    details = {f"MB at the peak, {engine}": float(np.median(values)) for engine, values in memory.items()}
+    return [Row("first_fit", "first fit, quadrature", "first fit, embedded (error 0.005)", "s", *measured, details)]
+
+
+def baycomp(context: Context) -> list[Row]:
+    """Baycomp's hierarchical test, where it and pystan are installed and asked for; its cache is kept out of the way."""
+    if "baycomp" not in context.rivals:
+        return []
+    missing = [name for name in ("baycomp", "stan") if find_spec(name) is None]
+    if missing:
+        raise SystemExit(f"--with baycomp needs {' and '.join(missing)}: pip install baycomp 'pystan>=3.4'.")
+    import baycomp as rival
+
+    comparison = real_comparison(context)
+    left, right = paired_scores(context, comparison)
+    rope = comparison.rope.upper
+
+    def theirs() -> Any:
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            warnings.catch_warnings(),
+        ):  # it pickles into the working directory
+            warnings.simplefilter("ignore")
+            here = os.getcwd()
+            os.chdir(folder)
+            try:
+                return rival.HierarchicalTest.probs(left, right, rope, runs=left.shape[1] // 10)
+            finally:
+                os.chdir(here)
+
+    measured = alternately(
+        seconds(lambda: comparison.fit("quadrature", progress=False).next_dataset),
+        seconds(theirs),
+        context.repetitions,
+    )
+    details = {"note": "one has no Monte Carlo error, the other draws 10,000 samples under other priors"}
+    return [Row("baycomp", "quadrature", "baycomp.HierarchicalTest", "s", *measured, details)]
