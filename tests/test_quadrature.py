@@ -152,7 +152,10 @@ def test_simulated_collections_agree_with_another_deterministic_integration():
         worst = np.maximum(worst, difference)
         assert result.status == "ok"
     print(f"largest difference {worst.max():.1e}")
-    assert worst.max() < 1e-3
+    # The reference's share of positive delta0 has an error of first order in its spacing: it was 2.3e-3 away with 120
+    # centres and 1.0e-3 with these 300
+    assert worst[:6].max() < 1e-3
+    assert worst[6] < 1.5e-3
 
 
 class ImportanceSample:
@@ -334,8 +337,7 @@ def test_the_dictionary_is_ready_for_json(few):
     assert few.next_dataset.draws == 0
 
 
-@pytest.mark.parametrize("variant", ["default", "gaussian"])
-@pytest.mark.parametrize("q", [3, 14])
+@pytest.mark.parametrize(("q", "variant"), [(3, "gaussian"), (14, "default"), (14, "kruschke")])
 def test_a_saved_result_is_read_again_as_the_same(few, tmp_path, q, variant):
     given = few.differences.subset(few.differences.datasets[:q])
     with warnings.catch_warnings():
@@ -359,7 +361,9 @@ def test_a_saved_result_is_read_again_as_the_same(few, tmp_path, q, variant):
     assert str(again.summary()) == str(result.summary())
 
 
-@pytest.mark.parametrize("rope", [0.0, 0.002, 0.03, (0.005, 0.02), (-0.1, 0.001)], ids=str)
+@pytest.mark.parametrize(
+    "rope", [0.0, 0.002, 0.03, (-0.1, 0.001), pytest.param((0.005, 0.02), marks=pytest.mark.slow)], ids=str
+)
 def test_another_rope_gives_what_a_new_fit_with_it_gives(few, rope):
     seen = few.with_rope(rope)
     fitted = integrate(hc.HierarchicalComparison.from_differences(few.differences, rope=rope))
@@ -420,26 +424,28 @@ def changed(differences: hc.PairedDifferences, **fields) -> hc.HierarchicalCompa
     return hc.HierarchicalComparison.from_differences(replace(differences, **fields), rope=rope, priors=priors)
 
 
-@pytest.mark.parametrize("q", [6, 14])
-def test_mirrored_data_mirror_the_answer(few, q):
-    given = few.differences.subset(few.differences.datasets[:q])
-    seen = values(integrate(changed(given, rope=(-0.005, 0.02))))
-    mirrored = values(integrate(changed(given, mean=-given.mean, rope=(-0.02, 0.005))))
+@pytest.mark.parametrize(("q", "variant"), [(6, "gaussian"), (14, "default")])
+def test_mirrored_data_mirror_the_answer(few, q, variant):
+    given, priors = few.differences.subset(few.differences.datasets[:q]), VARIANTS[variant]
+    lower, upper = (-0.005, 0.02) if q == 6 else (-0.01, 0.01)
+    seen = values(integrate(changed(given, rope=(lower, upper), priors=priors)))
+    mirrored = values(integrate(changed(given, mean=-given.mean, rope=(-upper, -lower), priors=priors)))
     np.testing.assert_allclose(mirrored, [*seen[2::-1], *seen[5:2:-1], 1 - seen[6]], atol=1e-6)
 
 
-@pytest.mark.parametrize("q", [6, 14])
-def test_the_order_of_the_data_sets_does_not_matter(few, q):
-    given = few.differences.subset(few.differences.datasets[:q])
-    first, second = integrate(changed(given)), integrate(changed(given.subset(given.datasets[::-1])))
+@pytest.mark.parametrize(("q", "variant"), [(6, "gaussian"), (14, "default")])
+def test_the_order_of_the_data_sets_does_not_matter(few, q, variant):
+    given, priors = few.differences.subset(few.differences.datasets[:q]), VARIANTS[variant]
+    reversed_order = given.subset(given.datasets[::-1])
+    first, second = (integrate(changed(one, priors=priors)) for one in (given, reversed_order))
     np.testing.assert_allclose(values(first), values(second), atol=1e-6)
     assert first.log_marginal_likelihood == pytest.approx(second.log_marginal_likelihood, abs=1e-6)
 
 
-@pytest.mark.parametrize("q", [6, 14])
-def test_percentages_give_the_same_answer_as_fractions(few, q):
-    given = few.differences.subset(few.differences.datasets[:q])
-    fractions = integrate(changed(given))
+@pytest.mark.parametrize(("q", "variant"), [(6, "gaussian"), (14, "default")])
+def test_percentages_give_the_same_answer_as_fractions(few, q, variant):
+    given, priors = few.differences.subset(few.differences.datasets[:q]), VARIANTS[variant]
+    fractions = integrate(changed(given, priors=priors))
     percentages = integrate(
         changed(
             given,
@@ -449,7 +455,7 @@ def test_percentages_give_the_same_answer_as_fractions(few, q):
             highest_score=100 * given.highest_score,
             largest_difference=100 * given.largest_difference,
             rope=1.0,
-            priors=hc.Priors(delta0_bound=100.0),
+            priors=replace(priors, delta0_bound=100.0),
         )
     )
     np.testing.assert_allclose(values(fractions), values(percentages), atol=1e-6)

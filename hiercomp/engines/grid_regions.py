@@ -15,7 +15,7 @@ FloatArray = NDArray[np.float64]
 
 NEGLIGIBLE = 1e-6  # nodes whose weight is below this share of the mean do not count in the expected probabilities
 SMALLEST_SLOPE = 1e-200
-THINNED, THINNED_LINE = 8, 4  # smooth integrands need few of the fine nodes
+THINNED, THINNED_LINE = 8, 2  # smooth integrands need few of the fine nodes
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from hiercomp.engines.axes import (
     cumulative_at,
     gauss_legendre,
 )
-from hiercomp.engines.mean_integral import STEP, MeanLikelihood
+from hiercomp.engines.mean_integral import MeanLikelihood
 from hiercomp.engines.problem import Problem, Support
 
 FloatArray = NDArray[np.float64]
@@ -26,6 +26,7 @@ USUAL_LENGTH = 4.0  # of sigma0's axis; a longer one has more fine nodes
 SMOOTH_NODES = (28, 28, 161)  # for integrands without a kink
 FINE_FOR_NODE = 4  # of delta0 where its axis is stretched
 MANY_DATASETS = 200  # from here on an approximate centre of delta0 is many standard errors off
+GRID_STEP = 0.4  # between the nodes of delta_i; its error of 1e-5 of a likelihood is nearly the same all over the grid
 NEWTON_STEPS, LONGEST_STEP = 2, 20.0
 STEPS = 20  # of the iteration for the conditional centre of delta0
 COARSER = 0.75  # share of the fine nodes that the coarser integration takes
@@ -88,7 +89,7 @@ class PosteriorGrid:
             log_scale = np.log(scale)
             relative = delta0_axis.nodes
         delta0 = centre[..., None] + np.exp(log_scale)[..., None] * relative
-        log_likelihood = problem.likelihood.log_marginal(delta0, sigma0[..., None], nu[..., None])
+        log_likelihood = problem.likelihood.log_marginal(delta0, sigma0[..., None], nu[..., None], step=GRID_STEP)
         values = log_likelihood.reshape(delta0.shape)
         return cls(problem, support, sigma0_axis, nu_axis, delta0_axis, centre, log_scale, values, fineness)
 
@@ -333,7 +334,7 @@ def conditional_moments(
 
 
 def refined_moments(
-    likelihood: MeanLikelihood, sigma0: FloatArray, nu: FloatArray, step: float = STEP
+    likelihood: MeanLikelihood, sigma0: FloatArray, nu: FloatArray, step: float = GRID_STEP
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Mode and scale of delta0 given sigma0 and nu by Newton's method, and the log likelihood at the mode.
 

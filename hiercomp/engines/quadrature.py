@@ -6,7 +6,7 @@ sigma0 and nu is then integrated on a grid that is fitted to it (docs/model.md, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.metadata import version as installed_version
 
@@ -35,7 +35,7 @@ SINGLE_AXES = ((True, False, False), (False, True, False), (False, False, True))
 REFINEMENT, MOST_REFINEMENTS = 1.4, 5
 WIDER = 0.3  # share of their length by which axes grow that end too early
 LEFT_OUT = 1e-8  # mass of a node, against the largest, below which the axes end
-CAUTION = 0.15  # of a step between nodes, beyond where they say that the axes end
+CAUTION, NU_CAUTION = 0.15, 1.0  # of a step between nodes, beyond where they say that the axes end
 FIRST_NODES_MANY = (9, 9, 7)  # for so many data sets that the posterior is nearly Gaussian
 SEARCH_STEP, SEARCH_ROUNDS = 0.5, 12
 SEARCH_NODES = (9, 8)  # of sigma0 and nu
@@ -55,10 +55,13 @@ class Integration:
     grid : PosteriorGrid
     refinements : int
         How often the grid was made finer.
+    known : tuple of Rope, RegionMasses and dict, optional
+        The probabilities and their errors for the rope that the grid was refined for.
     """
 
     grid: PosteriorGrid
     refinements: int
+    known: tuple[Rope, RegionMasses, dict[str, float]] | None = None
 
     @property
     def nodes(self) -> tuple[int, int, int]:
@@ -83,6 +86,8 @@ class Integration:
 
     def regions(self, rope: Rope) -> tuple[RegionMasses, dict[str, float]]:
         """The probabilities of the regions and an estimate of the error of each, from a coarser grid."""
+        if self.known is not None and self.known[0] == rope:
+            return self.known[1], dict(self.known[2])
         found = region_masses(self.grid, rope)
         return found, found.distance(region_masses(self.grid, rope, ALL_AXES))
 
@@ -132,6 +137,7 @@ class QuadratureEngine:
                 continue
             found = Integration(grid, refinement)
             masses, errors = found.regions(rope)
+            found = replace(found, known=(rope, masses, errors))
             work = grid.log_likelihood.size * len(problem.likelihood.n)
             if max(errors.values()) <= (TOLERANCE if work < MUCH_WORK else LARGEST_ERROR) or work > MOST_WORK:
                 break
@@ -219,7 +225,11 @@ def posterior_support(problem: Problem) -> Support:
             worth_here = min(slices.max() + np.log(LEFT_OUT), along.max() - _depth(along, 4.0))
             narrowed[number] = _interval(places[:, number], along, worth_here, limits)
         kept = slices >= worth
-        new_nu_ends = nu_ends if nu_count == 1 else _interval(nu_places, slices, worth, np.array(problem.nu_limits))
+        if nu_count > 1:
+            nu_limits = np.array(problem.nu_limits)
+            new_nu_ends = _interval(nu_places, slices, worth, nu_limits, NU_CAUTION)
+        else:
+            new_nu_ends = nu_ends
         settled = _settled(ends[kept], narrowed[kept]) and _settled(np.array([nu_ends]), np.array([new_nu_ends]))
         new_places = np.linspace(*new_nu_ends, nu_count)
         ends = np.stack([np.interp(new_places, nu_places, narrowed[:, side]) for side in (0, 1)], axis=1)
@@ -230,7 +240,9 @@ def posterior_support(problem: Problem) -> Support:
     return _smooth_support(nu_ends, ends, weight, limits)
 
 
-def _interval(places: FloatArray, log_mass: FloatArray, worth: float, limits: FloatArray) -> tuple[float, float]:
+def _interval(
+    places: FloatArray, log_mass: FloatArray, worth: float, limits: FloatArray, caution: float = CAUTION
+) -> tuple[float, float]:
     """Where the log mass crosses ``worth``: on the line between two places, or one step beyond the outermost."""
     kept = np.flatnonzero(log_mass >= worth)
     spacing = places[1] - places[0]
@@ -240,7 +252,7 @@ def _interval(places: FloatArray, log_mass: FloatArray, worth: float, limits: Fl
         if not 0 <= outer < len(places):
             return float(places[inner] + outwards * spacing)
         drop = log_mass[inner] - log_mass[outer]
-        return float(places[inner] + outwards * spacing * min(1.0, (log_mass[inner] - worth) / drop + CAUTION))
+        return float(places[inner] + outwards * spacing * (min(1.0, (log_mass[inner] - worth) / drop) + caution))
 
     first, last = crossing(int(kept[0]), -1), crossing(int(kept[-1]), 1)
     return float(np.clip(first, *limits)), float(np.clip(last, *limits))
