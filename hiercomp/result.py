@@ -180,7 +180,8 @@ class ComparisonResult:
     def log_marginal_likelihood(self) -> float:
         """Log of the density of the score differences given the model; of the quadrature engine only.
 
-        Two results of the same differences under different priors have the Bayes factor exp(first - second).
+        Two results of the same differences under different priors have the Bayes factor exp(first - second). The grid is
+        refined for the probabilities, not for this: it may be off by about 0.01.
 
         Raises
         ------

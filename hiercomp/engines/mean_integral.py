@@ -19,6 +19,7 @@ TAIL = 1e-10  # nodes end where the integrand is this small against its peak
 ITERATIONS = 2  # more would merge the two centres where the narrower peak is a shoulder of the wider one
 PAIRS_AT_ONCE = 60_000  # of a data set and a population
 NODES_AT_ONCE = 30_000  # so that the arrays of one pass stay in the cache
+UNDERFLOW, TERMS = 1e-280, 60  # below it the incomplete gamma function is computed in the log
 LOG_NEGLIGIBLE = -30.0  # of the share that the bound of sigma_i cuts off
 
 
@@ -53,6 +54,15 @@ class MeanLikelihood:
         """Scale of the Student-t density of delta_i."""
         variance = self.sum_of_squares / (1 - self.rho) * (1 + (self.n - 1) * self.rho) / self.n
         return np.asarray(np.sqrt(variance / self.df))
+
+    @cached_property
+    def width(self) -> FloatArray:
+        """Scale of the peak of p(x_i | delta_i): that of the Student-t density, less where the bound narrows it."""
+        from scipy import special
+
+        half, term = (self.n - 1) / 2, self.bound_term
+        log_ratio = half * np.log(term) - term - special.gammaln(half) - _log_upper_gamma(half, term)
+        return np.asarray(self.scale / np.sqrt(1 + np.exp(log_ratio) / half))
 
     @cached_property
     def bound_term(self) -> FloatArray:
@@ -121,8 +131,7 @@ class MeanLikelihood:
         largest = argument.max(axis=-1, keepdims=True)
         if (half * np.log(largest) - special.gammaln(half + 1)).max() < LOG_NEGLIGIBLE:
             return 0.0
-        # Not zero where it underflows: a data set so far away leaves nothing of these nodes, but a number
-        return np.asarray(np.log(np.maximum(special.gammaincc(half, argument), np.finfo(float).tiny)))
+        return _log_upper_gamma(half, argument)
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,7 +193,7 @@ class MeanIntegrals:
         distance = np.abs(signed)
         spread, k = np.repeat(sigma0, shape[1]), np.repeat(1 / nu, shape[1])
         chosen = np.tile(chosen, shape[0])
-        a, k1 = likelihood.scale[chosen], 1 / likelihood.df[chosen]
+        a, k1 = likelihood.width[chosen], 1 / likelihood.df[chosen]
         known = distance, a**2, k1, spread**2, k
         near_data, near_population = distance, np.zeros_like(distance)
         for _ in range(ITERATIONS):
@@ -266,6 +275,24 @@ class Nodes:
     weight: FloatArray
     log_density: FloatArray
     log_peak: FloatArray
+
+
+def _log_upper_gamma(half: FloatArray, argument: FloatArray) -> FloatArray:
+    """Log of the regularised upper incomplete gamma function, also where the function underflows."""
+    from scipy import special
+
+    half, argument = np.broadcast_arrays(half, argument)
+    share = special.gammaincc(half, argument)
+    found = np.log(np.maximum(share, np.finfo(float).tiny))
+    far = share < UNDERFLOW
+    if far.any():
+        # The continued fraction of Legendre (Abramowitz & Stegun 6.5.31), even part, from its end on
+        a, x = half[far], argument[far]
+        fraction = x + 2 * TERMS + 1 - a
+        for k in range(TERMS, 0, -1):
+            fraction = x + 2 * k - 1 - a - k * (k - a) / fraction
+        found[far] = a * np.log(x) - x - special.gammaln(a) - np.log(fraction)
+    return np.asarray(found)
 
 
 def _em_step(

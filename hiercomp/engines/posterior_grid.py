@@ -319,7 +319,7 @@ def conditional_moments(
     A data set's mean is taken as Student-t around delta0 with the sum of the two variances, and degrees of freedom as
     Welch and Satterthwaite have them.
     """
-    a2 = likelihood.scale**2
+    a2 = likelihood.width**2
     spread2 = sigma0[..., None] ** 2
     variance = a2 + spread2
     k = (a2**2 / likelihood.df + spread2**2 / nu[..., None]) / variance**2

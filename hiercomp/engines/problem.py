@@ -47,7 +47,7 @@ class Problem:
         """The c in the axis log(sigma0 + c): about where a smaller sigma0 makes no difference any more."""
         if self.offset is not None:
             return self.offset
-        scale = self.likelihood.scale
+        scale = self.likelihood.width
         # With nu near 0 an outlying data set makes the likelihood a power of sigma0, all the way down
         share = 0.1 if self.priors.nu_lower > 0 or self.nu_prior is None else 0.002
         return float(share * np.mean(scale**-2) ** -0.5 * len(scale) ** -0.25)

@@ -186,7 +186,7 @@ def conditional_axis(problem: Problem, count: int) -> ChebyshevAxis:
 def stretched_line(problem: Problem, sigma0: float, factor: float = 1.0) -> StretchedLine:
     """Axis of delta0 that is dense about every data set, as far as the bound."""
     likelihood, bound = problem.likelihood, problem.delta0_bound
-    widths = np.hypot(likelihood.scale, sigma0)
+    widths = np.hypot(likelihood.width, sigma0)
     # Data sets that lie together make a narrower peak, and need no more nodes than one of them
     crowd = (1 / np.hypot(1, (likelihood.mean[:, None] - likelihood.mean) / widths)).sum(axis=1)
     widths = widths / np.sqrt(crowd)
