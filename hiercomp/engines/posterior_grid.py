@@ -25,7 +25,8 @@ FINE_NODES = (60, 36, 161)  # of sigma0, nu and delta0
 USUAL_LENGTH = 4.0  # of sigma0's axis; a longer one has more fine nodes
 SMOOTH_NODES = (28, 28, 161)  # for integrands without a kink
 FINE_FOR_NODE = 4  # of delta0 where its axis is stretched
-MANY_DATASETS = 200  # from here on an approximate centre of delta0 is many standard errors off
+MANY_DATASETS = 80  # from here on fewer nodes do, if delta0 is centred exactly
+VERY_MANY_DATASETS = 500  # from here on an approximate centre of delta0 is many standard errors off
 GRID_STEP = 0.4  # between the nodes of delta_i; its error of 1e-5 of a likelihood is nearly the same all over the grid
 NEWTON_STEPS, LONGEST_STEP = 2, 20.0
 STEPS = 20  # of the iteration for the conditional centre of delta0
@@ -342,7 +343,7 @@ def refined_moments(
     """
     centre, scale = conditional_moments(likelihood, sigma0, nu)
     log_peak = np.zeros_like(centre)
-    for _ in range(NEWTON_STEPS):
+    for _ in range(NEWTON_STEPS if len(likelihood.n) >= VERY_MANY_DATASETS else 1):
         delta0 = centre[..., None] + scale[..., None] * np.array([-1.0, 0.0, 1.0])
         values = likelihood.log_marginal(delta0, sigma0[..., None], nu[..., None], step=step).reshape(delta0.shape)
         slope = (values[..., 2] - values[..., 0]) / 2

@@ -15,7 +15,14 @@ from numpy.typing import NDArray
 
 from hiercomp.engines.axes import ChebyshevAxis, StretchedLine
 from hiercomp.engines.grid_regions import RegionMasses, region_masses
-from hiercomp.engines.posterior_grid import MANY_DATASETS, FineGrid, PosteriorGrid, conditional_moments, refined_moments
+from hiercomp.engines.posterior_grid import (
+    MANY_DATASETS,
+    VERY_MANY_DATASETS,
+    FineGrid,
+    PosteriorGrid,
+    conditional_moments,
+    refined_moments,
+)
 from hiercomp.engines.problem import Problem, Support
 from hiercomp.rope import Rope
 
@@ -36,11 +43,13 @@ REFINEMENT, MOST_REFINEMENTS = 1.4, 5
 WIDER = 0.3  # share of their length by which axes grow that end too early
 LEFT_OUT = 1e-8  # mass of a node, against the largest, below which the axes end
 CAUTION, NU_CAUTION = 0.15, 1.0  # of a step between nodes, beyond where they say that the axes end
-FIRST_NODES_MANY = (9, 9, 7)  # for so many data sets that the posterior is nearly Gaussian
+FIRST_NODES_MANY = (9, 13, 7)  # for so many data sets that the posterior is nearly Gaussian
+SAMPLE = 200  # data sets that the search begins with
 SEARCH_STEP, SEARCH_ROUNDS = 0.5, 12
 SEARCH_NODES = (9, 8)  # of sigma0 and nu
 SEARCH_PLACES = np.linspace(-2.5, 2.5, 5)  # of delta0, in conditional standard deviations
 SEARCH_SHARE = 0.5  # of the nodes of a stretched axis
+SHORTEST = 0.2  # of the longest interval of sigma0, for any nu
 SETTLED = 0.75  # the search ends when a round keeps this much of both axes
 TAIL = 1e-8  # probability beyond the ends of the axis of delta0
 NODES_FOR_UNIT = 2.0  # of the axis of delta0 where it is stretched, for each unit of its coordinate
@@ -205,7 +214,7 @@ def posterior_support(problem: Problem) -> Support:
     """
     limits = np.array(problem.sigma0_limits)
     nu_count = 1 if problem.nu_prior is None else SEARCH_NODES[1]
-    every = len(problem.likelihood.n) // MANY_DATASETS
+    every = len(problem.likelihood.n) // SAMPLE
     if every > 1:  # some of the data sets say well enough where to begin
         begun = posterior_support(problem.thinned(every))
         nu_ends = begun.nu
@@ -266,22 +275,32 @@ def _settled(before: FloatArray, after: FloatArray) -> bool:
 
 
 def _smooth_support(nu_ends: tuple[float, float], ends: FloatArray, weight: FloatArray, limits: FloatArray) -> Support:
-    """The ends on sigma0's axis as quadratic functions of the place of nu, outside all that count."""
+    """The ends on sigma0's axis as quadratic functions of the place of nu, outside all that count.
+
+    Where nothing counts the functions are extrapolated; where they would meet there, simpler ones are taken.
+    """
     u = np.linspace(-1, 1, len(ends)) if len(ends) > 1 else np.zeros(1)
     counts = weight > np.log(LEFT_OUT)
-    coefficients = []
-    for side, outwards in ((0, -1.0), (1, 1.0)):
-        if (outwards * (ends[counts, side] - limits[side]) >= -1e-9).any():  # nothing lies beyond what the prior allows
-            coefficients.append(np.array([limits[side], 0.0, 0.0]))
-            continue
-        degree = min(2, int(counts.sum()) - 1)
-        fitted = np.polynomial.Polynomial.fit(u[counts], ends[counts, side], degree, domain=[-1, 1], window=[-1, 1])
-        shortfall = (outwards * (ends[counts, side] - fitted(u[counts]))).max()
-        padded = np.zeros(3)
-        padded[: degree + 1] = fitted.coef
-        padded[0] += outwards * max(shortfall, 0.0)
-        coefficients.append(padded)
-    return Support(nu_ends, coefficients[0], coefficients[1])
+    everywhere = np.linspace(*nu_ends, 33)
+    for degree in range(min(2, int(counts.sum()) - 1), -1, -1):
+        lower = _end_function(u[counts], ends[counts, 0], degree, -1.0, float(limits[0]))
+        upper = _end_function(u[counts], ends[counts, 1], degree, 1.0, float(limits[1]))
+        support = Support(nu_ends, lower, upper)
+        below, above = support.ends(everywhere)
+        if (above - below).min() >= SHORTEST * (above - below).max():
+            break
+    return support
+
+
+def _end_function(u: FloatArray, ends: FloatArray, degree: int, outwards: float, limit: float) -> FloatArray:
+    """Coefficients of a function that lies outside of all ends; the limit where an end is there."""
+    if (outwards * (ends - limit) >= -1e-9).any():  # nothing lies beyond what the prior allows
+        return np.array([limit, 0.0, 0.0])
+    fitted = np.polynomial.Polynomial.fit(u, ends, degree, domain=[-1, 1], window=[-1, 1])
+    padded = np.zeros(3)
+    padded[: degree + 1] = fitted.coef
+    padded[0] += outwards * max(float((outwards * (ends - fitted(u))).max()), 0.0)
+    return padded
 
 
 def _log_cell_masses(problem: Problem, places: FloatArray, nu_places: FloatArray) -> FloatArray:
@@ -293,7 +312,7 @@ def _log_cell_masses(problem: Problem, places: FloatArray, nu_places: FloatArray
         line = stretched_line(problem, float(sigma0.min()), SEARCH_SHARE)
         delta0 = np.broadcast_to(line.delta0(line.nodes), (*sigma0.shape, line.count))
         log_width = np.log(line.slope(delta0[0, 0]))
-    elif len(likelihood.n) >= MANY_DATASETS:
+    elif len(likelihood.n) >= VERY_MANY_DATASETS:
         _, scale, log_peak = refined_moments(likelihood, sigma0, nu, step=SEARCH_STEP)
         return _with_priors(problem, log_peak + np.log(scale), sigma0, places, nu_places)
     else:
