@@ -48,6 +48,7 @@ SAMPLE = 200  # data sets that the search begins with
 SEARCH_STEP, SEARCH_ROUNDS = 0.5, 12
 SEARCH_NODES = (9, 8)  # of sigma0 and nu
 SEARCH_PLACES = np.linspace(-2.5, 2.5, 5)  # of delta0, in conditional standard deviations
+SEARCH_PLACES_MANY = np.linspace(-1.5, 1.5, 3)
 SEARCH_SHARE = 0.5  # of the nodes of a stretched axis
 SHORTEST = 0.2  # of the longest interval of sigma0, for any nu
 SETTLED = 0.75  # the search ends when a round keeps this much of both axes
@@ -317,7 +318,8 @@ def _log_cell_masses(problem: Problem, places: FloatArray, nu_places: FloatArray
         return _with_priors(problem, log_peak + np.log(scale), sigma0, places, nu_places)
     else:
         centre, scale = conditional_moments(likelihood, sigma0, nu)
-        delta0 = centre[..., None] + scale[..., None] * SEARCH_PLACES
+        relative = SEARCH_PLACES if len(likelihood.n) < MANY_DATASETS else SEARCH_PLACES_MANY
+        delta0 = centre[..., None] + scale[..., None] * relative
         log_width = np.log(scale)[..., None]
     log_density = likelihood.log_marginal(delta0, sigma0[..., None], nu[..., None], step=SEARCH_STEP).reshape(
         delta0.shape
