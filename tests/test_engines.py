@@ -205,7 +205,7 @@ def test_ctrl_c_during_cmdstan_leaves_nothing_behind(tmp_path):
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
     assert process.stdout.readline().strip() == "ready"
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 240  # the program may have to be compiled first
     while not list(tmp_path.glob("hiercomp-*/*.csv")):  # until CmdStan writes its draws
         assert time.monotonic() < deadline
         time.sleep(0.1)
