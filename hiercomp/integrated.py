@@ -11,11 +11,11 @@ import numpy as np
 from hiercomp.engines import Draws
 from hiercomp.engines.axes import ChebyshevAxis, SplineAxis, StretchedLine
 from hiercomp.engines.grid_draws import dataset_draws, population_draws
-from hiercomp.engines.grid_regions import region_masses
+from hiercomp.engines.grid_regions import RegionMasses, region_masses
 from hiercomp.engines.mean_integral import MeanLikelihood
 from hiercomp.engines.posterior_grid import PosteriorGrid
 from hiercomp.engines.problem import Problem, Support
-from hiercomp.engines.quadrature import LEFT_OUT_MASS, Integration
+from hiercomp.engines.quadrature import LEFT_OUT_MASS, Integration, Known
 from hiercomp.inference import NextDataset
 from hiercomp.model import HierarchicalModel
 from hiercomp.priors import Priors
@@ -126,6 +126,7 @@ class IntegratedPosterior:
             "log_scale": grid.log_scale.tolist(),
             "log_likelihood": grid.log_likelihood.tolist(),
             "fineness": [float(factor) for factor in grid.fineness],
+            "known": _plain_known(self.integration.known),
         }
 
     @classmethod
@@ -153,7 +154,7 @@ class IntegratedPosterior:
             log_likelihood=np.array(plain["log_likelihood"]),
             fineness=tuple(plain["fineness"]),
         )
-        return cls(Integration(grid, plain["refinements"]), plain["unit"])
+        return cls(Integration(grid, plain["refinements"], _known(plain.get("known"))), plain["unit"])
 
 
 SUFFICIENT = ("mean", "sum_of_squares", "n", "rho")
@@ -161,3 +162,24 @@ SUFFICIENT = ("mean", "sum_of_squares", "n", "rho")
 
 def _plain(value: Any) -> Any:
     return value.tolist() if isinstance(value, np.ndarray) else value
+
+
+def _plain_known(known: Known | None) -> dict[str, Any] | None:
+    """The probabilities as they were computed: computed anew, their last bits depend on the threads of BLAS."""
+    if known is None:
+        return None
+    rope, masses, errors = known
+    return {
+        "rope": asdict(rope),
+        "most_probable": masses.most_probable.tolist(),
+        "expected": masses.expected.tolist(),
+        "positive": masses.positive,
+        "errors": errors,
+    }
+
+
+def _known(plain: dict[str, Any] | None) -> Known | None:
+    if plain is None:
+        return None
+    masses = RegionMasses(np.array(plain["most_probable"]), np.array(plain["expected"]), plain["positive"])
+    return Rope(**plain["rope"]), masses, plain["errors"]

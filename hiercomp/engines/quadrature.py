@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.metadata import version as installed_version
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,7 @@ from hiercomp.engines.problem import Problem, Support
 from hiercomp.rope import Rope
 
 FloatArray = NDArray[np.float64]
+Known: TypeAlias = "tuple[Rope, RegionMasses, dict[str, float]]"  # the probabilities of a rope, and their errors
 
 FAR = 8.0  # standard errors of delta0 that are to lie within its bound
 MOST_STRETCHED = 40  # data sets for which that is tried where the other axis fails
@@ -65,13 +67,13 @@ class Integration:
     grid : PosteriorGrid
     refinements : int
         How often the grid was made finer.
-    known : tuple of Rope, RegionMasses and dict, optional
+    known : Known, optional
         The probabilities and their errors for the rope that the grid was refined for.
     """
 
     grid: PosteriorGrid
     refinements: int
-    known: tuple[Rope, RegionMasses, dict[str, float]] | None = None
+    known: Known | None = None
 
     @property
     def nodes(self) -> tuple[int, int, int]:
