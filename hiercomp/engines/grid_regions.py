@@ -55,7 +55,10 @@ def centre_distance(half_width: float, sigma0: FloatArray, nu: FloatArray) -> Fl
     tail_middle, central_middle = student_t_half(width, nu)
     rope_leads = 2 * central_middle > tail_middle
     active = np.flatnonzero(rope_leads & (width > 0))
-    found[active] = 0.7 * width[active]
+    # Beyond the near end lies as much as half of what lies beyond the far one, nearly
+    beyond, _ = student_t_half(2 * width[active], nu[active])
+    near_end = beyond / (2 * _student_density(np.zeros(len(active)), nu[active]))
+    found[active] = width[active] - np.minimum(near_end, 0.9 * width[active])
     for _ in range(40):
         if len(active) == 0:
             break
@@ -68,7 +71,7 @@ def centre_distance(half_width: float, sigma0: FloatArray, nu: FloatArray) -> Fl
         slope = 2 * _student_density(w - z, dof) - _student_density(w + z, dof)
         usable = slope > SMALLEST_SLOPE  # far in the tails the density underflows: bisect
         proposed = z - gap / np.where(usable, slope, 1.0)
-        inside = usable & (proposed > low[active]) & (proposed < high[active])
+        inside = usable & (proposed >= low[active]) & (proposed <= high[active])
         found[active] = np.where(inside, proposed, (low[active] + high[active]) / 2)
         moving = np.abs(found[active] - z) > 1e-10 * w
         active = active[moving]

@@ -19,8 +19,8 @@ STEP = (
 )
 TAIL = 1e-10  # nodes end where the integrand is this small against its peak
 ITERATIONS = 2  # more would merge the two centres where the narrower peak is a shoulder of the wider one
-PAIRS_AT_ONCE = 60_000  # of a data set and a population
 # Arrays below 128 kB stay in the cache, and glibc takes no new pages for each of them, which Dask has it give back
+PAIRS_AT_ONCE = 15_000  # of a data set and a population
 NODES_AT_ONCE = 12_000
 UNDERFLOW, TERMS = 1e-280, 60  # below it the incomplete gamma function is computed in the log
 LOG_NEGLIGIBLE = -30.0  # of the share that the bound of sigma_i cuts off

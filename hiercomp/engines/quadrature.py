@@ -96,6 +96,11 @@ class Integration:
         fine = FineGrid.of(self.grid)
         return fine.log_marginal_likelihood, fine.expected_delta0
 
+    @property
+    def largest_error(self) -> float:
+        """The largest error among the known probabilities."""
+        return max(self.known[2].values()) if self.known is not None else float("inf")
+
     def regions(self, rope: Rope) -> tuple[RegionMasses, dict[str, float]]:
         """The probabilities of the regions and an estimate of the error of each, from a coarser grid."""
         if self.known is not None and self.known[0] == rope:
@@ -147,23 +152,37 @@ class QuadratureEngine:
             if wider is not None:
                 support = wider
                 continue
-            found = Integration(grid, refinement)
-            masses, errors = found.regions(rope)
-            found = replace(found, known=(rope, masses, errors))
             work = grid.log_likelihood.size * len(problem.likelihood.n)
-            if max(errors.values()) <= (TOLERANCE if work < MUCH_WORK else LARGEST_ERROR) or work > MOST_WORK:
+            tolerance = TOLERANCE if work < MUCH_WORK else LARGEST_ERROR
+            found = _with_regions(grid, refinement, rope)
+            if found.largest_error <= tolerance or work > MOST_WORK:
                 break
-            alone = np.array([
-                max(masses.distance(region_masses(found.grid, rope, axis)).values()) if count > 1 else 0.0
-                for axis, count in zip(SINGLE_AXES, counts, strict=True)
-            ])  # fmt: skip
-            blamed = alone > min(TOLERANCE, alone.max()) / 4
-            counts = np.where(blamed, np.ceil(REFINEMENT * counts), counts).astype(int)
+            blamed = _blamed_axes(found, rope)
             fine = np.where(blamed, REFINEMENT * fine, fine)
+            # Integrating the same interpolation over more nodes is cheap, and often all that is missing
+            found = _with_regions(replace(grid, fineness=(fine[0], fine[1], fine[2])), refinement, rope)
+            if found.largest_error <= tolerance:
+                break
+            counts = np.where(blamed, np.ceil(REFINEMENT * counts), counts).astype(int)
             few = few or (
                 refinement == 1 and len(problem.likelihood.n) <= MOST_STRETCHED
             )  # the other axis does not fit
         return found
+
+
+def _with_regions(grid: PosteriorGrid, refinement: int, rope: Rope) -> Integration:
+    found = Integration(grid, refinement)
+    return replace(found, known=(rope, *found.regions(rope)))
+
+
+def _blamed_axes(found: Integration, rope: Rope) -> NDArray[np.bool_]:
+    """Which of sigma0, nu and delta0 the error comes from."""
+    masses, _ = found.regions(rope)
+    alone = np.array([
+        max(masses.distance(region_masses(found.grid, rope, axis)).values()) if count > 1 else 0.0
+        for axis, count in zip(SINGLE_AXES, found.nodes, strict=True)
+    ])  # fmt: skip
+    return np.asarray(alone > min(TOLERANCE, alone.max()) / 4)
 
 
 def widened(grid: PosteriorGrid) -> Support | None:
