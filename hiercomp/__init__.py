@@ -15,6 +15,7 @@ from hiercomp.errors import (
     DegenerateScoresWarning,
     DroppedScoresWarning,
     EngineError,
+    FailedCellsWarning,
     FewDatasetsWarning,
     HiercompError,
     HiercompWarning,
@@ -48,9 +49,12 @@ if TYPE_CHECKING:
     from hiercomp.baselines.replicability import Replicability, replicability
     from hiercomp.baselines.signed_rank import SignedRankResult, sign_test, signed_rank_test
     from hiercomp.baselines.table import BaselineTable
+    from hiercomp.crossval.run import cross_validate_all
     from hiercomp.datasets import data_card, load_scores
     from hiercomp.differences import PairedDifferences
+    from hiercomp.exports import write_scores
     from hiercomp.hierarchical import HierarchicalComparison
+    from hiercomp.importers import read_scores
     from hiercomp.inference import Decision, NextDataset, Odds
     from hiercomp.pairwise import PairwiseResult
     from hiercomp.plan_result import PlanResult
@@ -60,6 +64,8 @@ if TYPE_CHECKING:
     from hiercomp.result_files import load_result
     from hiercomp.rope import Rope
     from hiercomp.summary import Summary
+    from hiercomp.table_check import TableCheck, check_scores
+    from hiercomp.table_facts import Problem
     from hiercomp.tournament import compare_all
 
 __version__ = "0.1.0"
@@ -82,15 +88,18 @@ _LAZY = {
     "PairedDifferences": "differences",
     "PairwiseResult": "pairwise",
     "PlanResult": "plan_result",
+    "check_scores": "table_check",
     "compare_all": "tournament",
     "plan": "planning",
     "PoissonBinomialResult": "baselines.poisson_binomial",
     "PostHocResult": "baselines.friedman",
     "Priors": "priors",
+    "Problem": "table_facts",
     "Replicability": "baselines.replicability",
     "Rope": "rope",
     "SignedRankResult": "baselines.signed_rank",
     "Summary": "summary",
+    "TableCheck": "table_check",
     "TrinomialResult": "baselines.poisson_binomial",
     "bayesian_sign_test": "baselines.bayesian_sign",
     "bayesian_signed_rank_test": "baselines.bayesian_sign",
@@ -98,6 +107,7 @@ _LAZY = {
     "calibrated_test": "baselines.calibrated",
     "corrected_t_test": "baselines.frequentist",
     "correlated_t_test": "baselines.correlated",
+    "cross_validate_all": "crossval.run",
     "data_card": "datasets",
     "five_by_two_cv_f": "baselines.five_by_two",
     "five_by_two_cv_t": "baselines.five_by_two",
@@ -110,13 +120,15 @@ _LAZY = {
     "paired_t_test": "baselines.frequentist",
     "poisson_binomial_test": "baselines.poisson_binomial",
     "posthoc_test": "baselines.posthoc",
+    "read_scores": "importers",
     "replicability": "baselines.replicability",
     "sign_test": "baselines.signed_rank",
     "signed_rank_test": "baselines.signed_rank",
     "welch_t_test": "baselines.frequentist",
+    "write_scores": "exports",
 }
 
-_SUBPACKAGES = ("plots", "simulate")
+_SUBPACKAGES = ("importers", "plots", "simulate")
 
 __all__ = [
     "ArgumentError",
@@ -132,6 +144,7 @@ __all__ = [
     "DegenerateScoresWarning",
     "DroppedScoresWarning",
     "EngineError",
+    "FailedCellsWarning",
     "FewDatasetsWarning",
     "FrequentistResult",
     "FriedmanResult",
@@ -150,6 +163,7 @@ __all__ = [
     "PoissonBinomialResult",
     "PostHocResult",
     "Priors",
+    "Problem",
     "RefitWarning",
     "Replicability",
     "ResultFileError",
@@ -159,15 +173,18 @@ __all__ = [
     "ScoreTableError",
     "SignedRankResult",
     "Summary",
+    "TableCheck",
     "TrinomialResult",
     "__version__",
     "bayesian_sign_test",
     "bayesian_signed_rank_test",
     "calibrate",
     "calibrated_test",
+    "check_scores",
     "compare_all",
     "corrected_t_test",
     "correlated_t_test",
+    "cross_validate_all",
     "data_card",
     "five_by_two_cv_f",
     "five_by_two_cv_t",
@@ -181,10 +198,12 @@ __all__ = [
     "plan",
     "poisson_binomial_test",
     "posthoc_test",
+    "read_scores",
     "replicability",
     "sign_test",
     "signed_rank_test",
     "welch_t_test",
+    "write_scores",
 ]
 
 

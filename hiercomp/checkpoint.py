@@ -16,14 +16,15 @@ from typing import Any
 
 import numpy as np
 
+from hiercomp.databases import SECONDS_TO_WAIT, damaged, open_database, sqlite_errors
 from hiercomp.differences import PairedDifferences
-from hiercomp.errors import ResultFileError
 from hiercomp.priors import Priors
 from hiercomp.result import ComparisonResult
 from hiercomp.result_files import from_plain_values, load_result, plain_values, save_result
 from hiercomp.rope import Rope
 
 APPLICATION, FORMAT = 0x68636D70, 1  # "hcmp", in SQLite's header
+SCHEMA = "CREATE TABLE pairs (key TEXT PRIMARY KEY, left TEXT, right TEXT, result BLOB)"
 HDF5 = b"\x89HDF"  # how a netCDF file begins
 AT_ONCE = 500  # keys of one query; SQLite allows 999 variables
 
@@ -58,20 +59,7 @@ class Checkpoint:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        with self._connection() as connection:
-            tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-            marks = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")]
-            if tables and marks[0] != APPLICATION:
-                raise ResultFileError(f"{self.path} is a database of another program. Choose another name.")
-            if tables and marks[1] != FORMAT:
-                raise ResultFileError(
-                    f"{self.path} was written by another version of hiercomp (format {marks[1]}). Choose another name, or "
-                    "remove it to start anew."
-                )
-            if not tables:
-                connection.execute(f"PRAGMA application_id = {APPLICATION}")
-                connection.execute(f"PRAGMA user_version = {FORMAT}")
-                connection.execute("CREATE TABLE pairs (key TEXT PRIMARY KEY, left TEXT, right TEXT, result BLOB)")
+        open_database(self.path, APPLICATION, FORMAT, SCHEMA).close()
 
     def read(self, keys: Sequence[str]) -> Iterator[tuple[str, ComparisonResult]]:
         """The finished pairs among those asked for, by their keys."""
@@ -98,27 +86,17 @@ class Checkpoint:
                 path.write_bytes(content)
                 return load_result(path)
         except Exception as error:  # whatever damaged content raises
-            raise self._damaged(type(error).__name__) from error
+            raise damaged(self.path, type(error).__name__) from error
 
     @contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
         """A transaction: committed at the end, or rolled back."""
-        if self.path.is_dir() or not self.path.absolute().parent.is_dir():
-            what = "it is a folder" if self.path.is_dir() else f"there is no folder {self.path.absolute().parent}"
-            raise ResultFileError(f"The checkpoint {self.path} can't be written: {what}.")
-        try:
-            with closing(sqlite3.connect(self.path, timeout=60)) as connection, connection:
-                yield connection
-        except sqlite3.OperationalError as error:
-            raise ResultFileError(f"The checkpoint {self.path} can't be read or written: {error}.") from error
-        except sqlite3.DatabaseError as error:
-            raise self._damaged(str(error)) from error
-
-    def _damaged(self, why: str) -> ResultFileError:
-        return ResultFileError(
-            f"{self.path} is not a checkpoint of hiercomp or is damaged ({why}). Remove it to start anew, or choose "
-            "another name."
-        )
+        with (
+            sqlite_errors(self.path),
+            closing(sqlite3.connect(self.path, timeout=SECONDS_TO_WAIT)) as connection,
+            connection,
+        ):
+            yield connection
 
 
 def _stored(result: ComparisonResult) -> bytes:

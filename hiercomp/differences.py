@@ -106,7 +106,7 @@ class PairedDifferences:
         left, right : str, optional
             The two algorithms; needed where the table holds more than two.
         rho : float or mapping from data set to float, optional
-            Correlation between two differences of a data set, in [0, 1). None: 1/k of its k folds.
+            Correlation between two differences of a data set, in [0, 1). None: the table's column rho, or 1/k of k folds.
         higher_is_better : bool
             False for losses and errors.
         columns : mapping, optional
@@ -126,7 +126,9 @@ class PairedDifferences:
         tidy = tidy_scores(df, columns)
         left, right = choose_algorithms(tidy, left, right)
         pairs = pair_scores(tidy, left, right, drop=missing == "drop")
-        notes = pairs.notes if tidy.has_run or rho is not None else (*pairs.notes, *_many_folds(pairs.folds))
+        if rho is None and tidy.rho is not None:
+            rho = {name: value for name, value in tidy.rho.items() if name in pairs.folds}
+        notes = pairs.notes if tidy.has_run or rho is not None else (*pairs.notes, *many_folds(pairs.folds))
         return _summarise(pairs.frame, left, right, rho, pairs.folds, higher_is_better, notes)
 
     @classmethod
@@ -279,10 +281,11 @@ class PairedDifferences:
 
     def subset(self, datasets: Sequence[str]) -> PairedDifferences:
         """The same differences of some of the data sets only, in the order given, without notes."""
-        unknown = [name for name in datasets if name not in self.datasets]
+        place_of = {name: place for place, name in enumerate(self.datasets)}
+        unknown = [name for name in datasets if name not in place_of]
         if unknown or len(set(datasets)) < len(datasets) or not datasets:
             raise ArgumentError(f"datasets must be some of the data sets, each once, got {list(datasets)[:5]!r}.")
-        places = [self.datasets.index(name) for name in datasets]
+        places = [place_of[name] for name in datasets]
         chosen: dict[str, Any] = {
             name: value[places] for name, value in vars(self).items() if isinstance(value, np.ndarray)
         }
@@ -315,7 +318,7 @@ def _rows(scores: Any, name: str) -> list[FloatArray]:
     return rows
 
 
-def _correlations(
+def correlations(
     rho: RhoLike, datasets: Sequence[str], n: NDArray[np.int64], folds: Mapping[str, int | None]
 ) -> FloatArray:
     """The correlation of each data set: as given, or 1/k of its k folds; 0 for a single score."""
@@ -349,7 +352,7 @@ def _correlations(
     return np.array(values, dtype=float)
 
 
-def _many_folds(folds: Mapping[str, int | None]) -> list[Note]:
+def many_folds(folds: Mapping[str, int | None]) -> list[Note]:
     """A note where the folds of a table without a run column look like several runs in one numbering."""
     name, count = max(folds.items(), key=lambda item: item[1] or 0)
     if (count or 0) <= MOST_FOLDS:
@@ -395,7 +398,7 @@ def _summarise(
         mean=mean,
         sum_of_squares=sum_of_squares,
         n=n,
-        rho=_correlations(rho, datasets, n, folds),
+        rho=correlations(rho, datasets, n, folds),
         constant=spread <= ROUNDING * np.maximum(np.abs(lowest), np.abs(highest)),
         lowest_score=lowest,
         highest_score=highest,

@@ -12,6 +12,7 @@ __all__ = [
     "DegenerateScoresWarning",
     "DroppedScoresWarning",
     "EngineError",
+    "FailedCellsWarning",
     "FewDatasetsWarning",
     "HiercompError",
     "HiercompWarning",
@@ -88,6 +89,10 @@ class FewDatasetsWarning(HiercompWarning):
 
 class ScaleWarning(HiercompWarning):
     """Scores, names or a rope that look as if they were not meant."""
+
+
+class FailedCellsWarning(HiercompWarning):
+    """Cells of a cross-validation that have no score because their estimator failed."""
 
 
 class LargeProblemWarning(HiercompWarning):

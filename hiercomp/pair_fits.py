@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Generator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hiercomp.checkpoint import Checkpoint, pair_key
+from hiercomp.clusters import dask_backend
 from hiercomp.differences import PairedDifferences
 from hiercomp.engines.base import LARGEST_SEED
-from hiercomp.errors import ArgumentError, HiercompError, HiercompWarning
+from hiercomp.errors import HiercompError, HiercompWarning
 from hiercomp.hierarchical import HierarchicalComparison
 from hiercomp.priors import Priors
 from hiercomp.result import ComparisonResult
@@ -23,7 +24,6 @@ from hiercomp.rope import Rope
 if TYPE_CHECKING:
     from dask.distributed import Client
 
-DASK_SECONDS = 30  # until a scheduler that does not answer is given up
 MOST_PAIRS_A_TASK, TASKS_A_WORKER = 8, 4
 PAIRS_WORTH_A_PROCESS = 8  # of the quadrature engine: starting a process takes as long
 Found: TypeAlias = "tuple[int, ComparisonResult | HiercompError]"  # place among the pairs, and what came of it
@@ -111,7 +111,7 @@ class PairFits:
 
         if not tasks:
             return
-        with _dask_backend(dask):
+        with dask_backend(dask):
             backend, configured = get_active_backend()
             wanted = n_jobs if n_jobs is not None else -1 if configured is None else configured
             workers = effective_n_jobs(wanted)
@@ -142,29 +142,3 @@ def pair_seed(seed: int, one: str, other: str) -> int:
     """
     text = "\0".join([str(seed), *sorted([one, other])])
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8]) % (LARGEST_SEED + 1)
-
-
-@contextmanager
-def _dask_backend(dask: str | Client | None) -> Iterator[None]:
-    """Joblib on a Dask cluster, where one is given."""
-    if dask is None:
-        yield
-        return
-    try:
-        from dask.distributed import Client
-    except ImportError:
-        raise ArgumentError("Dask is not installed: pip install 'hiercomp[dask]'.") from None
-    from joblib import parallel_config
-
-    if not isinstance(dask, str | Client):
-        raise ArgumentError(f"dask must be a scheduler's address such as 'tcp://host:8786' or a Client, got {dask!r}.")
-    try:
-        client = Client(dask, timeout=DASK_SECONDS) if isinstance(dask, str) else dask  # type: ignore[no-untyped-call]
-    except (OSError, ValueError) as error:
-        raise ArgumentError(f"No Dask scheduler answers at {dask!r}: {error}.") from error
-    try:
-        with parallel_config(backend="dask", client=client):
-            yield
-    finally:
-        if client is not dask:
-            client.close()  # type: ignore[no-untyped-call]

@@ -77,7 +77,7 @@ def pair_scores(tidy: TidyScores, left: str, right: str, *, drop: bool) -> Score
     frame = tidy.frame[tidy.frame["algorithm"].isin([left, right])].reset_index(drop=True)
     place = ["dataset"] + [role for role in ("run", "fold") if role in frame]
     _refuse_duplicates(frame, place, tidy)
-    folds = {str(name): _folds_of_a_run(rows) for name, rows in frame.groupby("dataset", sort=False)}
+    folds = _folds_of_a_run(frame)
     notes = list(tidy.notes)
     frame, single = _both_algorithms(frame)
     notes += single
@@ -108,7 +108,7 @@ def pair_scores(tidy: TidyScores, left: str, right: str, *, drop: bool) -> Score
     paired = merged.loc[~unpaired, [*place, "left", "right"]].reset_index(drop=True)
     if len(paired) == 0:
         raise ScoreTableError(f"No fold has a score of both {shown(left)!r} and {shown(right)!r}.")
-    lost = sorted(set(comparable) - set(paired["dataset"]))
+    lost = sorted(set(comparable) - set(paired["dataset"].unique()))
     if lost:
         text = f"{len(lost)} data sets have no paired score left and are left out: {first_names(lost)}."
         notes.append(Note(DroppedScoresWarning, text))
@@ -132,12 +132,14 @@ def _refuse_duplicates(frame: pd.DataFrame, place: list[str], tidy: TidyScores) 
     )
 
 
-def _folds_of_a_run(rows: pd.DataFrame) -> int | None:
-    """Folds of one run of one data set; None where the table does not tell."""
-    if "fold" not in rows:
-        return None
-    largest = int(rows.groupby("run")["fold"].nunique().max()) if "run" in rows else int(rows["fold"].nunique())
-    return largest if largest > 1 else None
+def _folds_of_a_run(frame: pd.DataFrame) -> dict[str, int | None]:
+    """Folds of one run of each data set, the most of any run; None where the table does not tell."""
+    if "fold" not in frame:
+        return {str(name): None for name in frame["dataset"].unique()}
+    run = ["run"] if "run" in frame else []
+    counts = frame.groupby(["dataset", *run], sort=False)["fold"].nunique()
+    largest = counts.groupby(level=0, sort=False).max()
+    return {str(name): int(count) if count > 1 else None for name, count in largest.items()}
 
 
 def _both_algorithms(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[Note]]:

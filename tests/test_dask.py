@@ -1,4 +1,4 @@
-"""The same pairs on a real local Dask cluster, one of whose workers dies half-way."""
+"""The same pairs, and the same cells, on a real local Dask cluster, one of whose workers dies half-way."""
 
 from __future__ import annotations
 
@@ -17,8 +17,14 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.datasets import make_classification
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.model_selection import RepeatedStratifiedKFold
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
 
 import hiercomp as hc
+from hiercomp.crossval import cross_validate_all
 from hiercomp.pairwise import PairwiseResult
 from hiercomp.result_files import plain_values
 from hiercomp.tournament import compare_all
@@ -69,14 +75,14 @@ def assert_equal(one: PairwiseResult, other: PairwiseResult) -> None:
     assert one.notes == other.notes
 
 
-def kill_a_worker(pid: int, checkpoint: Path, enough: int, killed: list[int]) -> None:
-    """As soon as some of the pairs, but not all, are finished."""
+def kill_a_worker(pid: int, checkpoint: Path, enough: int, killed: list[int], kept: str = "pairs") -> None:
+    """As soon as some of the pairs or cells, but not all, are finished."""
     for _ in range(6000):
         time.sleep(0.01)
         if checkpoint.exists():
             connection = sqlite3.connect(checkpoint)
             try:
-                finished = connection.execute("SELECT count(*) FROM pairs").fetchone()[0]
+                finished = connection.execute(f"SELECT count(*) FROM {kept}").fetchone()[0]
             except sqlite3.OperationalError:  # not yet made
                 continue
             finally:
@@ -113,8 +119,57 @@ def test_an_address_a_client_and_joblibs_backend_give_what_a_serial_run_gives(cl
         assert_equal(compared(table), serial)
 
 
+class Counted:
+    """Features that note in a file whenever they are sent somewhere, and give their rows as an array does."""
+
+    def __init__(self, values: np.ndarray, log: str) -> None:
+        self.values, self.log, self.shape = values, log, values.shape
+
+    def __reduce__(self):
+        with open(self.log, "a") as stream:
+            stream.write("sent\n")
+        return Counted, (self.values, self.log)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, rows):
+        return self.values[rows]
+
+    @property
+    def nbytes(self) -> int:
+        return self.values.nbytes
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="sends SIGKILL")
+def test_a_killed_worker_costs_no_cell_and_data_are_sent_once(cluster, tmp_path):
+    X, y = make_classification(2000, 30, random_state=0)
+    log = tmp_path / "sent.txt"
+    estimators = {"nb": GaussianNB(), "forest": RandomForestClassifier(10), "tree": DecisionTreeClassifier()}
+    options = {"cv": RepeatedStratifiedKFold(n_splits=5, n_repeats=8), "progress": False}
+    serial = cross_validate_all(estimators, {"made": (X, y)}, **options)
+    with distributed.Client(cluster) as client:
+        found = cross_validate_all(estimators, {"made": (Counted(X, str(log)), y)}, dask=client, **options)
+        # Once by joblib to find out whether it can be, once to a worker, once from worker to worker; not 120 times
+        assert 1 <= log.read_text().count("sent") <= 6
+        columns = ["dataset", "algorithm", "run", "fold", "score", "rho"]
+        pd.testing.assert_frame_equal(found[columns], serial[columns])
+        checkpoint, killed = tmp_path / "run.sqlite", []
+        pids = client.run(os.getpid)
+        killer = threading.Thread(target=kill_a_worker, args=(min(pids.values()), checkpoint, 20, killed, "cells"))
+        killer.start()
+        found = cross_validate_all(
+            estimators, {"made": (X, y)}, dask=cluster.scheduler_address, checkpoint=checkpoint, **options
+        )
+        killer.join()
+        assert killed
+        assert killed[0] < len(found)
+    pd.testing.assert_frame_equal(found[columns], serial[columns])
+
+
 def test_a_scheduler_that_does_not_answer_is_an_error(table, monkeypatch):
-    monkeypatch.setattr("hiercomp.pair_fits.DASK_SECONDS", 1)
+    monkeypatch.setattr("hiercomp.clusters.DASK_SECONDS", 1)
     with pytest.raises(hc.ArgumentError, match=r"No Dask scheduler answers at 'tcp://127\.0\.0\.1:9'"):
         compared(table, dask="tcp://127.0.0.1:9")
     with pytest.raises(hc.ArgumentError, match="No Dask scheduler answers at 'nonsense'"):

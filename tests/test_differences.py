@@ -513,3 +513,47 @@ def test_the_pairs_themselves_are_kept_with_their_run_and_fold():
     rows = table().set_index(["dataset", "algorithm", "run", "fold"])["score"]
     assert first["left"] == rows[first["dataset"], "nb", first["run"], first["fold"]]
     assert first["right"] == rows[first["dataset"], "tree", first["run"], first["fold"]]
+
+
+def test_a_rho_column_is_taken_by_data_set_and_an_argument_wins():
+    frame = table()
+    rho = {"d0": 0.3, "d1": 0.0, "d2": 0.125}
+    given = frame.assign(rho=frame["dataset"].map(rho))
+    np.testing.assert_array_equal(PairedDifferences.from_table(given, "nb", "tree").rho, list(rho.values()))
+    np.testing.assert_array_equal(PairedDifferences.from_table(given, "nb", "tree", rho=0.5).rho, [0.5] * 3)
+    text = given.assign(rho=given["rho"].astype(str))
+    np.testing.assert_array_equal(PairedDifferences.from_table(text, "nb", "tree").rho, list(rho.values()))
+    # Hold-out, of which the folds say nothing
+    one_fold = given.drop(columns="fold")[given["fold"] == 0]
+    counts = one_fold.groupby("dataset")["run"].nunique()
+    held_out = one_fold[one_fold["dataset"].map(counts) > 1]
+    np.testing.assert_array_equal(PairedDifferences.from_table(held_out, "nb", "tree").rho, [0.3, 0.125])
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"d0": 0.3, "d1": np.nan, "d2": 0.1}, "data set 'd1' has 'nan'"),
+        ({"d0": 1.0, "d1": 0.1, "d2": 0.1}, "rho of data set 'd0' must be at least 0 and below 1"),
+        ({"d0": "x", "d1": "0.1", "d2": "0.1"}, "column 'rho' are not numbers"),
+    ],
+)
+def test_a_wrong_rho_column_is_refused_by_name(values, words):
+    frame = table()
+    with pytest.raises((ScoreTableError, ArgumentError), match=words):
+        PairedDifferences.from_table(frame.assign(rho=frame["dataset"].map(values)), "nb", "tree")
+
+
+def test_a_rho_column_that_differs_within_a_data_set_is_refused():
+    frame = table()
+    frame["rho"] = np.where(frame["fold"] == 0, 0.1, 0.2)
+    with pytest.raises(ScoreTableError, match=r"data set 'd0' has '0\.1', '0\.2'"):
+        PairedDifferences.from_table(frame, "nb", "tree")
+
+
+def test_a_metric_called_rho_is_a_score_where_there_is_no_other():
+    frame = table().rename(columns={"score": "rho"})
+    found = PairedDifferences.from_table(frame, "nb", "tree")
+    expected = PairedDifferences.from_table(table(), "nb", "tree")
+    np.testing.assert_array_equal(found.mean, expected.mean)
+    np.testing.assert_array_equal(found.rho, expected.rho)

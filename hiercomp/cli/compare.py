@@ -12,20 +12,26 @@ from hiercomp.cli.shared import (
     EXIT_FAILED,
     AlphaOption,
     ColumnOption,
+    DecimalOption,
     DropUnpairedOption,
+    EncodingOption,
     EngineOption,
     ForceOption,
+    FormatOption,
+    ImporterOption,
     LowerIsBetterOption,
     PriorOption,
     RhoOption,
     RopeOption,
     ScoresArgument,
     SeedOption,
+    SeparatorOption,
     check_outputs,
     named_columns,
     named_priors,
     parsed_rope,
     print_summary,
+    read_table,
     score_source,
     write_json,
 )
@@ -59,6 +65,11 @@ def compare(
     lower_is_better: LowerIsBetterOption = False,
     drop_unpaired: DropUnpairedOption = False,
     column: ColumnOption = None,
+    file_format: FormatOption = "auto",
+    option: ImporterOption = None,
+    encoding: EncodingOption = None,
+    sep: SeparatorOption = None,
+    decimal: DecimalOption = ".",
     prior: PriorOption = "default",
     alpha: AlphaOption = 0.05,
     engine: EngineOption = "auto",
@@ -88,16 +99,18 @@ def compare(
     """
     from hiercomp.checks import number_between
     from hiercomp.hierarchical import HierarchicalComparison
-    from hiercomp.score_files import read_score_file
 
     number_between("alpha", alpha, 0, 0.5)
     check_outputs({"--json": json_file, "--save": save, "--report": report}, force)
     named = named_columns(column or [])
     source = None if report is None else score_source(scores)
+    table_of_scores = read_table(
+        scores, named, file_format=file_format, option=option, encoding=encoding, sep=sep, decimal=decimal
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HiercompWarning)  # they are in the summary
         comparison = HierarchicalComparison(
-            read_score_file(scores, named),
+            table_of_scores,
             left=left,
             right=right,
             rope=parsed_rope(rope),

@@ -12,20 +12,26 @@ from hiercomp.cli.shared import (
     EXIT_FAILED,
     AlphaOption,
     ColumnOption,
+    DecimalOption,
     DropUnpairedOption,
+    EncodingOption,
     EngineOption,
     ForceOption,
+    FormatOption,
+    ImporterOption,
     LowerIsBetterOption,
     PriorOption,
     RhoOption,
     RopeOption,
     ScoresArgument,
     SeedOption,
+    SeparatorOption,
     check_outputs,
     named_columns,
     named_priors,
     parsed_rope,
     print_summary,
+    read_table,
     score_source,
     write_json,
 )
@@ -42,6 +48,11 @@ def pairs(
     lower_is_better: LowerIsBetterOption = False,
     drop_unpaired: DropUnpairedOption = False,
     column: ColumnOption = None,
+    file_format: FormatOption = "auto",
+    option: ImporterOption = None,
+    encoding: EncodingOption = None,
+    sep: SeparatorOption = None,
+    decimal: DecimalOption = ".",
     prior: PriorOption = "default",
     alpha: AlphaOption = 0.05,
     engine: EngineOption = "auto",
@@ -64,21 +75,23 @@ def pairs(
     Exit code 0: a result; 2: an error in the input; 3: some pair has no result, and the notes say why.
     """
     from hiercomp.checks import number_between
-    from hiercomp.score_files import read_score_file
     from hiercomp.tournament import compare_all
 
     number_between("alpha", alpha, 0, 0.5)
     outputs = {"--json": json_file, "--report": report}
     check_outputs(outputs, force)
-    for option, path in outputs.items():
+    for named_by, path in outputs.items():
         if path is not None and checkpoint is not None and path.absolute() == checkpoint.absolute():
-            raise ArgumentError(f"--checkpoint and {option} both name {path}.")
+            raise ArgumentError(f"--checkpoint and {named_by} both name {path}.")
     named = named_columns(column or [])
     source = None if report is None else score_source(scores)
+    table_of_scores = read_table(
+        scores, named, file_format=file_format, option=option, encoding=encoding, sep=sep, decimal=decimal
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HiercompWarning)  # they are in the summary
         result = compare_all(
-            read_score_file(scores, named),
+            table_of_scores,
             rope=parsed_rope(rope),
             engine=engine,
             baseline=baseline,

@@ -11,21 +11,29 @@ import typer
 from hiercomp.cli.shared import (
     AlphaOption,
     ColumnOption,
+    DecimalOption,
+    EncodingOption,
     EngineOption,
     ForceOption,
+    FormatOption,
+    ImporterOption,
     LowerIsBetterOption,
     PriorOption,
     RhoOption,
     SeedOption,
+    SeparatorOption,
     check_outputs,
     named_columns,
     named_priors,
     parsed_rope,
+    read_table,
     write_json,
 )
 from hiercomp.errors import ArgumentError, HiercompWarning
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from hiercomp.plan_result import PlanResult
 
 
@@ -44,6 +52,11 @@ def plan(
     right: Annotated[str | None, typer.Option(help="The right algorithm.")] = None,
     lower_is_better: LowerIsBetterOption = False,
     column: ColumnOption = None,
+    file_format: FormatOption = "auto",
+    option: ImporterOption = None,
+    encoding: EncodingOption = None,
+    sep: SeparatorOption = None,
+    decimal: DecimalOption = ".",
     datasets: Annotated[str, typer.Option(help="Numbers of data sets.", metavar="Q,Q,...")] = "10,20,30,50",
     runs: Annotated[
         str | None, typer.Option(help="Numbers of runs; by default 10, or those of the pilot.", metavar="R,R,...")
@@ -108,7 +121,11 @@ def plan(
         else:
             given = {option: value is not None for option, value in (assumed | {"--nu": nu}).items()}
             _refuse(given, "is what --pilot stands for; leave one of them out")
-            result = _pilot(pilot, left, right, lower_is_better, column or [], common)
+            named = named_columns(column or [])
+            table = read_table(
+                pilot, named, file_format=file_format, option=option, encoding=encoding, sep=sep, decimal=decimal
+            )
+            result = _pilot(table, left, right, lower_is_better, named, common)
             found = planning.plan_from_result(result, folds=folds, runs=number_of_runs, **common)
     if json_file is not None:
         write_json(_plain(found), json_file)
@@ -117,19 +134,17 @@ def plan(
 
 
 def _pilot(
-    path: Path,
+    table: pd.DataFrame,
     left: str | None,
     right: str | None,
     lower_is_better: bool,
-    column: list[str],
+    named: dict[str, str],
     common: dict[str, Any],
 ) -> Any:
     from hiercomp.hierarchical import HierarchicalComparison
-    from hiercomp.score_files import read_score_file
 
-    named = named_columns(column)
     comparison = HierarchicalComparison(
-        read_score_file(path, named),
+        table,
         left=left,
         right=right,
         rope=common["rope"],

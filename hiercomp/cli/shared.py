@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import sys
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hiercomp.errors import ArgumentError, ResultFileError
+from hiercomp.errors import ArgumentError, HiercompWarning, ResultFileError
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from hiercomp.pairwise_summary import PairwiseSummary
     from hiercomp.priors import Priors
     from hiercomp.report import Source
@@ -19,7 +22,19 @@ if TYPE_CHECKING:
 
 EXIT_ERROR, EXIT_FAILED, EXIT_INTERRUPTED = 2, 3, 130
 
-ScoresArgument = Annotated[Path, typer.Argument(help="Tidy scores: .csv, .csv.gz or .parquet.")]
+ScoresArgument = Annotated[
+    Path, typer.Argument(help="Scores: a tidy .csv, .csv.gz or .parquet file, or a result file of another tool.")
+]
+FormatOption = Annotated[
+    str, typer.Option("--format", help="auto, tidy, wide, weka, mlr3, tidymodels, mlflow, lm_eval or sklearn.")
+]
+ImporterOption = Annotated[
+    list[str] | None,
+    typer.Option(help="Of the format, such as measure=classif.acc or folds=10; may be repeated.", metavar="NAME=VALUE"),
+]
+EncodingOption = Annotated[str | None, typer.Option(help="Encoding of a text file; by default UTF-8.")]
+SeparatorOption = Annotated[str | None, typer.Option("--sep", help="What separates cells; by default found.")]
+DecimalOption = Annotated[str, typer.Option(help="The decimal sign.")]
 RopeOption = Annotated[str, typer.Option(help="Half-width of the region of equivalence, or LOWER:UPPER.")]
 RhoOption = Annotated[float | None, typer.Option(help="Correlation between folds; by default 1/folds.")]
 LowerIsBetterOption = Annotated[bool, typer.Option("--lower-is-better", help="The metric is a loss or an error.")]
@@ -83,6 +98,51 @@ def named_columns(pairs: list[str]) -> dict[str, str]:
             raise ArgumentError(f"--column must be ROLE=NAME such as score=auc, got {pair!r}.")
         columns[role] = name
     return columns
+
+
+def importer_options(pairs: list[str]) -> dict[str, Any]:
+    """NAME=VALUE as an argument of an importer: numbers, true and false as such, all else as text."""
+    found: dict[str, Any] = {}
+    for pair in pairs:
+        name, given, value = pair.partition("=")
+        if not given or not value or name in ("path", "source", "format", "columns", "rho"):
+            raise ArgumentError(f"--option must be NAME=VALUE such as folds=10, got {pair!r}.")
+        try:
+            found[name] = json.loads(value)
+        except (ValueError, RecursionError):
+            found[name] = value
+    return found
+
+
+def read_table(
+    path: Path,
+    columns: dict[str, str],
+    *,
+    file_format: str,
+    option: list[str] | None,
+    encoding: str | None,
+    sep: str | None,
+    decimal: str,
+) -> pd.DataFrame:
+    """The scores of a file, with what is to be said of its reading on standard error."""
+    from hiercomp.importers import read_scores
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", HiercompWarning)  # they are among the notes
+        table = read_scores(
+            path,
+            format=file_format,
+            columns=columns or None,
+            encoding=encoding,
+            separator=sep,
+            decimal=decimal,
+            **importer_options(option or []),
+        )
+    if table.attrs["format"] != "tidy":
+        typer.echo(f"hiercomp: {path} was read as {table.attrs['format']}", err=True)
+    for note in table.attrs["notes"]:
+        typer.echo(f"hiercomp: {one_line(note)}", err=True)
+    return table
 
 
 def score_source(path: Path) -> Source:

@@ -1,0 +1,69 @@
+"""``hiercomp crossval``: cross-validation from a plan file to a table of scores."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hiercomp.cli.shared import EXIT_FAILED, ForceOption, check_outputs, one_line
+from hiercomp.errors import ArgumentError, FailedCellsWarning, HiercompWarning
+
+
+def crossval(
+    plan: Annotated[Path, typer.Argument(help="A plan: estimators, data, folds and scoring, as TOML.")],
+    output: Annotated[
+        Path | None, typer.Option(help="Where the table goes: .csv, .csv.gz or .parquet; by default as the plan says.")
+    ] = None,
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="Keep every finished cell in this file, and go on from it where it exists.")
+    ] = None,
+    jobs: Annotated[int | None, typer.Option(help="Cells at once; -1 takes every core.")] = None,
+    dask: Annotated[str | None, typer.Option(help="Address of a Dask scheduler to run on.")] = None,
+    allow: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A package besides sklearn whose estimators may be imported; may be repeated.", metavar="NAME"
+        ),
+    ] = None,
+    on_error: Annotated[str, typer.Option(help="record goes on after a cell that fails; raise stops.")] = "record",
+    force: ForceOption = False,
+) -> None:
+    """Cross-validate estimators on data sets, all on the same folds, into a table for compare and pairs.
+
+    Exit code 0: every cell has a score; 2: an error in the plan or the data; 3: some cells failed.
+    """
+    from hiercomp.crossval.plan_file import read_plan
+    from hiercomp.crossval.run import cross_validate_all
+    from hiercomp.exports import write_scores
+
+    read = read_plan(plan, allow=allow or [])
+    target = output or read.output
+    if target is None:
+        raise ArgumentError("Where shall the table go? Pass --output scores.csv, or write output = ... into the plan.")
+    check_outputs({"--output": target}, force)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", HiercompWarning)
+        table = cross_validate_all(
+            read.estimators,
+            read.data,
+            cv=read.cv,
+            scoring=read.scoring,
+            n_jobs=jobs,
+            seed=read.seed,
+            checkpoint=checkpoint or read.checkpoint,
+            on_error=on_error,
+            dask=dask,
+        )
+    write_scores(table, target, overwrite=force)
+    for warning in caught:
+        typer.echo(f"hiercomp: warning: {one_line(str(warning.message))}", err=True)
+    counts = [
+        f"{table[column].nunique()} {what}" for column, what in (("dataset", "data sets"), ("algorithm", "algorithms"))
+    ]
+    typer.echo(f"{len(table)} scores of {' and '.join(counts)} are in {target}.")
+    failed = any(issubclass(warning.category, FailedCellsWarning) for warning in caught)
+    raise typer.Exit(EXIT_FAILED if failed else 0)

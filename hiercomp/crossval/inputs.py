@@ -1,0 +1,143 @@
+"""Checks of what a cross-validation is given: estimators, data sets and scorers."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from hiercomp.errors import ArgumentError
+from hiercomp.scores import ROLES, normal_name, shown
+
+OWN_COLUMNS = (*ROLES, "fit_time", "score_time", "error")
+
+
+@dataclass(frozen=True, eq=False)
+class LoadedData:
+    """Features, target and groups of one data set.
+
+    Attributes
+    ----------
+    X, y : array_like
+    groups : array_like or None
+    """
+
+    X: Any
+    y: Any
+    groups: Any = None
+
+    @cached_property
+    def digest(self) -> str:
+        """A hash of all of it, the same in every process."""
+        found = hashlib.sha256()
+        for values in (self.X, self.y, self.groups):
+            found.update(_digest(values).encode())
+        return found.hexdigest()
+
+
+def checked_estimators(estimators: Mapping[str, Any]) -> dict[str, Any]:
+    """Estimators by their names in normal form."""
+    named = _named("estimators", estimators)
+    for name, estimator in named.items():
+        if isinstance(estimator, type) or not all(hasattr(estimator, method) for method in ("fit", "get_params")):
+            kind = f"the class {estimator.__name__}" if isinstance(estimator, type) else repr(estimator)
+            hint = f" Pass {estimator.__name__}()." if isinstance(estimator, type) else ""
+            raise ArgumentError(f"estimators[{name!r}] must be an estimator with fit and get_params, got {kind}.{hint}")
+    return named
+
+
+def checked_data(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Data sets, or the functions that load them, by their names in normal form; the data are checked in their turn."""
+    return _named("data", data)
+
+
+def checked_scorers(scoring: Any, estimators: Mapping[str, Any]) -> dict[str, Any]:
+    """Scorers by the names of their columns."""
+    from sklearn.metrics import check_scoring
+
+    if isinstance(scoring, Mapping):
+        named = dict(scoring)
+    elif isinstance(scoring, Sequence) and not isinstance(scoring, str):
+        named = {str(name): name for name in scoring}
+        if len(named) < len(scoring):
+            raise ArgumentError(f"scoring names a scorer twice: {list(scoring)!r}.")
+    else:
+        named = {"score": scoring}
+    if not named:
+        raise ArgumentError("scoring is empty. Name a scorer such as 'accuracy'.")
+    found = {}
+    for name, scorer in named.items():
+        if name in OWN_COLUMNS and (len(named) > 1 or name != "score"):
+            raise ArgumentError(f"scoring can't have a scorer called {name!r}: the table has a column of that name.")
+        try:
+            found[str(name)] = check_scoring(next(iter(estimators.values())), scoring=scorer)
+        except (ValueError, TypeError) as error:
+            raise ArgumentError(f"scoring={scorer!r} is not a scorer: {error}") from error
+    return found
+
+
+def loaded(name: str, source: Any) -> LoadedData:
+    """A data set that is here, or what its function loads.
+
+    Raises
+    ------
+    ArgumentError
+        If it is not (X, y) or (X, y, groups), or their lengths differ. What the function raises goes through.
+    """
+    given = source() if isinstance(source, Callable) else source  # type: ignore[arg-type]
+    if not isinstance(given, tuple | list) or len(given) not in (2, 3):
+        raise ArgumentError(
+            f"data[{name!r}] must be (X, y), (X, y, groups) or a function that returns them, got {type(given).__name__}."
+        )
+    found = LoadedData(*given)
+    rows = _length(name, "X", found.X)
+    for part, values in (("y", found.y), ("groups", found.groups)):
+        if values is None and part == "groups":
+            continue
+        if _length(name, part, values) != rows:
+            raise ArgumentError(
+                f"data[{name!r}]: X has {rows} rows and {part} has {_length(name, part, values)}; they must be equal."
+            )
+    return found
+
+
+def _named(argument: str, values: Any) -> dict[str, Any]:
+    if not isinstance(values, Mapping) or not values:
+        what = "an empty mapping" if isinstance(values, Mapping) else type(values).__name__
+        raise ArgumentError(f"{argument} must be a mapping with at least one name, got {what}.")
+    named = {}
+    for given, value in values.items():
+        name = normal_name(given)
+        if not isinstance(given, str) or not name:
+            raise ArgumentError(f"{argument} has a name that is not a text or empty: {given!r}.")
+        if name in named:
+            raise ArgumentError(
+                f"{argument} has two names that differ only by outer spaces or Unicode form: {shown(name)!r}."
+            )
+        named[name] = value
+    return named
+
+
+def _length(name: str, part: str, values: Any) -> int:
+    shape = getattr(values, "shape", None)  # a sparse matrix has no len()
+    try:
+        return int(shape[0]) if shape else len(values)
+    except (TypeError, IndexError):
+        raise ArgumentError(
+            f"data[{name!r}]: {part} must be an array or a data frame, got {type(values).__name__}."
+        ) from None
+
+
+def _digest(values: Any) -> str:
+    import joblib
+    import pandas as pd
+
+    if isinstance(values, pd.DataFrame | pd.Series):
+        frame = values.to_frame() if isinstance(values, pd.Series) else values
+        names = [str(name) for name in frame.columns]
+        kinds = [str(kind) for kind in frame.dtypes]
+        rows = pd.util.hash_pandas_object(frame, index=False).to_numpy().tobytes()
+        return hashlib.sha256(repr((names, kinds)).encode() + rows).hexdigest()
+    return str(joblib.hash(values, hash_name="sha1"))

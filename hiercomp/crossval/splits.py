@@ -1,0 +1,143 @@
+"""The folds of a data set, the same for every estimator, and the correlation that they bring about."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiercomp.errors import ArgumentError, DefaultedRhoWarning, Note
+from hiercomp.scores import shown
+
+Indices = NDArray[np.intp]
+
+PLAIN_FOLDS = ("KFold", "StratifiedKFold", "RepeatedKFold", "RepeatedStratifiedKFold", "LeaveOneOut")
+HOLD_OUT = ("ShuffleSplit", "StratifiedShuffleSplit")
+
+
+@dataclass(frozen=True, eq=False)
+class Splits:
+    """Training and test rows of every fold of a data set.
+
+    Attributes
+    ----------
+    training, test : tuple of ndarray of int
+        Rows, one array for each fold.
+    runs, folds : tuple of int
+        Number of the run, and of the fold within it, counted from 1.
+    rho : float
+        Correlation between two scores.
+    assumption : str or None
+        What rho rests on where the splitter's folds are not those of plain cross-validation.
+    """
+
+    training: tuple[Indices, ...]
+    test: tuple[Indices, ...]
+    runs: tuple[int, ...]
+    folds: tuple[int, ...]
+    rho: float
+    assumption: str | None
+
+    def __len__(self) -> int:
+        return len(self.test)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of all rows."""
+        found = hashlib.sha256()
+        for rows in (*self.training, *self.test):
+            found.update(len(rows).to_bytes(8, "little"))
+            found.update(np.ascontiguousarray(rows, dtype="<i8").tobytes())
+        return found.hexdigest()
+
+
+def seeded(cv: Any, seed: int) -> Any:
+    """A copy of a splitter whose random state, where it is open, is ``seed``."""
+    if not hasattr(cv, "random_state") or cv.random_state is not None:
+        return cv
+    chosen = copy.deepcopy(cv)
+    chosen.random_state = seed
+    return chosen
+
+
+def draw_splits(dataset: str, X: Any, y: Any, groups: Any, cv: Any, *, classifier: bool) -> Splits:
+    """Draw the folds of a data set, once.
+
+    Parameters
+    ----------
+    dataset : str
+        For messages.
+    X, y, groups : array_like
+        As scikit-learn's splitters take them.
+    cv : int, splitter or iterable
+        As in scikit-learn's `check_cv`; its random state is set.
+    classifier : bool
+        Whether a whole number means stratified folds.
+
+    Raises
+    ------
+    ArgumentError
+        If the splitter can't split these data; the message is scikit-learn's.
+    """
+    from sklearn.model_selection import check_cv
+
+    try:
+        splitter = check_cv(cv, y, classifier=classifier)
+        pairs = [(np.asarray(rows), np.asarray(test)) for rows, test in splitter.split(X, y, groups)]
+    except (ValueError, TypeError) as error:
+        raise ArgumentError(f"Data set {shown(dataset)!r} can't be split by {cv!r}: {error}") from error
+    if not pairs:
+        raise ArgumentError(f"The splitter {cv!r} gives no fold of data set {shown(dataset)!r}.")
+    if pairs[0][0].dtype == bool:
+        pairs = [(np.flatnonzero(rows), np.flatnonzero(test)) for rows, test in pairs]
+    count = len(pairs)
+    repeats = getattr(splitter, "n_repeats", 1)
+    folds_of_a_run = count // repeats
+    if _is_hold_out(splitter):
+        runs, folds = tuple(range(1, count + 1)), (1,) * count
+    else:
+        runs = tuple(1 + i // folds_of_a_run for i in range(count))
+        folds = tuple(1 + i % folds_of_a_run for i in range(count))
+    share = float(np.mean([len(test) / (len(rows) + len(test)) for rows, test in pairs]))
+    rho, assumption = _correlation(splitter, folds_of_a_run, share)
+    return Splits(tuple(rows for rows, _ in pairs), tuple(test for _, test in pairs), runs, folds, rho, assumption)
+
+
+def assumption_note(splits: Splits, dataset: str) -> Note | None:
+    """The warning about a rho that rests on an assumption."""
+    if splits.assumption is None:
+        return None
+    text = f"rho = {splits.rho:.3g} for data set {shown(dataset)!r} and others with its splitter: {splits.assumption}"
+    return Note(DefaultedRhoWarning, text)
+
+
+def _is_hold_out(splitter: Any) -> bool:
+    from sklearn.model_selection import BaseShuffleSplit
+
+    return isinstance(splitter, BaseShuffleSplit)
+
+
+def _correlation(splitter: Any, folds: int, share: float) -> tuple[float, str | None]:
+    """Rho, and what it rests on where that is more than the share of test cases."""
+    kind = type(splitter).__name__
+    rest = " Change the column rho if you know better."
+    if _is_hold_out(splitter):
+        if kind in HOLD_OUT:
+            return share, None
+        return share, f"the share of test cases, as for plain hold-out, although {kind} draws whole groups.{rest}"
+    rho = 1 / folds if folds > 1 else share
+    if kind in PLAIN_FOLDS:
+        return rho, None
+    if kind == "TimeSeriesSplit":
+        why = "1/k of k folds, although the training sets of a time series grow from fold to fold"
+    elif "Group" in kind:
+        why = f"1/k of k folds, as for plain cross-validation, although {kind} keeps groups together"
+    else:
+        given = "a list of splits" if kind.startswith("_") else kind
+        why = f"1/k of k folds, as for plain cross-validation, although {given} is not known to be it"
+    return rho, f"{why}.{rest}"

@@ -1,0 +1,307 @@
+"""Paired cross-validation: the same cells as scikit-learn's, folds and rho of every splitter, failures, and data once."""
+
+from __future__ import annotations
+
+import os
+import warnings
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.datasets import load_iris, load_wine
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import (
+    GroupKFold,
+    GroupShuffleSplit,
+    KFold,
+    LeaveOneGroupOut,
+    LeaveOneOut,
+    PredefinedSplit,
+    RepeatedKFold,
+    RepeatedStratifiedKFold,
+    ShuffleSplit,
+    StratifiedKFold,
+    StratifiedShuffleSplit,
+    TimeSeriesSplit,
+    cross_validate,
+)
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+import hiercomp as hc
+from hiercomp.crossval import cross_validate_all
+from hiercomp.crossval.splits import draw_splits
+
+TIMES = ["fit_time", "score_time"]
+IRIS, WINE = load_iris(return_X_y=True), load_wine(return_X_y=True)
+ESTIMATORS = {
+    "nb": GaussianNB(),
+    "tree": DecisionTreeClassifier(max_depth=3, random_state=4),
+    "logistic": make_pipeline(StandardScaler(), LogisticRegression()),
+}
+FAST = {name: ESTIMATORS[name] for name in ("nb", "tree")}
+CV = RepeatedStratifiedKFold(n_splits=5, n_repeats=2, random_state=3)
+
+
+class Fails(ClassifierMixin, BaseEstimator):
+    """Naive Bayes that fails on some training sets, always the same ones."""
+
+    def __init__(self, how: str = "raise") -> None:
+        self.how = how
+
+    def fit(self, X, y):
+        if round(float(X.sum()), 1) * 10 % 3 < 1:
+            if self.how == "die":
+                os._exit(9)
+            raise RuntimeError("too many petals")
+        self.model_ = GaussianNB().fit(X, y)
+        self.classes_ = self.model_.classes_
+        return self
+
+    def predict(self, X):
+        return self.model_.predict(X)
+
+
+class Random(ClassifierMixin, BaseEstimator):
+    """Guesses by NumPy's global generator, as old estimators do."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.random.choice(self.classes_, len(X))  # noqa: NPY002
+
+
+def run(estimators, data, **options) -> pd.DataFrame:
+    return cross_validate_all(estimators, data, **{"cv": CV, "progress": False} | options)
+
+
+def test_every_cell_is_scikit_learns():
+    table = run(ESTIMATORS, {"iris": IRIS, "wine": lambda: WINE})
+    assert list(table.columns) == ["dataset", "algorithm", "run", "fold", "score", "rho", *TIMES]
+    assert len(table) == 2 * 10 * 3
+    for dataset, (X, y) in {"iris": IRIS, "wine": WINE}.items():
+        for name, estimator in ESTIMATORS.items():
+            rows = table[(table["dataset"] == dataset) & (table["algorithm"] == name)]
+            expected = cross_validate(estimator, X, y, cv=CV, scoring="accuracy")["test_score"]
+            np.testing.assert_array_equal(rows["score"], expected)
+            assert list(rows["run"]) == [1] * 5 + [2] * 5
+            assert list(rows["fold"]) == [1, 2, 3, 4, 5] * 2
+    assert (table[TIMES] > 0).all().all()
+    assert (table["rho"] == 0.2).all()
+
+
+def test_the_table_can_be_compared_as_it_stands():
+    table = run(FAST, {name: IRIS for name in "abcd"} | {"wine": WINE})
+    comparison = hc.HierarchicalComparison(table, "nb", "tree")
+    np.testing.assert_array_equal(comparison.differences.rho, [0.2] * 5)
+    np.testing.assert_array_equal(comparison.differences.n, [10] * 5)
+
+
+def test_several_scorers_make_several_columns_in_one_pass():
+    table = run(FAST, {"iris": IRIS}, scoring=["accuracy", "neg_log_loss"])
+    X, y = IRIS
+    expected = cross_validate(FAST["nb"], X, y, cv=CV, scoring=["accuracy", "neg_log_loss"])
+    rows = table[table["algorithm"] == "nb"]
+    np.testing.assert_array_equal(rows["accuracy"], expected["test_accuracy"])
+    np.testing.assert_array_equal(rows["neg_log_loss"], expected["test_neg_log_loss"])
+    named = run(FAST, {"iris": IRIS}, scoring={"loss": "neg_log_loss", "right": lambda model, X, y: model.score(X, y)})
+    np.testing.assert_array_equal(named["loss"], table["neg_log_loss"])
+    np.testing.assert_array_equal(named["right"], table["accuracy"])
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        (pd.DataFrame(IRIS[0], columns=list("abcd")), pd.Series(IRIS[1])),
+        (sparse.csr_matrix(IRIS[0]), IRIS[1]),
+        (IRIS[0].tolist(), IRIS[1].tolist()),
+    ],
+    ids=["frame", "sparse", "lists"],
+)
+def test_any_kind_of_table_gives_the_same_scores(data):
+    tree = {"tree": DecisionTreeClassifier(max_depth=3, random_state=4)}
+    pd.testing.assert_frame_equal(
+        run(tree, {"iris": data}).drop(columns=TIMES), run(tree, {"iris": IRIS}).drop(columns=TIMES)
+    )
+
+
+def test_processes_and_the_order_of_names_change_no_score():
+    estimators = FAST | {"forest": RandomForestClassifier(5), "random": Random()}
+    one = run(estimators, {"iris": IRIS, "wine": WINE}, seed=7)
+    two = run(dict(reversed(estimators.items())), {"wine": WINE, "iris": IRIS}, seed=7, n_jobs=2)
+    key = ["dataset", "algorithm", "run", "fold"]
+    pd.testing.assert_frame_equal(
+        one.sort_values(key, ignore_index=True).drop(columns=TIMES),
+        two.sort_values(key, ignore_index=True).drop(columns=TIMES),
+    )
+
+
+def test_the_seed_draws_folds_and_open_random_states_and_leaves_the_global_generator_alone():
+    open_states = {"forest": RandomForestClassifier(3), "random": Random()}
+    cv = RepeatedStratifiedKFold(n_splits=3, n_repeats=2)
+    state = np.random.get_state()[1].copy()  # noqa: NPY002
+    tables = [run(open_states, {"iris": IRIS}, cv=cv, seed=seed)["score"] for seed in (1, 1, 2)]
+    np.testing.assert_array_equal(np.random.get_state()[1], state)  # noqa: NPY002
+    assert tables[0].equals(tables[1])
+    assert not tables[0].equals(tables[2])
+    assert cv.random_state is None
+    assert open_states["forest"].random_state is None
+    assert not hasattr(open_states["forest"], "estimators_")
+    assert tables[0][1::2].nunique() > 1  # every cell guesses anew
+
+
+GROUPS = np.arange(150) % 6
+
+
+@pytest.mark.parametrize(
+    ("cv", "rho", "runs", "folds"),
+    [
+        (5, 1 / 5, {1}, 5),
+        (KFold(4), 1 / 4, {1}, 4),
+        (StratifiedKFold(10), 1 / 10, {1}, 10),
+        (RepeatedKFold(n_splits=3, n_repeats=4), 1 / 3, {1, 2, 3, 4}, 3),
+        (RepeatedStratifiedKFold(n_splits=2, n_repeats=5), 1 / 2, {1, 2, 3, 4, 5}, 2),
+        (LeaveOneOut(), 1 / 150, {1}, 150),
+        (ShuffleSplit(3, test_size=0.2), 0.2, {1, 2, 3}, 1),
+        (StratifiedShuffleSplit(2, test_size=30), 0.2, {1, 2}, 1),
+        (ShuffleSplit(3, train_size=60, test_size=30), 1 / 3, {1, 2, 3}, 1),  # of the cases that are used
+    ],
+)
+def test_rho_runs_and_folds_follow_the_splitter(cv, rho, runs, folds):
+    splits = draw_splits("iris", *IRIS, None, cv, classifier=True)
+    assert splits.rho == pytest.approx(rho, rel=1e-12)
+    assert splits.assumption is None
+    assert set(splits.runs) == runs
+    assert max(splits.folds) == folds
+    assert len(set(zip(splits.runs, splits.folds, strict=True))) == len(splits)
+
+
+@pytest.mark.parametrize(
+    ("cv", "rho", "words"),
+    [
+        (GroupKFold(3), 1 / 3, "GroupKFold keeps groups together"),
+        (LeaveOneGroupOut(), 1 / 6, "LeaveOneGroupOut keeps groups together"),
+        (GroupShuffleSplit(4, test_size=2), 1 / 3, "GroupShuffleSplit draws whole groups"),
+        (TimeSeriesSplit(5), 1 / 5, "grow from fold to fold"),
+        (PredefinedSplit(np.arange(150) % 4), 1 / 4, "PredefinedSplit is not known to be it"),
+        ([(np.arange(100), np.arange(100, 150)), (np.arange(50, 150), np.arange(50))], 1 / 2, "a list of splits is"),
+    ],
+)
+def test_an_assumed_rho_is_said_once_and_stored(cv, rho, words):
+    shuffled = np.random.default_rng(0).permutation(150)
+    data = (IRIS[0][shuffled], IRIS[1][shuffled]) + ((GROUPS,) if "Group" in type(cv).__name__ else ())
+    with pytest.warns(hc.DefaultedRhoWarning, match=words) as caught:
+        table = run(FAST, {"one": data, "two": data}, cv=cv)
+    assert len(caught) == 1
+    assert table["rho"].to_numpy() == pytest.approx(rho, rel=1e-12)
+
+
+def test_a_regression_has_plain_folds_for_a_whole_number():
+    y = IRIS[0][:, 0]
+    table = run({"ridge": Ridge(), "weak": Ridge(alpha=100)}, {"iris": (IRIS[0][:, 1:], y)}, cv=4, scoring="r2")
+    expected = cross_validate(Ridge(), IRIS[0][:, 1:], y, cv=KFold(4), scoring="r2")["test_score"]
+    np.testing.assert_array_equal(table.loc[table["algorithm"] == "ridge", "score"], expected)
+
+
+def test_a_cell_that_fails_is_recorded_and_the_run_goes_on():
+    with pytest.warns(hc.FailedCellsWarning, match=r"of 20 cells failed.*estimator 'fails', run \d, fold \d: Runtime"):
+        table = run({"fails": Fails(), "nb": GaussianNB()}, {"iris": IRIS})
+    failed = table["error"].notna()
+    assert 0 < failed.sum() < 10
+    assert set(table.loc[failed, "error"]) == {"RuntimeError: too many petals"}
+    assert table.loc[failed, "score"].isna().all()
+    assert table.loc[~failed, "score"].notna().all()
+    with pytest.raises(hc.ScoreTableError, match="scores are missing"):
+        hc.HierarchicalComparison(table)
+
+
+def test_on_error_raise_stops_at_the_cell():
+    with pytest.raises(
+        hc.EngineError, match=r"data set 'iris', estimator 'fails', run \d, fold \d failed: RuntimeError"
+    ):
+        run({"fails": Fails(), "nb": GaussianNB()}, {"iris": IRIS}, on_error="raise")
+
+
+def test_a_run_without_any_score_is_an_error():
+    with pytest.raises(hc.EngineError, match=r"All 10 cells failed\. The first, data set 'iris'.*continuous"):
+        run({"ridge": Ridge()}, {"iris": IRIS})
+
+
+def test_a_score_that_is_not_finite_is_a_failure():
+    calls = iter(range(100))
+    with pytest.warns(hc.FailedCellsWarning, match="5 of 10 cells"):
+        table = run({"nb": GaussianNB()}, {"iris": IRIS}, scoring=lambda model, X, y: [np.nan, 1.0][next(calls) % 2])
+    assert list(table["error"].isna()) == [False, True] * 5
+    assert set(table["error"].dropna()) == {"the score 'score' is nan"}
+
+
+@pytest.mark.slow
+def test_a_worker_that_dies_costs_its_cells_only():
+    raised = run_quietly({"fails": Fails("raise"), "nb": GaussianNB()})
+    died = run_quietly({"fails": Fails("die"), "nb": GaussianNB()}, n_jobs=2)
+    assert set(died["error"].dropna()) == {"the process died, for lack of memory or by a crash"}
+    columns = ["dataset", "algorithm", "run", "fold", "score", "rho"]
+    pd.testing.assert_frame_equal(died[columns], raised[columns])
+
+
+def run_quietly(estimators, **options) -> pd.DataFrame:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return run(estimators, {"iris": IRIS}, **options)
+
+
+def test_data_are_loaded_in_their_turn_and_once():
+    loaded = []
+
+    def load(name):
+        loaded.append(name)
+        return IRIS
+
+    run(FAST, {name: lambda name=name: load(name) for name in "cab"})
+    assert loaded == ["c", "a", "b"]
+
+
+def test_an_active_backend_is_used():
+    with joblib.parallel_config(backend="threading", n_jobs=2):
+        threads = run(FAST, {"iris": IRIS})
+    pd.testing.assert_frame_equal(threads.drop(columns=TIMES), run(FAST, {"iris": IRIS}).drop(columns=TIMES))
+
+
+@pytest.mark.parametrize(
+    ("estimators", "data", "options", "words"),
+    [
+        ({}, {"iris": IRIS}, {}, "estimators must be a mapping with at least one name, got an empty mapping"),
+        ([GaussianNB()], {"iris": IRIS}, {}, "estimators must be a mapping .* got list"),
+        ({"nb": GaussianNB}, {"iris": IRIS}, {}, r"got the class GaussianNB\. Pass GaussianNB\(\)"),
+        ({"nb": 3}, {"iris": IRIS}, {}, "must be an estimator with fit and get_params, got 3"),
+        ({" ": GaussianNB()}, {"iris": IRIS}, {}, "a name that is not a text or empty"),
+        ({"nb": GaussianNB(), "nb ": GaussianNB()}, {"iris": IRIS}, {}, "differ only by outer spaces"),
+        (FAST, {}, {}, "data must be a mapping"),
+        (FAST, {"iris": IRIS[0]}, {}, r"data\['iris'\] must be \(X, y\)"),
+        (FAST, {"iris": (IRIS[0], IRIS[1][:-1])}, {}, "X has 150 rows and y has 149"),
+        (FAST, {"iris": (3, IRIS[1])}, {}, "X must be an array or a data frame, got int"),
+        (FAST, {"iris": IRIS}, {"scoring": "acuracy"}, "scoring='acuracy' is not a scorer"),
+        (FAST, {"iris": IRIS}, {"scoring": []}, "scoring is empty"),
+        (FAST, {"iris": IRIS}, {"scoring": ["accuracy", "accuracy"]}, "names a scorer twice"),
+        (FAST, {"iris": IRIS}, {"scoring": {"run": "accuracy"}}, "can't have a scorer called 'run'"),
+        (FAST, {"iris": IRIS}, {"cv": "ten"}, "can't be split by 'ten'"),
+        (FAST, {"iris": IRIS}, {"cv": StratifiedKFold(51)}, r"'iris' can't be split by StratifiedKFold\(n_splits=51"),
+        (FAST, {"iris": IRIS}, {"cv": GroupKFold(3)}, "The 'groups' parameter should not be None"),
+        (FAST, {"iris": IRIS}, {"cv": []}, "gives no fold of data set 'iris'"),
+        (FAST, {"iris": IRIS}, {"seed": -1}, "seed must be between 0 and"),
+        (FAST, {"iris": IRIS}, {"n_jobs": 0}, "n_jobs must be the number of processes"),
+        (FAST, {"iris": IRIS}, {"on_error": "ignore"}, "on_error must be 'record' or 'raise'"),
+        (FAST, {"iris": IRIS}, {"progress": "yes"}, "progress must be True or False"),
+    ],
+)
+def test_a_wrong_argument_is_refused_in_words(estimators, data, options, words):
+    with pytest.raises(hc.ArgumentError, match=words):
+        run(estimators, data, **options)
