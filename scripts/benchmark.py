@@ -19,7 +19,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from benchmarks import closed_forms, growth, pairs, pictures, sampling, scores
+from benchmarks import closed_forms, crossval, growth, pairs, pictures, reading, sampling
 from benchmarks.measure import Context, Row
 from rich.console import Console
 from rich.table import Table
@@ -41,8 +41,8 @@ ROWS: dict[str, Callable[[Context], list[Row]]] = {
     "poisson_binomial": closed_forms.poisson_binomial,
     "signed_rank": closed_forms.signed_rank,
     "tests": closed_forms.tests,
-    "crossval": scores.crossval,
-    "reading": scores.reading,
+    "crossval": crossval.crossval,
+    "reading": reading.reading,
     "plots": pictures.drawn_plots,
     "report": pictures.report,
     "import": pictures.importing,

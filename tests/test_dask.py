@@ -6,6 +6,7 @@ import logging
 import os
 import signal
 import sqlite3
+import subprocess
 import sys
 import threading
 import time
@@ -17,7 +18,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import make_classification
+from sklearn.datasets import load_iris, make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.naive_bayes import GaussianNB
@@ -166,6 +167,37 @@ def test_a_killed_worker_costs_no_cell_and_data_are_sent_once(cluster, tmp_path)
         assert killed
         assert killed[0] < len(found)
     pd.testing.assert_frame_equal(found[columns], serial[columns])
+
+
+PLAN = """
+seed = 2
+[cv]
+splitter = "RepeatedStratifiedKFold"
+n_splits = 5
+n_repeats = 2
+[estimators.nb]
+class = "sklearn.naive_bayes.GaussianNB"
+[estimators.forest]
+class = "sklearn.ensemble.RandomForestClassifier"
+parameters = { n_estimators = 3 }
+[data.iris]
+file = "iris.csv"
+target = "target"
+"""
+
+
+@pytest.mark.slow
+def test_the_command_runs_a_plan_on_a_cluster(cluster, tmp_path):
+    load_iris(as_frame=True).frame.to_csv(tmp_path / "iris.csv", index=False)
+    (tmp_path / "plan.toml").write_text(PLAN)
+    tables = []
+    for name, more in (("here.csv", []), ("there.csv", ["--dask", cluster.scheduler_address])):
+        command = [sys.executable, "-m", "hiercomp.cli", "crossval", "plan.toml", "--output", name, *more]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, done.stderr
+        tables.append(pd.read_csv(tmp_path / name).drop(columns=["fit_time", "score_time"]))
+    assert len(tables[0]) == 20
+    pd.testing.assert_frame_equal(*tables, check_exact=True)
 
 
 def test_a_scheduler_that_does_not_answer_is_an_error(table, monkeypatch):

@@ -16,6 +16,7 @@ from hiercomp.cli.shared import (
     FormatOption,
     ImporterOption,
     LowerIsBetterOption,
+    PercentOption,
     RhoOption,
     SeparatorOption,
     check_outputs,
@@ -35,6 +36,7 @@ def check(
     encoding: EncodingOption = None,
     sep: SeparatorOption = None,
     decimal: DecimalOption = ".",
+    percent: PercentOption = False,
     json_file: Annotated[Path | None, typer.Option("--json", help="Also write the check as JSON; - prints it.")] = None,
     force: ForceOption = False,
 ) -> None:
@@ -54,6 +56,7 @@ def check(
         encoding=encoding,
         separator=sep,
         decimal=decimal,
+        percent=percent,
         **importer_options(option or []),
     )
     if json_file is not None:

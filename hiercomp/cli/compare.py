@@ -20,6 +20,7 @@ from hiercomp.cli.shared import (
     FormatOption,
     ImporterOption,
     LowerIsBetterOption,
+    PercentOption,
     PriorOption,
     RhoOption,
     RopeOption,
@@ -70,6 +71,7 @@ def compare(
     encoding: EncodingOption = None,
     sep: SeparatorOption = None,
     decimal: DecimalOption = ".",
+    percent: PercentOption = False,
     prior: PriorOption = "default",
     alpha: AlphaOption = 0.05,
     engine: EngineOption = "auto",
@@ -105,7 +107,14 @@ def compare(
     named = named_columns(column or [])
     source = None if report is None else score_source(scores)
     table_of_scores = read_table(
-        scores, named, file_format=file_format, option=option, encoding=encoding, sep=sep, decimal=decimal
+        scores,
+        named,
+        file_format=file_format,
+        option=option,
+        encoding=encoding,
+        sep=sep,
+        decimal=decimal,
+        percent=percent,
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HiercompWarning)  # they are in the summary

@@ -20,6 +20,7 @@ from hiercomp.cli.shared import (
     FormatOption,
     ImporterOption,
     LowerIsBetterOption,
+    PercentOption,
     PriorOption,
     RhoOption,
     RopeOption,
@@ -53,6 +54,7 @@ def pairs(
     encoding: EncodingOption = None,
     sep: SeparatorOption = None,
     decimal: DecimalOption = ".",
+    percent: PercentOption = False,
     prior: PriorOption = "default",
     alpha: AlphaOption = 0.05,
     engine: EngineOption = "auto",
@@ -86,7 +88,14 @@ def pairs(
     named = named_columns(column or [])
     source = None if report is None else score_source(scores)
     table_of_scores = read_table(
-        scores, named, file_format=file_format, option=option, encoding=encoding, sep=sep, decimal=decimal
+        scores,
+        named,
+        file_format=file_format,
+        option=option,
+        encoding=encoding,
+        sep=sep,
+        decimal=decimal,
+        percent=percent,
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HiercompWarning)  # they are in the summary

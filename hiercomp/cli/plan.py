@@ -18,6 +18,7 @@ from hiercomp.cli.shared import (
     FormatOption,
     ImporterOption,
     LowerIsBetterOption,
+    PercentOption,
     PriorOption,
     RhoOption,
     SeedOption,
@@ -57,6 +58,7 @@ def plan(
     encoding: EncodingOption = None,
     sep: SeparatorOption = None,
     decimal: DecimalOption = ".",
+    percent: PercentOption = False,
     datasets: Annotated[str, typer.Option(help="Numbers of data sets.", metavar="Q,Q,...")] = "10,20,30,50",
     runs: Annotated[
         str | None, typer.Option(help="Numbers of runs; by default 10, or those of the pilot.", metavar="R,R,...")
@@ -123,7 +125,14 @@ def plan(
             _refuse(given, "is what --pilot stands for; leave one of them out")
             named = named_columns(column or [])
             table = read_table(
-                pilot, named, file_format=file_format, option=option, encoding=encoding, sep=sep, decimal=decimal
+                pilot,
+                named,
+                file_format=file_format,
+                option=option,
+                encoding=encoding,
+                sep=sep,
+                decimal=decimal,
+                percent=percent,
             )
             result = _pilot(table, left, right, lower_is_better, named, common)
             found = planning.plan_from_result(result, folds=folds, runs=number_of_runs, **common)

@@ -34,6 +34,7 @@ ImporterOption = Annotated[
 ]
 EncodingOption = Annotated[str | None, typer.Option(help="Encoding of a text file; by default UTF-8.")]
 SeparatorOption = Annotated[str | None, typer.Option("--sep", help="What separates cells; by default found.")]
+PercentOption = Annotated[bool, typer.Option("--percent", help="Take cells such as 91% and divide them by 100.")]
 DecimalOption = Annotated[str, typer.Option(help="The decimal sign.")]
 RopeOption = Annotated[str, typer.Option(help="Half-width of the region of equivalence, or LOWER:UPPER.")]
 RhoOption = Annotated[float | None, typer.Option(help="Correlation between folds; by default 1/folds.")]
@@ -123,6 +124,7 @@ def read_table(
     encoding: str | None,
     sep: str | None,
     decimal: str,
+    percent: bool,
 ) -> pd.DataFrame:
     """The scores of a file, with what is to be said of its reading on standard error."""
     from hiercomp.importers import read_scores
@@ -136,6 +138,7 @@ def read_table(
             encoding=encoding,
             separator=sep,
             decimal=decimal,
+            percent=percent,
             **importer_options(option or []),
         )
     if table.attrs["format"] != "tidy":

@@ -88,6 +88,7 @@ def read_scores(
     encoding: str | None = None,
     separator: str | None = None,
     decimal: str = ".",
+    percent: bool = False,
     **options: Any,
 ) -> pd.DataFrame:
     r"""Scores of a file in any of the formats of `IMPORTERS`, recognised by its content.
@@ -106,6 +107,8 @@ def read_scores(
         Between cells; by default a comma.
     decimal : str
         The decimal sign.
+    percent : bool
+        Take cells such as ``91%`` and divide them by 100.
     **options
         Arguments of the importer of the format, such as ``measure`` and ``fraction`` of `read_weka`.
 
@@ -131,8 +134,8 @@ def read_scores(
     >>> scores.attrs["format"], len(scores)
     ('wide', 4)
     """
-    layout = {"encoding": encoding, "separator": separator, "decimal": decimal}
-    given = {name: value for name, value in layout.items() if value not in (None, ".")}
+    layout = {"encoding": encoding, "separator": separator, "decimal": decimal, "percent": percent}
+    given = {name: value for name, value in layout.items() if value not in (None, ".", False)}
     if format == "auto":
         format = recognised_format(path, columns, encoding=encoding, separator=separator, options=options)
     if format not in IMPORTERS:

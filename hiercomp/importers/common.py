@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Source: TypeAlias = "str | Path | pd.DataFrame"
 
-LAYOUT_OPTIONS = ("encoding", "separator", "decimal")
+LAYOUT_OPTIONS = ("encoding", "separator", "decimal", "percent")
 HEAD_BYTES = 1 << 20  # enough for any header, and for telling a format
 LARGEST_TEXT = 256 << 20  # of files that are read as a whole, after decompression
 

@@ -1,0 +1,95 @@
+"""Every command reads files of other layouts and tools, and says what it took them for."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+COMMON = ("--left", "nb", "--right", "tree", "--json", "-")
+QUICK = ("--engine", "quadrature", "--prior", "gaussian")
+
+
+@pytest.fixture
+def tidy(tmp_path) -> pd.DataFrame:
+    generator = np.random.default_rng(3)
+    index = pd.MultiIndex.from_product(
+        [[f"d{i}" for i in range(5)], ["nb", "tree"], range(1, 6)], names=["dataset", "algorithm", "fold"]
+    )
+    frame = index.to_frame(index=False).assign(score=generator.normal(0.8, 0.02, 50).round(3))
+    frame.to_csv(tmp_path / "tidy.csv", index=False)
+    return frame
+
+
+def hiercomp(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "hiercomp.cli", *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
+
+
+def wide(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.pivot(index=["dataset", "fold"], columns="algorithm", values="score").reset_index()
+
+
+@pytest.mark.parametrize("command", ["compare", "pairs"])
+def test_decimal_commas_and_a_column_for_each_algorithm_give_the_same_result(tmp_path, tidy, command):
+    wide(tidy).to_csv(tmp_path / "wide.csv", sep=";", decimal=",", index=False, encoding="utf-16")
+    options = (*(COMMON if command == "compare" else COMMON[4:]), *QUICK)
+    expected = hiercomp(tmp_path, command, "tidy.csv", *options)
+    assert expected.returncode == 0, expected.stderr
+    assert expected.stderr == ""
+    done = hiercomp(tmp_path, command, "wide.csv", "--sep", ";", "--decimal", ",", *options)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.splitlines()[0] == "hiercomp: wide.csv was read as wide"
+    found, wanted = json.loads(done.stdout), json.loads(expected.stdout)
+    for key in ("title", "verdicts", "pairs", "probabilities", "next_dataset"):
+        assert found.get(key) == wanted.get(key)
+    refused = hiercomp(tmp_path, command, "wide.csv", *options)
+    assert refused.returncode == 2
+    assert "--sep ';' --decimal ','" in refused.stderr
+    assert refused.stderr.count("\n") == 1
+
+
+def test_percent_signs_are_read_by_option_and_said(tmp_path, tidy):
+    tidy.assign(score=[f"{100 * score:.1f}%" for score in tidy["score"]]).to_csv(tmp_path / "percent.csv", index=False)
+    refused = hiercomp(tmp_path, "compare", "percent.csv", *COMMON, *QUICK)
+    assert refused.returncode == 2
+    assert "--percent" in refused.stderr
+    done = hiercomp(tmp_path, "compare", "percent.csv", "--percent", *COMMON, *QUICK)
+    assert done.returncode == 0, done.stderr
+    assert "percent" in done.stderr
+    plain = hiercomp(tmp_path, "compare", "tidy.csv", *COMMON, *QUICK)
+    # 81.2% is 81.2 / 100, which may differ from 0.812 in the last bit
+    found, wanted = (json.loads(run.stdout)["next_dataset"] for run in (done, plain))
+    assert found["left"] == pytest.approx(wanted["left"], abs=1e-6)
+
+
+def test_a_file_of_weka_is_recognised_by_compare_and_check(tmp_path, tidy):
+    rows = [
+        f"{row.dataset},1,{row.fold},weka.classifiers.x.{row.algorithm},'-A 1',12,{100 * row.score:.4f}"
+        for row in tidy.itertuples()
+    ]
+    header = "Key_Dataset,Key_Run,Key_Fold,Key_Scheme,Key_Scheme_options,Key_Scheme_version_ID,Percent_correct"
+    (tmp_path / "weka.csv").write_text("\n".join([header, *rows]) + "\n")
+    done = hiercomp(tmp_path, "compare", "weka.csv", "--option", "fraction=true", *COMMON, *QUICK)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.splitlines()[0] == "hiercomp: weka.csv was read as weka"
+    plain = hiercomp(tmp_path, "compare", "tidy.csv", *COMMON, *QUICK)
+    found, wanted = (json.loads(run.stdout)["next_dataset"] for run in (done, plain))
+    assert found["left"] == pytest.approx(wanted["left"], abs=1e-6)
+    checked = hiercomp(tmp_path, "check", "weka.csv", "--option", "fraction=true")
+    assert checked.returncode in (0, 1)
+    assert "weka" in checked.stdout
+    wrong = hiercomp(tmp_path, "compare", "weka.csv", "--option", "fracton=true", *COMMON)
+    assert wrong.returncode == 2
+    assert "Did you mean 'fraction'" in wrong.stderr
+
+
+def test_an_option_without_a_value_is_refused(tmp_path, tidy):
+    done = hiercomp(tmp_path, "compare", "tidy.csv", "--option", "folds")
+    assert done.returncode == 2
+    assert "--option must be NAME=VALUE" in done.stderr
