@@ -49,24 +49,24 @@ if TYPE_CHECKING:
     from hiercomp.baselines.replicability import Replicability, replicability
     from hiercomp.baselines.signed_rank import SignedRankResult, sign_test, signed_rank_test
     from hiercomp.baselines.table import BaselineTable
+    from hiercomp.checking.check import TableCheck, check_scores
+    from hiercomp.checking.facts import Problem
     from hiercomp.crossval.run import cross_validate_all
     from hiercomp.datasets import data_card, load_scores
+    from hiercomp.design_analysis.planning import plan
+    from hiercomp.design_analysis.result import PlanResult
     from hiercomp.differences import PairedDifferences
     from hiercomp.exports import write_scores
     from hiercomp.hierarchical import HierarchicalComparison
     from hiercomp.importers import read_scores
     from hiercomp.inference import Decision, NextDataset, Odds
-    from hiercomp.pairwise import PairwiseResult
-    from hiercomp.plan_result import PlanResult
-    from hiercomp.planning import plan
+    from hiercomp.pairwise.result import PairwiseResult
+    from hiercomp.pairwise.tournament import compare_all
     from hiercomp.priors import Priors
     from hiercomp.result import ComparisonResult
     from hiercomp.result_files import load_result
     from hiercomp.rope import Rope
     from hiercomp.summary import Summary
-    from hiercomp.table_check import TableCheck, check_scores
-    from hiercomp.table_facts import Problem
-    from hiercomp.tournament import compare_all
 
 __version__ = "0.1.0"
 
@@ -86,20 +86,20 @@ _LAZY = {
     "NormalGamma": "baselines.correlated",
     "Odds": "inference",
     "PairedDifferences": "differences",
-    "PairwiseResult": "pairwise",
-    "PlanResult": "plan_result",
-    "check_scores": "table_check",
-    "compare_all": "tournament",
-    "plan": "planning",
+    "PairwiseResult": "pairwise.result",
+    "PlanResult": "design_analysis.result",
+    "check_scores": "checking.check",
+    "compare_all": "pairwise.tournament",
+    "plan": "design_analysis.planning",
     "PoissonBinomialResult": "baselines.poisson_binomial",
     "PostHocResult": "baselines.friedman",
     "Priors": "priors",
-    "Problem": "table_facts",
+    "Problem": "checking.facts",
     "Replicability": "baselines.replicability",
     "Rope": "rope",
     "SignedRankResult": "baselines.signed_rank",
     "Summary": "summary",
-    "TableCheck": "table_check",
+    "TableCheck": "checking.check",
     "TrinomialResult": "baselines.poisson_binomial",
     "bayesian_sign_test": "baselines.bayesian_sign",
     "bayesian_signed_rank_test": "baselines.bayesian_sign",

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from hiercomp.baselines.table import BaselineTable
+    from hiercomp.design_analysis.result import PlanResult
     from hiercomp.influence import Influence
-    from hiercomp.plan_result import PlanResult
     from hiercomp.plots import ComparisonPlots
     from hiercomp.sensitivity import Sensitivity
     from hiercomp.summary import Summary
@@ -303,8 +303,11 @@ class ComparisonResult:
         return influence(self, refit_all=refit_all, n_jobs=n_jobs, **fit_options)
 
     def plan(self, **options: Any) -> PlanResult:
-        """How many data sets a new collection needs, given this pilot; see `hiercomp.planning.plan_from_result`."""
-        from hiercomp.planning import plan_from_result
+        """How many data sets a new collection needs, given this pilot.
+
+        See `hiercomp.design_analysis.planning.plan_from_result`.
+        """
+        from hiercomp.design_analysis.planning import plan_from_result
 
         return plan_from_result(self, **options)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hiercomp.table_check import check_scores
+from hiercomp.checking.check import check_scores
 from tests.test_cli import assert_one_line_of_error, hiercomp
 
 SAMPLES = Path(__file__).parent / "data/importers"

@@ -26,9 +26,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 import hiercomp as hc
 from hiercomp.crossval import cross_validate_all
-from hiercomp.pairwise import PairwiseResult
+from hiercomp.pairwise.result import PairwiseResult
+from hiercomp.pairwise.tournament import compare_all
 from hiercomp.result_files import plain_values
-from hiercomp.tournament import compare_all
 
 distributed = pytest.importorskip("dask.distributed", reason="the dask extra is not installed")
 

@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 
 import hiercomp as hc
-from hiercomp.tournament import compare_all
+from hiercomp.pairwise.tournament import compare_all
 
 COMMAND = [sys.executable, "-m", "hiercomp.cli", "pairs"]
 

@@ -18,11 +18,11 @@ import pytest
 
 import hiercomp as hc
 from hiercomp.differences import PairedDifferences
-from hiercomp.pairwise import FailedPair, PairwiseResult
+from hiercomp.pairwise.result import FailedPair, PairwiseResult
+from hiercomp.pairwise.score_arrays import ScoreArrays
+from hiercomp.pairwise.tournament import compare_all, pair_seed
 from hiercomp.result_files import plain_values
-from hiercomp.score_arrays import ScoreArrays
 from hiercomp.scores import tidy_scores
-from hiercomp.tournament import compare_all, pair_seed
 
 # Better by this much than the first; two pairs are clear, one is equivalent within a rope of 0.01
 FAST = {"rope": 0.01, "priors": hc.Priors.gaussian(), "n_jobs": 1, "progress": False}  # without nu a fit is much faster
@@ -483,7 +483,7 @@ def test_names_are_made_harmless_in_html_markdown_and_latex():
 
 
 def test_the_summary_of_many_algorithms_stays_readable(monkeypatch, tournament):
-    monkeypatch.setattr("hiercomp.pairwise_summary.MOST_COLUMNS", 3)
+    monkeypatch.setattr("hiercomp.pairwise.summary.MOST_COLUMNS", 3)
     assert "The table of verdicts of 4 algorithms is in .matrix()" in str(tournament.summary())
 
 
@@ -515,14 +515,14 @@ def test_a_checkpoint_gives_equal_results_without_a_fit(tmp_path, table, tournam
     def refuse(*_: object) -> None:
         raise AssertionError("fitted again")
 
-    monkeypatch.setattr("hiercomp.pair_fits.PairFits.fit", refuse)
+    monkeypatch.setattr("hiercomp.pairwise.pair_fits.PairFits.fit", refuse)
     same_pairs(compared(table, checkpoint=path), tournament)
     assert [file.name for file in tmp_path.iterdir()] == ["pairs.sqlite"]
 
 
 def fitted_pairs(monkeypatch, df: pd.DataFrame, **options) -> int:
     """How many pairs a call fits."""
-    from hiercomp.pair_fits import PairFits
+    from hiercomp.pairwise.pair_fits import PairFits
 
     counted = []
     fit = PairFits.fit
@@ -557,7 +557,7 @@ def test_only_what_is_new_is_fitted_again(tmp_path, table, monkeypatch):
 
 
 def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path, table, tournament, monkeypatch):
-    from hiercomp.pair_fits import PairFits
+    from hiercomp.pairwise.pair_fits import PairFits
 
     path = tmp_path / "pairs.sqlite"
     fit, calls = PairFits.fit, []

@@ -14,7 +14,7 @@ from matplotlib import pyplot as plt
 from matplotlib.colors import to_rgb
 
 import hiercomp as hc
-from hiercomp.pairwise import PairwiseResult
+from hiercomp.pairwise.result import PairwiseResult
 from hiercomp.plots import PairwisePlots, plot_pairwise_heatmap, plot_ranking
 from hiercomp.plots.pairwise import CELL, MEANINGS, distinct_labels
 from hiercomp.rope import REGIONS

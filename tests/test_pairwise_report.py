@@ -11,7 +11,7 @@ import pytest
 
 import hiercomp as hc
 from hiercomp.errors import ArgumentError, ResultFileError, ScoreFileError
-from hiercomp.pairwise import SIGNS, FailedPair, PairwiseResult
+from hiercomp.pairwise.result import SIGNS, FailedPair, PairwiseResult
 from hiercomp.report import Source, write_pairwise_report
 from hiercomp.text import probability_text
 from tests.report_pages import ATTACKS, SCRIPT, Page

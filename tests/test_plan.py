@@ -10,9 +10,9 @@ from matplotlib import pyplot as plt
 from scipy import stats
 
 import hiercomp as hc
-from hiercomp.assumption import Assumption, first_datasets, simulated_collections
-from hiercomp.plan_result import OUTCOMES, PlanResult
-from hiercomp.planning import pilot_assumption, plan, plan_from_result
+from hiercomp.design_analysis.assumption import Assumption, first_datasets, simulated_collections
+from hiercomp.design_analysis.planning import pilot_assumption, plan, plan_from_result
+from hiercomp.design_analysis.result import OUTCOMES, PlanResult
 
 # A Gaussian population takes a tenth of the time: there is no nu to integrate
 FAST = {"priors": hc.Priors.gaussian(), "n_jobs": 1, "progress": False}

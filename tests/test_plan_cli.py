@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import hiercomp as hc
-from hiercomp.planning import plan, plan_from_result
+from hiercomp.design_analysis.planning import plan, plan_from_result
 from tests.test_cli import assert_one_line_of_error, hiercomp
 
 ASSUMED = ["--delta0", "0.03", "--sigma0", "0.01", "--nu", "10", "--sd", "0.03"]

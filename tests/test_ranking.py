@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 from hiercomp.errors import ArgumentError
-from hiercomp.groups import maximal_groups
-from hiercomp.ranking import ASSUMPTION, Standings, drawn_means, expected_ranks, residual_factor, shared_ranks
+from hiercomp.pairwise.groups import maximal_groups
+from hiercomp.pairwise.ranking import ASSUMPTION, Standings, drawn_means, expected_ranks, residual_factor, shared_ranks
 
 
 def standings(scores: list[np.ndarray], rho: float = 0.1, names: str = "abcdefgh") -> Standings:
@@ -142,7 +142,7 @@ def test_the_seed_decides_and_chunks_do_not_change_the_moments(monkeypatch):
     first, again, other = (expected_ranks(given, seed=seed) for seed in (1, 1, 2))
     assert first.equals(again)
     assert not first.equals(other)
-    monkeypatch.setattr("hiercomp.ranking.VALUES_AT_ONCE", 3 * 500)
+    monkeypatch.setattr("hiercomp.pairwise.ranking.VALUES_AT_ONCE", 3 * 500)
     in_chunks = expected_ranks(given, seed=1)
     error = 4 * np.sqrt(2) * first.attrs["expected_rank_error"]
     assert (in_chunks["expected_rank"] - first["expected_rank"]).abs().max() < error

@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 
 import hiercomp as hc
+from hiercomp.checking.check import check_scores
 from hiercomp.errors import ArgumentError, HiercompError
-from hiercomp.table_check import check_scores
 from tests.conftest import simulated_scores
 
 SAMPLES = Path(__file__).parent / "data/importers"

@@ -10,8 +10,8 @@ import pandas as pd
 
 import hiercomp as hc
 from hiercomp.inference import NextDataset
-from hiercomp.pairwise import FailedPair, PairwiseResult
-from hiercomp.ranking import Standings
+from hiercomp.pairwise.ranking import Standings
+from hiercomp.pairwise.result import FailedPair, PairwiseResult
 from hiercomp.rope import REGIONS
 
 NAMES = ("boosting", "forest", "bayes", "tree", "neighbours", "logistic", "svm", "extra", "network", "stumps")

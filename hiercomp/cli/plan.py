@@ -35,7 +35,7 @@ from hiercomp.errors import ArgumentError, HiercompWarning
 if TYPE_CHECKING:
     import pandas as pd
 
-    from hiercomp.plan_result import PlanResult
+    from hiercomp.design_analysis.result import PlanResult
 
 
 def plan(
@@ -84,7 +84,7 @@ def plan(
     """
     from dataclasses import replace
 
-    from hiercomp import planning
+    from hiercomp.design_analysis import planning
 
     check_outputs({"--json": json_file}, force)
     priors = named_priors(prior)

@@ -15,7 +15,7 @@ from hiercomp.errors import ArgumentError, HiercompWarning, ResultFileError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from hiercomp.pairwise_summary import PairwiseSummary
+    from hiercomp.pairwise.summary import PairwiseSummary
     from hiercomp.priors import Priors
     from hiercomp.report import Source
     from hiercomp.summary import Summary

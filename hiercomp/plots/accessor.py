@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from hiercomp.differences import FloatArray
-    from hiercomp.pairwise import PairwiseResult
+    from hiercomp.pairwise.result import PairwiseResult
     from hiercomp.result import ComparisonResult
     from hiercomp.sensitivity import Sensitivity
 

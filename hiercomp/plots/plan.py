@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hiercomp.plan_result import POWER
+from hiercomp.design_analysis.result import POWER
 from hiercomp.plots.style import COLOURS, INK, axes, labels, legend, options, outcomes
 from hiercomp.text import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from hiercomp.plan_result import PlanResult
+    from hiercomp.design_analysis.result import PlanResult
 
 STYLES = ("-", "--", ":", "-.")  # of the numbers of runs, the largest first
 MARKERS = {"left": "v", "rope": "s", "right": "^", "none": "o", "undecided": "x", "failed": "+"}

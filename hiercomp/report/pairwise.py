@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hiercomp.checks import number_between
-from hiercomp.pairwise import SIGNS, FailedPair, PairwiseResult
+from hiercomp.pairwise.result import SIGNS, FailedPair, PairwiseResult
 from hiercomp.plots.pairwise import MOST_ALGORITHMS
 from hiercomp.report.figures import Figure
 from hiercomp.report.methods import Methods
@@ -148,7 +148,7 @@ def write_pairwise_report(
     --------
     >>> import tempfile
     >>> from hiercomp.datasets import load_scores
-    >>> from hiercomp.tournament import compare_all
+    >>> from hiercomp.pairwise.tournament import compare_all
     >>> scores = load_scores("keel")
     >>> three = scores[scores["algorithm"].isin(["naive_bayes", "decision_tree", "random_forest"])]
     >>> pairs = compare_all(three, rope=0.01, n_jobs=1, progress=False)

@@ -13,7 +13,7 @@ from hiercomp.text import counted, probability_text
 if TYPE_CHECKING:
     import pandas as pd
 
-    from hiercomp.pairwise import PairwiseResult
+    from hiercomp.pairwise.result import PairwiseResult
 
 LARGEST_NAMED = 5  # algorithms whose chances of being the best the words state
 

@@ -28,7 +28,7 @@ from hiercomp.text import counted, probability_text
 if TYPE_CHECKING:
     import pandas as pd
 
-    from hiercomp.pairwise import PairwiseResult
+    from hiercomp.pairwise.result import PairwiseResult
 
 
 def pairwise_methods(

@@ -9,7 +9,7 @@ import pandas as pd
 
 import hiercomp as hc
 from benchmarks.measure import Context
-from hiercomp.assumption import Assumption, simulated_collections
+from hiercomp.design_analysis.assumption import Assumption, simulated_collections
 from hiercomp.pairing import pair_scores
 from hiercomp.score_files import read_score_file
 from hiercomp.scores import tidy_scores

@@ -13,7 +13,7 @@ from hiercomp.checks import true_or_false
 from hiercomp.differences import ROUNDING, FloatArray, PairedDifferences, RhoLike, correlations, many_folds
 from hiercomp.errors import ArgumentError, DroppedScoresWarning, Note, ScoreTableError
 from hiercomp.pairing import pair_scores
-from hiercomp.ranking import FEWEST_SCORES, Standings, residual_factor
+from hiercomp.pairwise.ranking import FEWEST_SCORES, Standings, residual_factor
 from hiercomp.scores import TidyScores, cells, first_names, nearest_name, normal_name, shown
 
 if TYPE_CHECKING:

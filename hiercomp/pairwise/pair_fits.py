@@ -11,12 +11,12 @@ from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from hiercomp.checkpoint import Checkpoint, pair_key
 from hiercomp.clusters import dask_backend
 from hiercomp.differences import PairedDifferences
 from hiercomp.engines.base import LARGEST_SEED
 from hiercomp.errors import HiercompError, HiercompWarning
 from hiercomp.hierarchical import HierarchicalComparison
+from hiercomp.pairwise.checkpoint import Checkpoint, pair_key
 from hiercomp.priors import Priors
 from hiercomp.result import ComparisonResult
 from hiercomp.rope import Rope

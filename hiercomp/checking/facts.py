@@ -44,7 +44,7 @@ class Problem:
 
 @dataclass(frozen=True, eq=False)
 class TableFacts:
-    """What a table holds, as arrays; see `hiercomp.table_check.TableCheck`."""
+    """What a table holds, as arrays; see `hiercomp.checking.check.TableCheck`."""
 
     datasets: tuple[str, ...]
     algorithms: tuple[str, ...]

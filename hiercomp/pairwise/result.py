@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from hiercomp.checks import number_between
 from hiercomp.errors import ArgumentError, Note
-from hiercomp.groups import maximal_groups
+from hiercomp.pairwise.groups import maximal_groups
+from hiercomp.pairwise.ranking import DRAWS, Standings, expected_ranks
 from hiercomp.priors import Priors
-from hiercomp.ranking import DRAWS, Standings, expected_ranks
 from hiercomp.result import ComparisonResult
 from hiercomp.rope import REGIONS, Rope
 from hiercomp.scores import nearest_name, shown
@@ -23,7 +23,7 @@ from hiercomp.scores import nearest_name, shown
 if TYPE_CHECKING:
     import pandas as pd
 
-    from hiercomp.pairwise_summary import PairwiseSummary
+    from hiercomp.pairwise.summary import PairwiseSummary
     from hiercomp.plots import PairwisePlots
 
 Verdict = Literal["better", "worse", "equivalent", "none", "undecided", "failed", "not compared"]
@@ -251,7 +251,7 @@ class PairwiseResult:
         """Posterior expected rank of each algorithm with its 95% interval, and P(best on the next data set); best first.
 
         From the joint posterior of all algorithms' mean scores on each data set that every one of them has, the next data
-        set being drawn from those: see `hiercomp.ranking.expected_ranks`, and ``attrs["assumption"]``.
+        set being drawn from those: see `hiercomp.pairwise.ranking.expected_ranks`, and ``attrs["assumption"]``.
 
         Parameters
         ----------
@@ -290,7 +290,7 @@ class PairwiseResult:
 
     def summary(self, alpha: float = 0.05) -> PairwiseSummary:
         """The ranking, the verdicts and everything needed to judge them; prints, and renders in a notebook."""
-        from hiercomp.pairwise_summary import summarise_pairs
+        from hiercomp.pairwise.summary import summarise_pairs
 
         return summarise_pairs(self, alpha)
 

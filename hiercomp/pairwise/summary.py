@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from hiercomp.checks import number_between
 from hiercomp.errors import ArgumentError
-from hiercomp.pairwise import LEGEND, SIGNS, PairwiseResult
+from hiercomp.pairwise.result import LEGEND, SIGNS, PairwiseResult
 from hiercomp.scores import shown
 from hiercomp.text import counted, error_text, latex, markdown, probability_text
 

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hiercomp.assumption import Assumption, first_datasets, simulated_collections
 from hiercomp.checks import number_between, true_or_false, whole_number
+from hiercomp.design_analysis.assumption import Assumption, first_datasets, simulated_collections
+from hiercomp.design_analysis.result import OUTCOMES, PlanResult
 from hiercomp.differences import PairedDifferences
 from hiercomp.engines import choose_engine
 from hiercomp.engines.base import LARGEST_SEED
 from hiercomp.engines.progress import sampling_progress
 from hiercomp.errors import ArgumentError, ConvergenceWarning, EngineError, FewDatasetsWarning, Note
 from hiercomp.hierarchical import FEW_DATASETS, SMALLEST_N
-from hiercomp.plan_result import OUTCOMES, PlanResult
 from hiercomp.priors import Priors
 from hiercomp.rope import Rope
 from hiercomp.sensitivity import refit

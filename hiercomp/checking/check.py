@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hiercomp.checking.facts import Problem, TableFacts
+from hiercomp.checking.problems import examine
 from hiercomp.checks import true_or_false
 from hiercomp.differences import FloatArray
 from hiercomp.errors import HiercompWarning, ScoreFileError, ScoreTableError
 from hiercomp.importers import read_scores, recognised_format, takes_option
 from hiercomp.importers.common import checked_rho
 from hiercomp.scores import shown
-from hiercomp.table_facts import Problem, TableFacts
-from hiercomp.table_problems import examine
 from hiercomp.text import counted
 
 if TYPE_CHECKING:

@@ -19,12 +19,12 @@ from hiercomp.engines.base import LARGEST_SEED
 from hiercomp.engines.progress import sampling_progress
 from hiercomp.errors import ArgumentError, DroppedScoresWarning, HiercompError, HiercompWarning, Note, ScoreTableError
 from hiercomp.hierarchical import HierarchicalComparison
-from hiercomp.pair_fits import PairFits, Task, pair_seed
-from hiercomp.pairwise import FailedPair, PairwiseResult
+from hiercomp.pairwise.pair_fits import PairFits, Task, pair_seed
+from hiercomp.pairwise.result import FailedPair, PairwiseResult
+from hiercomp.pairwise.score_arrays import ScoreArrays
 from hiercomp.priors import Priors
 from hiercomp.result import ComparisonResult
 from hiercomp.rope import Rope, RopeLike
-from hiercomp.score_arrays import ScoreArrays
 from hiercomp.scores import EXAMPLES_SHOWN, first_names, nearest_name, normal_name, shown, tidy_scores
 from hiercomp.text import counted
 

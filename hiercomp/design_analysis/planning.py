@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hiercomp.assumption import Assumption
 from hiercomp.checks import finite_number, whole_number
+from hiercomp.design_analysis.assumption import Assumption
+from hiercomp.design_analysis.result import PlanResult
+from hiercomp.design_analysis.simulated_plan import PlanSettings, simulated_plan
 from hiercomp.differences import FloatArray, PairedDifferences
 from hiercomp.errors import ArgumentError, NoVerdictError
-from hiercomp.plan_result import PlanResult
 from hiercomp.priors import Priors
 from hiercomp.rope import Rope, RopeLike
 from hiercomp.scores import shown
-from hiercomp.simulated_plan import PlanSettings, simulated_plan
 from hiercomp.text import counted
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""Every pair of many algorithms."""
