@@ -33,7 +33,7 @@ Known: TypeAlias = "tuple[Rope, RegionMasses, dict[str, float]]"  # the probabil
 FAR = 8.0  # standard errors of delta0 that are to lie within its bound
 MOST_STRETCHED = 40  # data sets for which that is tried where the other axis fails
 FEW_DATASETS = 10  # up to here the posterior of delta0 may have several peaks, and its nodes are about every data set
-TOLERANCE = 1e-4  # of the error estimate, above which the grid is refined
+TOLERANCE, TOLERANCE_MANY = 1e-4, 5e-4  # of the error estimate, above which the grid is refined
 LEFT_OUT_MASS = 1e-6  # what the ends of the axes may leave out; no probability is known more exactly
 LARGEST_ERROR = 1e-3  # accepted where more nodes would take seconds
 MUCH_WORK, MOST_WORK = 500_000, 10_000_000  # integrals over delta_i: about half a second, and ten
@@ -45,7 +45,7 @@ REFINEMENT, MOST_REFINEMENTS = 1.4, 5
 WIDER = 0.3  # share of their length by which axes grow that end too early
 LEFT_OUT = 1e-8  # mass of a node, against the largest, below which the axes end
 CAUTION, NU_CAUTION = 0.15, 1.0  # of a step between nodes, beyond where they say that the axes end
-FIRST_NODES_MANY = (9, 13, 7)  # for so many data sets that the posterior is nearly Gaussian
+FIRST_NODES_MANY, FIRST_NODES_VERY_MANY = (11, 15, 7), (9, 13, 7)  # where the posterior of delta0 is nearly Gaussian
 SAMPLE = 200  # data sets that the search begins with
 SEARCH_STEP, SEARCH_ROUNDS = 0.5, 12
 SEARCH_NODES = (9, 8)  # of sigma0 and nu
@@ -132,7 +132,10 @@ class QuadratureEngine:
             In the problem's unit; the error of its probabilities is what the grid is refined for.
         """
         support = posterior_support(problem)
-        counts = np.array(FIRST_NODES if len(problem.likelihood.n) < MANY_DATASETS else FIRST_NODES_MANY)
+        q = len(problem.likelihood.n)
+        few_or_many = FIRST_NODES if q < MANY_DATASETS else FIRST_NODES_MANY
+        counts = np.array(few_or_many if q < VERY_MANY_DATASETS else FIRST_NODES_VERY_MANY)
+        usual = TOLERANCE if q < MANY_DATASETS else TOLERANCE_MANY
         if problem.nu_prior is None:
             counts[1] = 1
         few = _stretched(problem)
@@ -152,8 +155,8 @@ class QuadratureEngine:
             if wider is not None:
                 support = wider
                 continue
-            work = grid.log_likelihood.size * len(problem.likelihood.n)
-            tolerance = TOLERANCE if work < MUCH_WORK else LARGEST_ERROR
+            work = grid.log_likelihood.size * q
+            tolerance = usual if work < MUCH_WORK else LARGEST_ERROR
             found = _with_regions(grid, refinement, rope)
             if found.largest_error <= tolerance or work > MOST_WORK:
                 break
@@ -164,9 +167,7 @@ class QuadratureEngine:
             if found.largest_error <= tolerance:
                 break
             counts = np.where(blamed, np.ceil(REFINEMENT * counts), counts).astype(int)
-            few = few or (
-                refinement == 1 and len(problem.likelihood.n) <= MOST_STRETCHED
-            )  # the other axis does not fit
+            few = few or (refinement == 1 and q <= MOST_STRETCHED)  # the other axis does not fit
         return found
 
 
