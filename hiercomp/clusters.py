@@ -38,3 +38,12 @@ def dask_backend(dask: str | Client | None) -> Iterator[None]:
     finally:
         if client is not dask:
             client.close()  # type: ignore[no-untyped-call]
+
+
+def active_client() -> Client | None:
+    """The client of the Dask cluster that joblib works on, where it does."""
+    from joblib.parallel import get_active_backend
+
+    backend, _ = get_active_backend()
+    client: Client | None = getattr(backend, "client", None)
+    return client

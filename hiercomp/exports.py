@@ -78,9 +78,7 @@ def write_scores(df: pd.DataFrame, path: str | Path, *, overwrite: bool = False)
     file = shown(path)
     if not isinstance(df, pd.DataFrame):
         raise ScoreTableError(f"write_scores takes a pandas.DataFrame, got {type(df).__name__}.")
-    suffix = next((suffix for suffix in SUFFIXES if path.name.casefold().endswith(suffix)), None)
-    if suffix is None:
-        raise ResultFileError(f"{file}: the name must end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}.")
+    suffix = _suffix(path)
     if suffix == ".parquet":
         _refuse_names(list(df.columns))
         _write_whole(path, file, lambda unfinished: _write_parquet(df, unfinished), overwrite)
@@ -90,16 +88,45 @@ def write_scores(df: pd.DataFrame, path: str | Path, *, overwrite: bool = False)
     return path
 
 
+def check_target(path: Path, *, overwrite: bool) -> None:
+    """Refuse a name that `write_scores` would refuse, before there is a table to be lost.
+
+    Raises
+    ------
+    ResultFileError
+        As `write_scores` does; also if the folder can't be written to.
+    """
+    _suffix(path)
+    try:
+        with tempfile.TemporaryDirectory(prefix=".hiercomp-", dir=_place(path, overwrite).parent):
+            pass
+    except OSError as error:
+        raise ResultFileError(f"{shown(path)} can't be written: {error.strerror or error}.") from error
+
+
+def _suffix(path: Path) -> str:
+    found = next((suffix for suffix in SUFFIXES if path.name.casefold().endswith(suffix)), None)
+    if found is None:
+        raise ResultFileError(f"{shown(path)}: the name must end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}.")
+    return found
+
+
+def _place(path: Path, overwrite: bool) -> Path:
+    """Where the file will stand; a link stays a link, to the new content."""
+    place, file = Path(os.path.realpath(path)), shown(path)
+    if place.is_dir():
+        raise ResultFileError(f"{file} is a folder; name a file in it.")
+    if place.exists() and not overwrite:
+        raise ResultFileError(f"{file} exists. Choose another name, or pass overwrite=True (--force).")
+    if not place.parent.is_dir():
+        raise ResultFileError(f"{file} can't be written: there is no folder {shown(place.parent)}.")
+    return place
+
+
 def _write_whole(path: Path, file: str, write: Callable[[Path], None], overwrite: bool) -> None:
     """Let ``write`` make a file in a folder beside the path, and put it in its place when it is complete."""
-    place = Path(os.path.realpath(path))  # a link stays a link, to the new content
     try:
-        if place.is_dir():
-            raise ResultFileError(f"{file} is a folder; name a file in it.")
-        if place.exists() and not overwrite:
-            raise ResultFileError(f"{file} exists. Choose another name, or pass overwrite=True (--force).")
-        if not place.parent.is_dir():
-            raise ResultFileError(f"{file} can't be written: there is no folder {shown(place.parent)}.")
+        place = _place(path, overwrite)
         with tempfile.TemporaryDirectory(prefix=".hiercomp-", dir=place.parent) as folder:
             unfinished = Path(folder) / "scores"
             write(unfinished)
@@ -114,9 +141,9 @@ def _write_parquet(df: pd.DataFrame, path: Path) -> None:
 
     try:
         table = pa.Table.from_pandas(df.reset_index(drop=True), preserve_index=False)
+        parquet.write_table(table, path, write_page_checksum=True)
     except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
         raise ScoreTableError(f"The table can't be written as Parquet: {' '.join(str(error).split())}.") from error
-    parquet.write_table(table, path, write_page_checksum=True)
 
 
 def _write_csv(columns: dict[str, list[str]], rows: int, path: Path, suffix: str) -> None:

@@ -84,7 +84,7 @@ def test_losses_need_no_warning_where_they_are_meant(folder, scores):
     [
         (["--format", "wekka"], "format must be auto or one of"),
         (["--option", "folds"], "--option must be NAME=VALUE"),
-        (["--option", "path=x"], "--option must be NAME=VALUE"),
+        (["--option", "path=x"], "has an option of its own"),
         (["--option", "mesure=x"], "has no option 'mesure'"),
         (["--column", "score"], "--column must be ROLE=NAME"),
         (["--encoding", "latin-x"], "latin-x"),

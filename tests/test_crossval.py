@@ -10,7 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris, load_wine
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -122,9 +124,10 @@ def test_several_scorers_make_several_columns_in_one_pass():
     [
         (pd.DataFrame(IRIS[0], columns=list("abcd")), pd.Series(IRIS[1])),
         (sparse.csr_matrix(IRIS[0]), IRIS[1]),
+        (sparse.coo_array(IRIS[0]), IRIS[1]),
         (IRIS[0].tolist(), IRIS[1].tolist()),
     ],
-    ids=["frame", "sparse", "lists"],
+    ids=["frame", "sparse", "coordinates", "lists"],
 )
 def test_any_kind_of_table_gives_the_same_scores(data):
     tree = {"tree": DecisionTreeClassifier(max_depth=3, random_state=4)}
@@ -223,6 +226,28 @@ def test_a_cell_that_fails_is_recorded_and_the_run_goes_on():
         hc.HierarchicalComparison(table)
 
 
+class Exits(GaussianNB):
+    """Leaves the program, as scripts that were turned into estimators do."""
+
+    def fit(self, X, y):
+        raise SystemExit(0)
+
+
+def test_an_estimator_that_leaves_the_program_has_failed():
+    with pytest.warns(hc.FailedCellsWarning, match="10 of 20 cells failed.*SystemExit"):
+        run({"exits": Exits(), "nb": GaussianNB()}, {"iris": IRIS})
+
+
+def test_the_configuration_of_scikit_learn_holds_in_other_processes():
+    named = make_column_transformer((StandardScaler(), ["a"]), remainder="passthrough", verbose_feature_names_out=False)
+    again = make_column_transformer(("drop", ["a"]), remainder="passthrough")  # by name: needs frames in between
+    estimators = {"nb": make_pipeline(named, again, GaussianNB())}
+    data = {"iris": (pd.DataFrame(IRIS[0], columns=list("abcd")), IRIS[1])}
+    with config_context(transform_output="pandas"):
+        one, two = run(estimators, data), run(estimators, data, n_jobs=2)
+    pd.testing.assert_frame_equal(one.drop(columns=TIMES), two.drop(columns=TIMES))
+
+
 def test_on_error_raise_stops_at_the_cell():
     with pytest.raises(
         hc.EngineError, match=r"data set 'iris', estimator 'fails', run \d, fold \d failed: RuntimeError"
@@ -290,6 +315,16 @@ def test_an_active_backend_is_used():
         (FAST, {"iris": (3, IRIS[1])}, {}, "X must be an array or a data frame, got int"),
         (FAST, {"iris": IRIS}, {"scoring": "acuracy"}, "scoring='acuracy' is not a scorer"),
         (FAST, {"iris": IRIS}, {"scoring": []}, "scoring is empty"),
+        (FAST, {"iris": IRIS}, {"scoring": {"accuracy", "f1_macro"}}, "scoring must be a list"),
+        (
+            FAST,
+            {"iris": IRIS},
+            {"cv": KFold(3, shuffle=True, random_state=np.random.RandomState(1))},
+            "whole number or",
+        ),
+        (FAST, {"iris": IRIS}, {"checkpoint": 5}, "checkpoint must be the name of a file"),
+        (FAST | {"a\0": GaussianNB()}, {"iris": IRIS}, {}, "characters that no file can hold"),
+        (FAST, {"caf\udce9": IRIS}, {}, "characters that no file can hold"),
         (FAST, {"iris": IRIS}, {"scoring": ["accuracy", "accuracy"]}, "names a scorer twice"),
         (FAST, {"iris": IRIS}, {"scoring": {"run": "accuracy"}}, "can't have a scorer called 'run'"),
         (FAST, {"iris": IRIS}, {"cv": "ten"}, "can't be split by 'ten'"),

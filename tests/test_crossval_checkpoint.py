@@ -6,6 +6,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -14,12 +15,14 @@ import pytest
 from sklearn.datasets import load_iris, load_wine
 from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import DecisionTreeClassifier
 
 import hiercomp as hc
 from hiercomp.crossval import cross_validate_all
 from hiercomp.crossval.cells import Cell, CellResult
-from hiercomp.crossval.store import CellStore
+from hiercomp.crossval.store import CellStore, checksum
 
 PROGRAM = Path(__file__).resolve().parent.parent / "scripts" / "kill_crossval.py"
 TIMES = ["fit_time", "score_time"]
@@ -49,15 +52,58 @@ def test_finished_cells_are_not_computed_again_and_failed_ones_are(tmp_path):
     first = run(path)
     connection = sqlite3.connect(path)
     assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-    assert connection.execute("SELECT count(*) FROM cells").fetchone() == (24,)
-    connection.execute("UPDATE cells SET scores = '[0.125]' WHERE dataset = 'iris' AND run = 2 AND estimator = 'nb'")
+    rows = connection.execute("SELECT * FROM cells").fetchall()
+    assert len(rows) == 24
+    for row in rows:
+        if row[0] == "iris" and row[3] == "nb":  # the mark of a cell that was not computed again
+            marked = (*row[:4], "[0.125]", *row[5:7])
+            connection.execute("REPLACE INTO cells VALUES (?, ?, ?, ?, ?, ?, ?, NULL, ?)", (*marked, checksum(*marked)))
     connection.execute("UPDATE cells SET scores = '[]', error = 'out of memory' WHERE dataset = 'wine' AND fold = 1")
     connection.commit()
     connection.close()
     again = run(path)
-    marked = (again["dataset"] == "iris") & (again["run"] == 2) & (again["algorithm"] == "nb")
-    assert set(again.loc[marked, "score"]) == {0.125}
-    assert again.loc[~marked, "score"].equals(first.loc[~marked, "score"])
+    marked_cells = (again["dataset"] == "iris") & (again["algorithm"] == "nb")
+    assert set(again.loc[marked_cells, "score"]) == {0.125}
+    assert again.loc[~marked_cells, "score"].equals(first.loc[~marked_cells, "score"])
+
+
+def test_a_score_that_was_changed_is_computed_again_and_said(tmp_path):
+    path = tmp_path / "run.sqlite"
+    first = run(path)
+    connection = sqlite3.connect(path)
+    connection.execute("UPDATE cells SET scores = '[0.5]' WHERE dataset = 'iris' AND run = 1 AND estimator = 'nb'")
+    connection.commit()
+    connection.close()
+    with pytest.warns(hc.FailedCellsWarning, match="3 cells of the checkpoint were damaged and were computed again"):
+        again = run(path)
+    assert again.drop(columns=TIMES).equals(first.drop(columns=TIMES))
+    assert run(path).drop(columns=TIMES).equals(first.drop(columns=TIMES))
+
+
+def scorer(threshold: float, text: str = "a + b"):
+    if text == "a + b":
+        return lambda model, X, y: model.score(X, y) + threshold
+    return lambda model, X, y: model.score(X, y) - threshold
+
+
+@pytest.mark.parametrize("other", [scorer(0.2), scorer(0.1, "a - b"), "accuracy"])
+def test_another_scoring_function_is_another_plan(tmp_path, other):
+    path = tmp_path / "run.sqlite"
+    run(path, scoring=scorer(0.1))
+    run(path, scoring=scorer(0.1))
+    with pytest.raises(hc.ResultFileError, match="of another plan: scoring was"):
+        run(path, scoring=other)
+
+
+def test_functions_of_numpy_and_changed_functions_in_pipelines_are_told_apart(tmp_path):
+    def pipeline(function):
+        return {"nb": make_pipeline(FunctionTransformer(function), GaussianNB())}
+
+    path = tmp_path / "run.sqlite"
+    run(path, estimators=pipeline(np.log1p))
+    run(path, estimators=pipeline(np.log1p))
+    with pytest.raises(hc.ResultFileError, match=r"func of estimator 'nb' was|functiontransformer.*numpy.*log1p"):
+        run(path, estimators=pipeline(np.sqrt))
 
 
 def test_times_come_back_as_they_were(tmp_path):
@@ -151,10 +197,12 @@ def test_flipped_bytes_never_give_another_error(tmp_path):
         content[generator.integers(0, 100 if number < 10 else len(whole))] ^= 0xFF
         damaged.write_bytes(bytes(content))
         try:
-            table = run(damaged).drop(columns=TIMES)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", hc.FailedCellsWarning)
+                table = run(damaged).drop(columns=TIMES)
         except hc.ResultFileError:
             continue
-        assert list(table["dataset"]) == list(expected["dataset"])
+        pd.testing.assert_frame_equal(table, expected, check_exact=True)
 
 
 @pytest.mark.skipif(os.getuid() == 0 if hasattr(os, "getuid") else True, reason="root may write everywhere")

@@ -212,6 +212,10 @@ ESTIMATOR = "\n[estimators.odd]\n"
         (PLAN.replace("[data.iris]", "[dta.iris]"), "unknown key 'dta'. Did you mean 'data'"),
         ("one_hot = 1\n" + PLAN, "one_hot must be true or false"),
         ("output = 3\n" + PLAN, "output must be the name of a file"),
+        (
+            PLAN + ESTIMATOR + 'class = "sklearn.pipeline.FeatureUnion"\nparameters = { memory = "x" }',
+            "can't set memory",
+        ),
         ("seed = [", "is not TOML"),
         ("seed = 1\nseed = 2", "is not TOML"),
         ("", r"needs at least one table \[estimators\.NAME\]"),
@@ -246,6 +250,43 @@ def test_data_without_the_columns_named_are_refused(folder, change, words):
 
     with pytest.raises(hc.ArgumentError, match=words):
         read_data(folder / "iris.csv", **{"target": "species", "drop": ["id"], "groups": None, "text": False} | change)
+
+
+def data_of(folder: Path, text: str, **options):
+    from hiercomp.crossval.plan_file import read_data
+
+    (folder / "data.csv").write_text(text)
+    return read_data(folder / "data.csv", **{"target": "y", "drop": [], "groups": None, "text": False} | options)
+
+
+def test_classes_stay_apart_and_features_are_numbers(tmp_path):
+    X, y = data_of(tmp_path, "x,model,y\n1,2.5,001\n0.5,,1\n2,3,NA\n")
+    assert list(y) == ["001", "1", "NA"]  # bad_inputs 19, 20
+    assert [list(X[name].fillna(-1)) for name in X] == [[1, 0.5, 2], [2.5, -1, 3]]
+    assert data_of(tmp_path, "x,y\n1,1\n2,0\n3,1.5\n")[1].tolist() == [1, 0, 1.5]
+    assert data_of(tmp_path, "x,y\n1,a\n2,b\n")[1].tolist() == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("x,z,y\n1,2,0,9\n2,3,1,9\n", "line 2: 4 cells where the header has 3"),  # bad_inputs 16
+        ("x,z,y\n1,2,0\n2,1\n", "line 3: 2 cells where the header has 3"),  # 15
+        ("x,x,y\n1,2,0\n", "column names occur twice"),  # 17
+        ("x,y\n1,a\n2,\n", "the target 'y' is empty in 1 of 2 rows"),
+    ],
+)
+def test_data_that_are_no_table_are_refused_with_the_line(tmp_path, text, words):
+    with pytest.raises((hc.ScoreFileError, hc.ArgumentError), match=words):
+        data_of(tmp_path, text)
+
+
+def test_a_table_that_can_not_be_written_is_refused_before_the_run(folder):
+    for name, words in (("scores.txt", "must end in"), (".", "must end in"), ("no/scores.csv", "no folder")):
+        done = crossval(folder, "plan.toml", "--output", name, "--force")
+        assert done.returncode == 2
+        assert words in done.stderr
+        assert done.stdout == ""
 
 
 def test_damaged_data_are_refused_by_name(folder):

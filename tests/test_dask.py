@@ -169,6 +169,30 @@ def test_a_killed_worker_costs_no_cell_and_data_are_sent_once(cluster, tmp_path)
     pd.testing.assert_frame_equal(found[columns], serial[columns])
 
 
+class Dies(GaussianNB):
+    """Kills its process on one of the folds."""
+
+    def fit(self, X, y):
+        if int(X.sum() * 100) % 5 == 0:
+            os._exit(9)
+        return super().fit(X, y)
+
+
+@pytest.mark.slow
+def test_a_cell_that_kills_its_workers_is_the_only_one_lost(cluster):
+    X, y = make_classification(300, 5, random_state=1)
+    options = {"cv": RepeatedStratifiedKFold(n_splits=3, n_repeats=2), "progress": False}
+    cluster.scheduler.allowed_failures = 1
+    with distributed.Client(cluster) as client, pytest.warns(hc.FailedCellsWarning, match="the process died"):
+        found = cross_validate_all({"dies": Dies(), "nb": GaussianNB()}, {"made": (X, y)}, dask=client, **options)
+    nb = found[found["algorithm"] == "nb"]["score"].to_numpy()
+    dies = found[found["algorithm"] == "dies"]
+    assert np.isfinite(nb).all()
+    lost = dies["score"].isna().to_numpy()
+    assert 0 < lost.sum() < 6
+    np.testing.assert_array_equal(dies["score"].to_numpy()[~lost], nb[~lost])
+
+
 PLAN = """
 seed = 2
 [cv]

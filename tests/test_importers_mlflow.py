@@ -10,8 +10,10 @@ import pandas as pd
 import pytest
 
 import hiercomp as hc
-from hiercomp.errors import DroppedScoresWarning, HiercompError, HiercompWarning
+from hiercomp.errors import DefaultedRhoWarning, DroppedScoresWarning, HiercompError, HiercompWarning
 from hiercomp.importers import read_mlflow
+
+pytestmark = pytest.mark.filterwarnings("ignore:The runs differ by")
 
 SAMPLE = Path(__file__).parent / "data/importers/mlflow.csv"
 
@@ -45,7 +47,10 @@ def test_the_sample_gives_the_frame_that_stands_in_it():
 
 
 def test_seeds_are_independent_runs_and_other_runs_leave_rho_open():
-    assert read_mlflow(runs())[["run", "fold", "rho"]].to_numpy().tolist() == [[1, 1, 0], [2, 1, 0]]
+    with pytest.warns(DefaultedRhoWarning, match="differ by 'params.seed': they are taken as independent repetitions"):
+        frame = read_mlflow(runs())
+    assert frame[["run", "fold", "rho"]].to_numpy().tolist() == [[1, 1, 0], [2, 1, 0]]
+    assert "independent repetitions" in frame.attrs["notes"][0]
     repeated = runs(params__seed=None, params__repeat=["1", "2"])
     assert "rho" not in read_mlflow(repeated)
     assert read_mlflow(repeated, rho=0.2)["rho"].tolist() == [0.2, 0.2]

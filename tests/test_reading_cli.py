@@ -93,3 +93,10 @@ def test_an_option_without_a_value_is_refused(tmp_path, tidy):
     done = hiercomp(tmp_path, "compare", "tidy.csv", "--option", "folds")
     assert done.returncode == 2
     assert "--option must be NAME=VALUE" in done.stderr
+
+
+@pytest.mark.parametrize("pair", ["decimal=,", "encoding=latin-1", "higher_is_better=false"])
+def test_an_option_that_the_command_has_itself_is_refused(tmp_path, tidy, pair):
+    done = hiercomp(tmp_path, "check", "tidy.csv", "--option", pair)
+    assert done.returncode == 2
+    assert "has an option of its own" in done.stderr

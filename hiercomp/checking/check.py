@@ -253,7 +253,7 @@ def check_scores(
     Parameters
     ----------
     scores : data frame, or path of a file
-        Tidy scores, or a file in any format of `hiercomp.importers.read_scores`.
+        Tidy scores, or a file in any format of `hiercomp.read_scores`.
     columns : mapping, optional
         Which column is which, such as ``{"score": "auc"}``.
     rho : float, optional

@@ -37,13 +37,14 @@ def crossval(
     """
     from hiercomp.crossval.plan_file import read_plan
     from hiercomp.crossval.run import cross_validate_all
-    from hiercomp.exports import write_scores
+    from hiercomp.exports import check_target, write_scores
 
     read = read_plan(plan, allow=allow or [])
     target = output or read.output
     if target is None:
         raise ArgumentError("Where shall the table go? Pass --output scores.csv, or write output = ... into the plan.")
     check_outputs({"--output": target}, force)
+    check_target(target, overwrite=force)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", HiercompWarning)

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 EXIT_ERROR, EXIT_FAILED, EXIT_INTERRUPTED = 2, 3, 130
 
+OWN_OPTIONS = (
+    *("path", "source", "scores", "format", "columns", "rho", "higher_is_better"),
+    *("encoding", "separator", "decimal", "percent"),
+)
 ScoresArgument = Annotated[
     Path, typer.Argument(help="Scores: a tidy .csv, .csv.gz or .parquet file, or a result file of another tool.")
 ]
@@ -106,8 +110,10 @@ def importer_options(pairs: list[str]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for pair in pairs:
         name, given, value = pair.partition("=")
-        if not given or not value or name in ("path", "source", "format", "columns", "rho"):
+        if not given or not value:
             raise ArgumentError(f"--option must be NAME=VALUE such as folds=10, got {pair!r}.")
+        if name in OWN_OPTIONS:
+            raise ArgumentError(f"--option {pair} is not of a format; it has an option of its own. See --help.")
         try:
             found[name] = json.loads(value)
         except (ValueError, RecursionError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import sys
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from hiercomp.crossval.splits import Indices
+from hiercomp.scores import shown
 
 LARGEST_STATE = 2**31 - 1
 
@@ -77,7 +79,12 @@ class Data:
 
 
 def run_cell(
-    data: Data, estimator: Any, rows: tuple[Indices, Indices], scorers: dict[str, Any], seed: int
+    data: Data,
+    estimator: Any,
+    rows: tuple[Indices, Indices],
+    scorers: dict[str, Any],
+    seed: int,
+    config: dict[str, Any] | None = None,
 ) -> CellResult:
     """Fit a copy of an estimator on the training rows and score it on the test rows.
 
@@ -85,34 +92,42 @@ def run_cell(
     ----------
     data : Data
     estimator : estimator
-        Random states that are None become ``seed``; NumPy's global generator is seeded for the cell, and put back.
+        Random states that are None become ``seed``. NumPy's global generator is seeded for the cell and put back, but not
+        in a thread, since others may draw from it at the same time.
     rows : tuple of ndarray
         Training and test rows.
     scorers : dict from name to scorer
     seed : int
+    config : dict, optional
+        Of scikit-learn (`sklearn.get_config`) where the run was started; other processes do not have it.
     """
+    from sklearn import config_context
     from sklearn.base import clone
 
     training, test = rows
-    state = np.random.get_state()  # noqa: NPY002 - estimators of others may draw from it
-    np.random.seed(seed)  # noqa: NPY002
+    alone = threading.current_thread() is threading.main_thread()
+    state = np.random.get_state() if alone else None  # noqa: NPY002 - estimators of others may draw from it
+    if alone:
+        np.random.seed(seed)  # noqa: NPY002
     started = time.perf_counter()
     fitted = scored = 0.0
     try:
-        model = with_random_state(clone(estimator), seed)
-        train_X, train_y = taken(data.X, training), taken(data.y, training)
-        test_X, test_y = taken(data.X, test), taken(data.y, test)
-        started = time.perf_counter()
-        model.fit(train_X, train_y)
-        fitted = time.perf_counter() - started
-        started = time.perf_counter()
-        scores = tuple(float(scorer(model, test_X, test_y)) for scorer in scorers.values())
-        scored = time.perf_counter() - started
-    except Exception as error:  # whatever an estimator raises is this cell's result
-        text = " ".join(str(error).split())[:500]
+        with config_context(**config or {}):
+            model = with_random_state(clone(estimator), seed)
+            train_X, train_y = taken(data.X, training), taken(data.y, training)
+            test_X, test_y = taken(data.X, test), taken(data.y, test)
+            started = time.perf_counter()
+            model.fit(train_X, train_y)
+            fitted = time.perf_counter() - started
+            started = time.perf_counter()
+            scores = tuple(float(scorer(model, test_X, test_y)) for scorer in scorers.values())
+            scored = time.perf_counter() - started
+    except (Exception, SystemExit) as error:  # whatever an estimator raises is this cell's result
+        text = shown(" ".join(str(error).split())[:500])
         return CellResult((), fitted or time.perf_counter() - started, scored, f"{type(error).__name__}: {text}")
     finally:
-        np.random.set_state(state)  # noqa: NPY002
+        if state is not None:
+            np.random.set_state(state)  # noqa: NPY002
     wrong = [name for name, score in zip(scorers, scores, strict=True) if not math.isfinite(score)]
     if wrong:
         return CellResult((), fitted, scored, f"the score {wrong[0]!r} is {scores[list(scorers).index(wrong[0])]}")

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hiercomp.errors import ArgumentError
 from hiercomp.scores import ROLES, normal_name, shown
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 OWN_COLUMNS = (*ROLES, "fit_time", "score_time", "error")
 
@@ -57,6 +61,8 @@ def checked_scorers(scoring: Any, estimators: Mapping[str, Any]) -> dict[str, An
     """Scorers by the names of their columns."""
     from sklearn.metrics import check_scoring
 
+    if isinstance(scoring, set | frozenset):
+        raise ArgumentError(f"scoring must be a list, which has an order, got {scoring!r}.")
     if isinstance(scoring, Mapping):
         named = dict(scoring)
     elif isinstance(scoring, Sequence) and not isinstance(scoring, str):
@@ -91,7 +97,7 @@ def loaded(name: str, source: Any) -> LoadedData:
         raise ArgumentError(
             f"data[{name!r}] must be (X, y), (X, y, groups) or a function that returns them, got {type(given).__name__}."
         )
-    found = LoadedData(*given)
+    found = LoadedData(_indexable(given[0]), *given[1:])
     rows = _length(name, "X", found.X)
     for part, values in (("y", found.y), ("groups", found.groups)):
         if values is None and part == "groups":
@@ -112,6 +118,8 @@ def _named(argument: str, values: Any) -> dict[str, Any]:
         name = normal_name(given)
         if not isinstance(given, str) or not name:
             raise ArgumentError(f"{argument} has a name that is not a text or empty: {given!r}.")
+        if "\0" in name or any("\ud800" <= character <= "\udfff" for character in name):
+            raise ArgumentError(f"{argument} has a name with characters that no file can hold: {shown(name)!r}.")
         if name in named:
             raise ArgumentError(
                 f"{argument} has two names that differ only by outer spaces or Unicode form: {shown(name)!r}."
@@ -130,14 +138,25 @@ def _length(name: str, part: str, values: Any) -> int:
         ) from None
 
 
+def _indexable(X: Any) -> Any:
+    """The same, or as rows where it is a sparse matrix of another kind, of which no rows can be taken."""
+    return X.tocsr() if getattr(X, "format", "csr") != "csr" and hasattr(X, "tocsr") else X
+
+
 def _digest(values: Any) -> str:
     import joblib
     import pandas as pd
 
     if isinstance(values, pd.DataFrame | pd.Series):
-        frame = values.to_frame() if isinstance(values, pd.Series) else values
-        names = [str(name) for name in frame.columns]
-        kinds = [str(kind) for kind in frame.dtypes]
-        rows = pd.util.hash_pandas_object(frame, index=False).to_numpy().tobytes()
-        return hashlib.sha256(repr((names, kinds)).encode() + rows).hexdigest()
+        with suppress(TypeError):  # cells such as lists
+            return _digest_of_frame(values.to_frame() if isinstance(values, pd.Series) else values)
     return str(joblib.hash(values, hash_name="sha1"))
+
+
+def _digest_of_frame(frame: pd.DataFrame) -> str:
+    import pandas as pd
+
+    names = [str(name) for name in frame.columns]
+    kinds = [str(kind) for kind in frame.dtypes]
+    rows = pd.util.hash_pandas_object(frame, index=False).to_numpy().tobytes()
+    return hashlib.sha256(repr((names, kinds)).encode() + rows).hexdigest()

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hiercomp.errors import ArgumentError, ScoreFileError
-from hiercomp.scores import first_names, nearest_name, shown
+from hiercomp.score_files import read_score_file
+from hiercomp.scores import DECIMAL, first_names, nearest_name, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -140,12 +141,7 @@ def read_data(path: Path, target: str, drop: Sequence[str], groups: str | None, 
     text : bool
         Whether features may be text; else they are refused by name.
     """
-    import pandas as pd
-
-    try:
-        frame = pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path)
-    except Exception as error:  # whatever a damaged file makes pandas and pyarrow raise
-        raise ScoreFileError(f"{path} can't be read: {' '.join(str(error).split())}") from error
+    frame = read_score_file(path, {"dataset": target})  # whose cells stay text, so that 001 is not 1, nor NA nothing
     taken = [target, *drop] if groups is None else [target, *drop, groups]
     for name in taken:
         if name not in frame:
@@ -153,16 +149,30 @@ def read_data(path: Path, target: str, drop: Sequence[str], groups: str | None, 
             raise ArgumentError(
                 f"{path} has no column {shown(name)!r}.{nearest_name(name, known)} Its columns are: {first_names(known)}."
             )
-    empty = int(frame[target].isna().sum())
+    empty = int((frame[target].isna() | (frame[target].astype(str).str.strip() == "")).sum())
     if empty:
         raise ArgumentError(f"{path}: the target {shown(target)!r} is empty in {empty} of {len(frame)} rows.")
-    features = frame.drop(columns=taken)
+    features = frame.drop(columns=taken).apply(_numbers)
     if features.shape[1] == 0:
         raise ArgumentError(f"{path} has no column left that is a feature.")
     if not text:
         _refuse_text(path, features)
-    parts = (features, frame[target].to_numpy())
+    parts = (features, _numbers(frame[target]).to_numpy())
     return parts if groups is None else (*parts, frame[groups].to_numpy())
+
+
+def _numbers(column: pd.Series) -> pd.Series:
+    """As numbers where every filled cell is one and no two texts become the same."""
+    import pandas as pd
+
+    if column.dtype.kind not in "OTU" and str(column.dtype) not in ("string", "str"):
+        return column
+    text = column.astype(str).str.strip()
+    filled = text[(text != "") & column.notna()]
+    if len(filled) == 0 or not filled.map(DECIMAL.fullmatch).astype(bool).all():
+        return column
+    numbers = pd.to_numeric(text.where(column.notna() & (text != "")), errors="coerce")
+    return numbers if numbers.nunique() == filled.nunique() else column
 
 
 def _parsed(path: Path) -> dict[str, Any]:
@@ -217,6 +227,8 @@ def _estimator(where: str, table: Any, allowed: Collection[str]) -> Any:
     if not isinstance(given, dict):
         raise ArgumentError(f"{where}: parameters must be a table, got {given!r}.")
     kind = _class(where, table["class"], allowed)
+    if "memory" in given:  # joblib would unpickle what lies in that folder
+        raise ArgumentError(f"{where}: a plan can't set memory, a folder from which results are loaded.")
     parameters = {
         name: _estimator(f"{where}.parameters.{name}", value, allowed)
         if isinstance(value, dict) and ("class" in value or "steps" in value)
@@ -242,8 +254,8 @@ def _class(where: str, name: Any, allowed: Collection[str]) -> Any:
     module, _, attribute = name.rpartition(".")
     try:
         found = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
-        raise ArgumentError(f"{where}: {shown(name)} can't be imported: {error}.") from error
+    except Exception as error:  # whatever the module raises
+        raise ArgumentError(f"{where}: {shown(name)} can't be imported: {type(error).__name__}: {error}.") from error
     is_estimator = isinstance(found, type) and all(hasattr(found, method) for method in ("fit", "get_params"))
     if not is_estimator or found.__module__.split(".")[0] not in allowed:
         raise ArgumentError(f"{where}: {shown(name)} is not an estimator, a class with fit and get_params.")

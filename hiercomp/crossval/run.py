@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from hiercomp.checks import true_or_false, whole_number
 from hiercomp.clusters import dask_backend
-from hiercomp.crossval.cells import LARGEST_STATE, Cell, CellResult, Data, run_cell
+from hiercomp.crossval.cells import LARGEST_STATE, Cell, CellResult, Data
+from hiercomp.crossval.described import described_plan
 from hiercomp.crossval.inputs import LoadedData, checked_data, checked_estimators, checked_scorers, loaded
-from hiercomp.crossval.splits import Splits, assumption_note, draw_splits, seeded
-from hiercomp.crossval.store import CellStore, described_plan
+from hiercomp.crossval.parallel import computed
+from hiercomp.crossval.splits import assumption_note, draw_splits, seeded
+from hiercomp.crossval.store import CellStore
 from hiercomp.engines.progress import sampling_progress
 from hiercomp.errors import ArgumentError, EngineError, FailedCellsWarning, Note
 from hiercomp.scores import shown
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 RUNS, FOLDS = 10, 10
 FAILURES_SHOWN = 5
 STEPS = 10_000  # of the progress bar, for each data set
-WORKER_DIED = "the process died, for lack of memory or by a crash"
 
 
 def cross_validate_all(
@@ -128,8 +128,11 @@ def cross_validate_all(
     elif hasattr(cv, "__next__"):
         cv = list(cv)  # an iterator would be spent on the first data set
     work = CrossValidation(estimators, scorers, seeded(cv, seed), seed, on_error)
-    described = described_plan(estimators, list(given), work.cv, scorers, seed)
-    store = None if checkpoint is None else CellStore(checkpoint, described)
+    store = None
+    if checkpoint is not None:
+        if not isinstance(checkpoint, str | Path):
+            raise ArgumentError(f"checkpoint must be the name of a file, got {checkpoint!r}.")
+        store = CellStore(checkpoint, described_plan(estimators, list(given), work.cv, scorers, seed))
     with (
         nullcontext() if store is None else closing(store),
         dask_backend(dask),
@@ -162,6 +165,8 @@ class CrossValidation:
         Of the table.
     assumptions : dict from str to Note
         About rho, one for each kind.
+    damaged : int
+        Cells of the checkpoint that were not as they were written.
     """
 
     estimators: dict[str, Any]
@@ -171,6 +176,7 @@ class CrossValidation:
     on_error: str
     rows: list[dict[str, Any]] = field(default_factory=list)
     assumptions: dict[str, Note] = field(default_factory=dict)
+    damaged: int = 0
 
     def run(
         self,
@@ -182,6 +188,7 @@ class CrossValidation:
         report: Callable[[float], None],
     ) -> None:
         """All cells of one data set."""
+        from sklearn import get_config
         from sklearn.base import is_classifier
 
         classifier = all(is_classifier(estimator) for estimator in self.estimators.values())
@@ -197,14 +204,20 @@ class CrossValidation:
         found: dict[Cell, CellResult] = {}
         if store is not None:
             store.check_dataset(dataset, source.digest, splits)
-            found = {
-                cell: result for cell, result in store.finished(dataset, len(self.scorers)).items() if cell in cells
-            }
+            kept, wrong = store.finished(dataset, len(self.scorers))
+            found = {cell: result for cell, result in kept.items() if cell in cells}
+            self.damaged += wrong
         report(len(found) / len(cells))
         left = [cell for cell in cells if cell not in found]
-        with closing(
-            self._computed(left, cells, Data(source.X, source.y), splits, n_jobs, store is not None)
-        ) as results:
+        config = get_config()
+
+        def arguments(cell: Cell) -> tuple[Any, ...]:
+            place, name = cells[cell]
+            rows = splits.training[place], splits.test[place]
+            return self.estimators[name], rows, self.scorers, cell.seed(self.seed), config
+
+        data = Data(source.X, source.y)
+        with closing(computed(data, left, arguments, n_jobs=n_jobs, one_by_one=store is not None)) as results:
             for cell, result in results:
                 if result.error is not None and self.on_error == "raise":
                     row = self._row(cell, result, splits.rho)
@@ -229,6 +242,9 @@ class CrossValidation:
     def notes(self) -> Iterator[Note]:
         """What is to be known about the table."""
         yield from self.assumptions.values()
+        if self.damaged:
+            text = f"{self.damaged} cells of the checkpoint were damaged and were computed again."
+            yield Note(FailedCellsWarning, text)
         failed = [row for row in self.rows if row["error"] is not None]
         if failed:
             listed = "; ".join(f"{_place(row)}: {row['error']}" for row in failed[:FAILURES_SHOWN])
@@ -250,63 +266,6 @@ class CrossValidation:
             "score_time": result.score_time,
             "error": result.error,
         }
-
-    def _computed(
-        self,
-        left: list[Cell],
-        cells: Mapping[Cell, tuple[int, str]],
-        data: Data,
-        splits: Splits,
-        n_jobs: int | None,
-        one_by_one: bool,
-    ) -> Generator[tuple[Cell, CellResult]]:
-        """The cells that are left, in the order in which they end."""
-        from joblib import delayed
-        from joblib.externals.loky.process_executor import BrokenProcessPool
-
-        if not left:
-            return
-
-        def tasks(some: list[Cell]) -> Iterator[Any]:
-            for cell in some:
-                place, name = cells[cell]
-                rows = splits.training[place], splits.test[place]
-                seed = cell.seed(self.seed)
-                yield delayed(_named_result)(cell, data, self.estimators[name], rows, self.scorers, seed)
-
-        done: set[Cell] = set()
-        try:
-            for cell, result in _in_parallel(tasks(left), n_jobs, one_by_one):
-                done.add(cell)
-                yield cell, result
-            return
-        except BrokenProcessPool:
-            pass  # a worker died, and took the other cells with it
-        for cell in left:
-            if cell in done:
-                continue
-            try:
-                yield from _in_parallel(tasks([cell]), 2, True)  # alone, and not in this process
-            except BrokenProcessPool:
-                yield cell, CellResult((), float("nan"), float("nan"), WORKER_DIED)
-
-
-def _named_result(cell: Cell, *arguments: Any) -> tuple[Cell, CellResult]:
-    return cell, run_cell(*arguments)
-
-
-def _in_parallel(tasks: Iterator[Any], n_jobs: int | None, one_by_one: bool) -> Generator[tuple[Cell, CellResult]]:
-    """Results as they come; each on its own where it is to be kept as it ends."""
-    from joblib import Parallel
-
-    found = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1 if one_by_one else "auto")(tasks)
-    try:
-        for result in found:  # noqa: UP028 - "yield from" would close it with a warning
-            yield result
-    finally:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # that tasks are cancelled after Ctrl-C
-            found.close()
 
 
 def _place(row: Mapping[str, Any]) -> str:

@@ -58,7 +58,13 @@ class Splits:
 
 def seeded(cv: Any, seed: int) -> Any:
     """A copy of a splitter whose random state, where it is open, is ``seed``."""
-    if not hasattr(cv, "random_state") or cv.random_state is not None:
+    given = getattr(cv, "random_state", seed)
+    if given is not None:
+        if not isinstance(given, int | np.integer):
+            raise ArgumentError(
+                f"The splitter's random_state must be a whole number or None, got {given!r}: a generator would give other "
+                "folds for each data set and after an interruption."
+            )
         return cv
     chosen = copy.deepcopy(cv)
     chosen.random_state = seed

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+import time
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,7 +14,7 @@ import numpy as np
 
 from hiercomp.crossval.cells import Cell, CellResult
 from hiercomp.crossval.splits import Splits
-from hiercomp.databases import damaged, open_database, sqlite_errors
+from hiercomp.databases import SECONDS_TO_WAIT, damaged, open_database, sqlite_errors
 from hiercomp.errors import ResultFileError
 from hiercomp.scores import shown
 
@@ -24,6 +26,7 @@ CREATE TABLE datasets (
 ) WITHOUT ROWID;
 CREATE TABLE cells (
   dataset TEXT, run INTEGER, fold INTEGER, estimator TEXT, scores TEXT NOT NULL, fit_time REAL, score_time REAL, error TEXT,
+  checksum INTEGER NOT NULL,
   PRIMARY KEY (dataset, run, fold, estimator)
 ) WITHOUT ROWID
 """
@@ -53,7 +56,7 @@ class CellStore:
         self._connection = open_database(self.path, APPLICATION, FORMAT, SCHEMA)
         try:
             with sqlite_errors(self.path):
-                self._connection.execute("PRAGMA journal_mode = WAL")
+                _write_ahead(self._connection)
                 self._connection.execute("PRAGMA synchronous = NORMAL")  # a power cut may cost the last cells, no more
                 # All or none: a file without a plan is one that was stopped before its first cell
                 self._connection.execute("BEGIN IMMEDIATE")
@@ -94,32 +97,29 @@ class CellStore:
                     "the same. Go on with what it was made from, or choose another file."
                 )
 
-    def finished(self, dataset: str, scorers: int) -> dict[Cell, CellResult]:
-        """The cells of a data set that have scores; those that failed are tried again."""
-        query = (
-            "SELECT run, fold, estimator, scores, fit_time, score_time FROM cells WHERE dataset = ? AND error IS NULL"
-        )
+    def finished(self, dataset: str, scorers: int) -> tuple[dict[Cell, CellResult], int]:
+        """The cells of a data set that have scores, and the number of damaged ones; those that failed are tried again."""
+        query = "SELECT run, fold, estimator, scores, fit_time, score_time, checksum FROM cells"
         with sqlite_errors(self.path):
-            rows = self._connection.execute(query, (dataset,)).fetchall()
-        found = {}
-        for run, fold, estimator, scores, fit_time, score_time in rows:
-            try:
-                values = tuple(float(score) for score in json.loads(scores))
-            except (ValueError, TypeError) as error:
-                raise damaged(self.path, f"scores {scores!r}") from error
+            rows = self._connection.execute(f"{query} WHERE dataset = ? AND error IS NULL", (dataset,)).fetchall()
+        found, wrong = {}, 0
+        for run, fold, estimator, scores, fit_time, score_time, kept in rows:
+            if checksum(dataset, run, fold, estimator, scores, fit_time, score_time) != kept:
+                wrong += 1
+                continue
+            values = tuple(float(score) for score in json.loads(scores))
             if len(values) != scorers:
                 raise damaged(self.path, f"{len(values)} scores in a cell")
             found[Cell(dataset, run, fold, estimator)] = CellResult(values, fit_time, score_time)
-        return found
+        return found, wrong
 
     def add(self, cell: Cell, result: CellResult) -> None:
         """Commit a finished cell."""
-        row: tuple[Any, ...] = (
-            *(cell.dataset, cell.run, cell.fold, cell.estimator, json.dumps(result.scores)),
-            *(result.fit_time, result.score_time, result.error),
-        )
+        key = (cell.dataset, cell.run, cell.fold, cell.estimator, json.dumps(result.scores))
+        times = (result.fit_time, result.score_time)
+        row: tuple[Any, ...] = (*key, *times, result.error, checksum(*key, *times))
         with sqlite_errors(self.path):
-            self._connection.execute("INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+            self._connection.execute("INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
 
     def _refuse_another(self, kept: Mapping[str, str], plan: Mapping[str, str]) -> None:
         different = [item for item in {**plan, **kept} if kept.get(item) != plan.get(item)]
@@ -136,49 +136,19 @@ class CellStore:
         )
 
 
-def described_plan(
-    estimators: Mapping[str, Any], datasets: list[str], cv: Any, scorers: Mapping[str, Any], seed: int
-) -> dict[str, str]:
-    """What the scores of a cross-validation depend on besides the data, as text that is the same in every process."""
-    from importlib.metadata import version
-
-    versions = {
-        f"version of {name}": version(name) for name in ("hiercomp", "scikit-learn", "numpy", "scipy", "pandas")
-    }
-    plan = {"data sets": json.dumps(datasets), "estimators": json.dumps(list(estimators)), "seed": str(seed)}
-    plan |= {"cv": described(cv), "scoring": json.dumps({name: described(scorer) for name, scorer in scorers.items()})}
-    for name, estimator in estimators.items():
-        plan[f"class of estimator {shown(name)!r}"] = _class_name(type(estimator))
-        for parameter, value in sorted(estimator.get_params(deep=True).items()):
-            plan[f"{parameter} of estimator {shown(name)!r}"] = described(value)
-    return plan | versions
+def checksum(*values: Any) -> int:
+    """CRC-32 of a row, by which a changed one is known."""
+    return zlib.crc32(repr(values).encode())
 
 
-def described(value: Any) -> str:
-    """A parameter as text: no addresses, and a hash in the place of what has no short text."""
-    import joblib
-
-    if value is None or isinstance(value, bool | int | float | str | bytes | np.generic):
-        return repr(value)
-    if isinstance(value, list | tuple) and len(value) <= 100:
-        return f"[{', '.join(described(part) for part in value)}]"
-    if isinstance(value, dict) and len(value) <= 100:
-        return f"{{{', '.join(f'{key!r}: {described(part)}' for key, part in value.items())}}}"
-    if isinstance(value, type):
-        return _class_name(value)
-    if callable(value) and hasattr(value, "__qualname__"):
-        return f"{value.__module__}.{value.__qualname__}"
-    if hasattr(value, "get_n_splits"):
-        return repr(value)  # scikit-learn's splitters name their parameters
-    if hasattr(value, "get_params"):
-        return f"{_class_name(type(value))}({described(value.get_params(deep=False))})"
-    # The text of scikit-learn's scorers names the metric
-    name = repr(value) if type(value).__module__ == "sklearn.metrics._scorer" else _class_name(type(value))
-    try:
-        return f"{name} {joblib.hash(value)[:12]}"
-    except Exception:  # what can't be pickled has only its name
-        return name
-
-
-def _class_name(kind: type) -> str:
-    return f"{kind.__module__}.{kind.__qualname__}"
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Set the mode; SQLite does not wait of itself where another program is doing the same."""
+    until = time.monotonic() + SECONDS_TO_WAIT
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > until:
+                raise
+            time.sleep(0.05)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hiercomp.errors import ArgumentError, DroppedScoresWarning, Note
+from hiercomp.errors import ArgumentError, DefaultedRhoWarning, DroppedScoresWarning, Note
 from hiercomp.importers.common import (
     Source,
     checked_rho,
@@ -130,6 +130,11 @@ def read_mlflow(
         columns["rho"] = rho_of_folds(columns["dataset"], columns["run"], columns["fold"])
     elif "run" in found and _plain(found["run"]) in SEED_NAMES:
         columns["rho"] = np.zeros(len(frame))
+        text = (
+            f"The runs differ by {shown(found['run'])!r}: they are taken as independent repetitions, rho = 0. If each seed "
+            "draws another part of the same data for testing, pass the share of test cases: rho=0.2."
+        )
+        notes.append(Note(DefaultedRhoWarning, text))
     for other in one_or_more("also", also):
         further = chosen_measure(other.removeprefix(METRICS), metrics, source)
         columns[further] = frame[METRICS + further]

@@ -25,6 +25,8 @@ from hiercomp.scores import first_names, shown
 if TYPE_CHECKING:
     import pandas as pd
 
+RHO = "rho"  # the column of that name is the correlation, unless it is named as an algorithm
+
 
 def from_wide(
     source: Source,
@@ -79,7 +81,8 @@ def from_wide(
             source, f"No column is called 'dataset': {first_names(list(frame.columns))}. Say which with dataset=..."
         )
     need_columns(frame, [*found.values(), *named], source, "the table")
-    scores = list(named or (name for name in frame.columns if name not in found.values()))
+    rho = RHO if RHO in frame.columns and RHO not in [*named, *found.values()] else None
+    scores = list(named or (name for name in frame.columns if name not in (*found.values(), rho)))
     text = [name for name in scores if frame[name].dtype.kind not in "fiu"]
     if text and not named:
         raise table_error(
@@ -114,5 +117,7 @@ def from_wide(
         "fold": np.tile(np.asarray(folds), count),
         "score": np.concatenate([frame[name].to_numpy() for name in scores]),
     }
+    if rho is not None:
+        columns[RHO] = np.tile(frame[rho].to_numpy(), count)
     hint = "Number the runs and folds, so that each row is another one."
     return tidy_frame(columns, format_name="wide", source=source_name(source), notes=notes, duplicates=hint)
