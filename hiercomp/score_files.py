@@ -106,7 +106,7 @@ def read_score_file(
     -------
     DataFrame
         Columns of plain numbers are int or float, with NaN for empty cells and for words such as ``NA``; all others
-        are text. An apostrophe before a sign that starts a formula is taken off, see `hiercomp.exports.write_scores`.
+        are text. An apostrophe before a sign that starts a formula is taken off, see `hiercomp.write_scores`.
         What was warned of is in ``attrs["notes"]``.
 
     Raises
