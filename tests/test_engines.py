@@ -211,7 +211,11 @@ def test_ctrl_c_during_cmdstan_leaves_nothing_behind(tmp_path):
         assert time.monotonic() < deadline
         time.sleep(0.1)
     os.killpg(process.pid, signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
+    try:
+        _, errors = process.communicate(timeout=40)
+    except subprocess.TimeoutExpired:  # on a busy machine CmdStanPy now and then waits on; then one presses it again
+        os.killpg(process.pid, signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
     assert "KeyboardInterrupt" in errors
     assert list(tmp_path.glob("*")) == []
     with pytest.raises(ProcessLookupError):

@@ -91,7 +91,7 @@ def read_mlflow(
     >>> import pandas as pd
     >>> runs = pd.DataFrame({"run_id": ["a", "b"], "params.dataset": "iris", "params.model": "tree",
     ...                      "params.seed": ["0", "1"], "metrics.accuracy": [0.9, 0.8]})
-    >>> read_mlflow(runs)
+    >>> read_mlflow(runs, rho=0.0)
       dataset algorithm  run  fold  score  rho
     0    iris      tree    0     1    0.9  0.0
     1    iris      tree    1     1    0.8  0.0
