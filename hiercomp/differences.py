@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hiercomp.checks import finite_number, true_or_false, whole_number
+from hiercomp.checks import true_or_false, whole_number
 from hiercomp.errors import (
     ArgumentError,
     DefaultedRhoWarning,
@@ -17,18 +17,17 @@ from hiercomp.errors import (
     Note,
     ScoreTableError,
 )
+from hiercomp.fold_correlation import MOST_FOLDS, RhoLike, correlations, many_folds
 from hiercomp.pairing import choose_algorithms, pair_scores
 from hiercomp.rope import Rope
-from hiercomp.scores import first_names, nearest_name, normal_name, shown, tidy_scores
+from hiercomp.scores import first_names, tidy_scores
 
 if TYPE_CHECKING:
     import pandas as pd
 
-RhoLike: TypeAlias = "float | Mapping[str, float] | None"
 FloatArray: TypeAlias = NDArray[np.float64]
 
 ROUNDING = 64 * np.finfo(float).eps  # differences whose range is below this share of the scores' size are constant
-MOST_FOLDS = 20  # more folds without a run column look like several runs in one numbering
 
 
 @dataclass(frozen=True)
@@ -316,52 +315,6 @@ def _rows(scores: Any, name: str) -> list[FloatArray]:
             f"{name} must have two dimensions, data sets and folds; for a single data set pass one row: [scores]."
         )
     return rows
-
-
-def correlations(
-    rho: RhoLike, datasets: Sequence[str], n: NDArray[np.int64], folds: Mapping[str, int | None]
-) -> FloatArray:
-    """The correlation of each data set: as given, or 1/k of its k folds; 0 for a single score."""
-    if rho is None:
-        unknown = [name for name, count in zip(datasets, n, strict=True) if folds[name] is None and count > 1]
-        if unknown:
-            raise ScoreTableError(
-                f"The number of folds is unknown for {len(unknown)} of {len(datasets)} data sets (first: "
-                f"{shown(unknown[0])!r}), so that rho has no default. Pass rho: the share of test cases for repeated "
-                "hold-out (0.33 for a third), 0 for independent repetitions."
-            )
-        return np.array([1 / (folds[name] or 1) if count > 1 else 0.0 for name, count in zip(datasets, n, strict=True)])
-    if isinstance(rho, Mapping):
-        rho = {normal_name(name): value for name, value in rho.items()}
-        for name in rho:
-            if name not in folds:
-                raise ArgumentError(f"rho names {name!r}, which is not a data set.{nearest_name(name, datasets)}")
-        lacking = [name for name in datasets if name not in rho]
-        if lacking:
-            raise ArgumentError(f"rho has no value for {len(lacking)} data sets (first: {shown(lacking[0])!r}).")
-        values = [rho[name] for name in datasets]
-    else:
-        values = [rho] * len(datasets)
-    for name, value in zip(datasets, values, strict=True):
-        argument = f"rho of data set {shown(name)!r}" if isinstance(rho, Mapping) else "rho"
-        if not 0 <= finite_number(argument, value) < 1:
-            raise ArgumentError(
-                f"{argument} must be at least 0 and below 1, got {value}. It is the correlation between folds: 1/k for "
-                "k-fold cross-validation, the share of test cases for repeated hold-out, 0 for independent repetitions."
-            )
-    return np.array(values, dtype=float)
-
-
-def many_folds(folds: Mapping[str, int | None]) -> list[Note]:
-    """A note where the folds of a table without a run column look like several runs in one numbering."""
-    name, count = max(folds.items(), key=lambda item: item[1] or 0)
-    if (count or 0) <= MOST_FOLDS:
-        return []
-    text = (
-        f"Data set {shown(name)!r} has {count} folds and there is no run column: rho defaults to 1/{count}. "
-        "If these are several runs of cross-validation, add a run column or pass rho."
-    )
-    return [Note(DefaultedRhoWarning, text)]
 
 
 def _summarise(

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from hiercomp.checks import number_between
 from hiercomp.diagnostics import GOOD_INTEGRATION_ERROR, NOTHING_SAMPLED, integration_diagnostics
-from hiercomp.differences import PairedDifferences, RhoLike
+from hiercomp.differences import PairedDifferences
 from hiercomp.engines import Draws, QuadratureEngine, SamplerSettings, choose_engine
 from hiercomp.errors import (
     ArgumentError,
@@ -23,6 +23,7 @@ from hiercomp.errors import (
     ScoreTableError,
 )
 from hiercomp.fitting import fit_model
+from hiercomp.fold_correlation import RhoLike
 from hiercomp.integrated import IntegratedPosterior, integration_problem
 from hiercomp.model import HierarchicalModel
 from hiercomp.posterior_tree import PRIOR_CHAINS, PRIOR_DRAWS, data_tree

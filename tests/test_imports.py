@@ -24,6 +24,7 @@ ORDER = [
     ["score_files"],
     ["exports"],
     ["pairing"],
+    ["fold_correlation"],
     ["differences"],
     ["scale"],
     ["importers.common"],

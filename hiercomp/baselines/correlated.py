@@ -9,8 +9,9 @@ import numpy as np
 
 from hiercomp.baselines.inputs import as_differences, need_scores
 from hiercomp.checks import finite_number
-from hiercomp.differences import FloatArray, PairedDifferences, RhoLike
+from hiercomp.differences import FloatArray, PairedDifferences
 from hiercomp.errors import ArgumentError, DegenerateScoresWarning, Note
+from hiercomp.fold_correlation import RhoLike
 from hiercomp.presentation import Presentation
 from hiercomp.rope import Rope, RopeLike, region_probabilities
 from hiercomp.scores import shown

@@ -22,8 +22,9 @@ from hiercomp.baselines.inputs import (
     scores_of,
 )
 from hiercomp.checks import whole_number
-from hiercomp.differences import ROUNDING, FloatArray, PairedDifferences, RhoLike
+from hiercomp.differences import ROUNDING, FloatArray, PairedDifferences
 from hiercomp.errors import ArgumentError, DegenerateScoresWarning, Note
+from hiercomp.fold_correlation import RhoLike
 from hiercomp.presentation import Presentation
 from hiercomp.rope import student_t_half
 from hiercomp.scores import shown

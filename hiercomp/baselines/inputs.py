@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiercomp.checks import finite_number, true_or_false
-from hiercomp.differences import ROUNDING, FloatArray, PairedDifferences, RhoLike
+from hiercomp.differences import ROUNDING, FloatArray, PairedDifferences
 from hiercomp.errors import ArgumentError, DegenerateScoresWarning, DroppedScoresWarning, Note, ScoreTableError
+from hiercomp.fold_correlation import RhoLike
 from hiercomp.scores import ALIASES, EXAMPLES_SHOWN, cells, normal_name, shown, tidy_scores
 from hiercomp.text import counted
 

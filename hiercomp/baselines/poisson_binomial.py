@@ -18,8 +18,9 @@ from hiercomp.baselines.counts import (
 )
 from hiercomp.baselines.inputs import as_differences, is_table, need_scores, rows_of
 from hiercomp.checks import whole_number
-from hiercomp.differences import FloatArray, PairedDifferences, RhoLike
+from hiercomp.differences import FloatArray, PairedDifferences
 from hiercomp.errors import ArgumentError, ScoreTableError
+from hiercomp.fold_correlation import RhoLike
 from hiercomp.presentation import Presentation
 from hiercomp.rope import REGIONS, Rope, RopeLike
 from hiercomp.scores import shown

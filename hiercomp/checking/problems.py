@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiercomp.checking.facts import Problem, ScoreMatrix, TableFacts
-from hiercomp.differences import MOST_FOLDS, ROUNDING, FloatArray
+from hiercomp.differences import ROUNDING, FloatArray
 from hiercomp.errors import ScoreTableError
+from hiercomp.fold_correlation import MOST_FOLDS
 from hiercomp.importers.common import lower_is_better
 from hiercomp.scale import LARGEST_FRACTION, SPREAD_RATIO
 from hiercomp.scores import TidyScores, cells, find_columns, first_names, shown, tidy_scores, to_pandas

@@ -14,9 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 FloatArray = NDArray[np.float64]
 
-STEP = (
-    0.27  # of the trapezoidal rule; its error falls as exp(-pi^2 / (2 step)) for a Gaussian, faster for heavier tails
-)
+# Of the trapezoidal rule; its error falls as exp(-pi^2 / (2 step)) for a Gaussian, faster for heavier tails
+STEP = 0.27
 TAIL = 1e-10  # nodes end where the integrand is this small against its peak
 ITERATIONS = 2  # more would merge the two centres where the narrower peak is a shoulder of the wider one
 # Arrays below 128 kB stay in the cache, and glibc takes no new pages for each of them, which Dask has it give back

@@ -133,8 +133,9 @@ class QuadratureEngine:
         """
         support = posterior_support(problem)
         q = len(problem.likelihood.n)
-        few_or_many = FIRST_NODES if q < MANY_DATASETS else FIRST_NODES_MANY
-        counts = np.array(few_or_many if q < VERY_MANY_DATASETS else FIRST_NODES_VERY_MANY)
+        counts = np.array(FIRST_NODES_VERY_MANY)
+        if q < VERY_MANY_DATASETS:
+            counts = np.array(FIRST_NODES if q < MANY_DATASETS else FIRST_NODES_MANY)
         usual = TOLERANCE if q < MANY_DATASETS else TOLERANCE_MANY
         if problem.nu_prior is None:
             counts[1] = 1

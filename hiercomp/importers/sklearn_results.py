@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from hiercomp.checks import whole_number
-from hiercomp.differences import MOST_FOLDS
 from hiercomp.errors import ArgumentError, DefaultedRhoWarning, Note, ScoreTableError
+from hiercomp.fold_correlation import MOST_FOLDS
 from hiercomp.importers.common import checked_folds, chosen_measure, one_or_more, runs_and_folds, tidy_frame
 from hiercomp.scores import shown
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hiercomp.differences import MOST_FOLDS
 from hiercomp.errors import DefaultedRhoWarning, Note
+from hiercomp.fold_correlation import MOST_FOLDS
 from hiercomp.importers.common import (
     Source,
     column_roles,

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiercomp.checks import true_or_false
-from hiercomp.differences import ROUNDING, FloatArray, PairedDifferences, RhoLike, correlations, many_folds
+from hiercomp.differences import ROUNDING, FloatArray, PairedDifferences
 from hiercomp.errors import ArgumentError, DroppedScoresWarning, Note, ScoreTableError
+from hiercomp.fold_correlation import RhoLike, correlations, many_folds
 from hiercomp.pairing import pair_scores
 from hiercomp.pairwise.ranking import FEWEST_SCORES, Standings, residual_factor
 from hiercomp.scores import TidyScores, cells, first_names, nearest_name, normal_name, shown

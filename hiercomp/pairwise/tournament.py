@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from hiercomp.checks import true_or_false, whole_number
-from hiercomp.differences import RhoLike
 from hiercomp.engines import QuadratureEngine, choose_engine
 from hiercomp.engines.base import LARGEST_SEED
 from hiercomp.engines.progress import sampling_progress
 from hiercomp.errors import ArgumentError, DroppedScoresWarning, HiercompError, HiercompWarning, Note, ScoreTableError
+from hiercomp.fold_correlation import RhoLike
 from hiercomp.hierarchical import HierarchicalComparison
 from hiercomp.pairwise.pair_fits import PairFits, Task, pair_seed
 from hiercomp.pairwise.result import FailedPair, PairwiseResult
