@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 __all__ = [
     "ArgumentError",
@@ -34,9 +35,13 @@ class HiercompError(Exception):
 class ScoreTableError(HiercompError, ValueError):
     """A table of scores that can't be compared as it stands."""
 
+    table: Any = None  # the tidy frame that was refused, where an importer had come so far
+
 
 class ScoreFileError(HiercompError, ValueError):
     """A file that can't be read as a table of scores."""
+
+    table: Any = None  # as for ScoreTableError
 
 
 class ArgumentError(HiercompError, ValueError):

@@ -14,8 +14,8 @@ import numpy as np
 
 from hiercomp.checks import true_or_false
 from hiercomp.errors import ResultFileError, ScoreTableError
+from hiercomp.reading.text_tables import LONGEST_CELL, without_formula
 from hiercomp.scores import shown
-from hiercomp.text_tables import LONGEST_CELL, without_formula
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +26,7 @@ QUOTED = frozenset(',;\t|"\r\n')  # a cell with one of these stands in quotation
 
 
 def write_scores(df: pd.DataFrame, path: str | Path, *, overwrite: bool = False) -> Path:
-    r"""Write a table of scores so that `hiercomp.score_files.read_score_file` gives it back exactly.
+    r"""Write a table of scores so that `hiercomp.reading.score_files.read_score_file` gives it back exactly.
 
     The file appears whole or not at all. The index is not written.
 

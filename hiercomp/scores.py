@@ -45,8 +45,8 @@ class TidyScores:
     Attributes
     ----------
     frame : pandas.DataFrame
-        Columns dataset and algorithm (text), run and fold (as given; absent columns are missing here), score (float,
-        NaN where missing).
+        Columns dataset and algorithm (text, or categorical where they were given so), run and fold (as given; absent
+        columns are missing here), score (float, NaN where missing).
     has_run, has_fold : bool
         Whether the table says which run and which fold a score belongs to.
     notes : tuple of Note
@@ -267,8 +267,16 @@ def _names(column: pd.Series, name: str) -> tuple[pd.Series, list[Note]]:
             "Fill in the names or remove the rows; if a name is 'NA' or 'null', read the file with "
             "keep_default_na=False."
         )
-    codes, originals = _text(column, name).factorize()
-    normal = [normal_name(original) for original in originals]
+    import pandas as pd
+
+    categorical = isinstance(column.dtype, pd.CategoricalDtype)
+    if categorical:  # a large table, whose names are not written out
+        column = column.cat.remove_unused_categories()
+        codes = column.cat.codes.to_numpy()
+        normal = [normal_name(original) for original in _text(column.cat.categories.to_series(), name)]
+    else:
+        codes, originals = _text(column, name).factorize()
+        normal = [normal_name(original) for original in originals]
     if "" in normal:
         raise ScoreTableError(f"Column {name!r} has names that are empty or only spaces. Fill them in.")
     notes = []
@@ -287,8 +295,12 @@ def _names(column: pd.Series, name: str) -> tuple[pd.Series, list[Note]]:
             notes.append(
                 Note(ScaleWarning, f"Names in column {name!r} that differ only by case are kept apart: {listed}.")
             )
-    import pandas as pd
-
+    if categorical:
+        unique = sorted(set(normal))
+        place = {value: code for code, value in enumerate(unique)}
+        # the least type of integers that can number them; in the order of the names, as text would be sorted
+        numbers = np.array([place[value] for value in normal], dtype=np.min_scalar_type(-len(unique)))
+        return pd.Series(pd.Categorical.from_codes(numbers[codes], dtype=pd.CategoricalDtype(unique))), notes
     return pd.Series(np.array(normal, dtype=object)[codes]), notes
 
 
@@ -303,8 +315,9 @@ def _text(column: pd.Series, name: str) -> pd.Series:
 
 
 def _labels(column: pd.Series, name: str) -> pd.Series:
-    text = _text(column, name).str.strip()
-    missing = column.isna().to_numpy() | (text == "").to_numpy()
+    whole = column.dtype.kind in "iu"
+    text = column if whole else _text(column, name).str.strip()
+    missing = column.isna().to_numpy() | (not whole and (text == "").to_numpy())
     if missing.any():
         rows = ", ".join(str(row) for row in np.flatnonzero(missing)[:EXAMPLES_SHOWN])
         raise ScoreTableError(
@@ -313,7 +326,7 @@ def _labels(column: pd.Series, name: str) -> pd.Series:
         )
     import pandas as pd
 
-    if column.dtype.kind in "iu":
+    if whole:
         return pd.Series(column.to_numpy())
     numbers = pd.to_numeric(text, errors="coerce")
     whole = numbers.notna() & np.isfinite(numbers) & (numbers == np.floor(numbers)) & (numbers.abs() < 2**53)

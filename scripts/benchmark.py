@@ -43,6 +43,7 @@ ROWS: dict[str, Callable[[Context], list[Row]]] = {
     "tests": closed_forms.tests,
     "crossval": crossval.crossval,
     "reading": reading.reading,
+    "large_reading": reading.large_reading,
     "plots": pictures.drawn_plots,
     "report": pictures.report,
     "import": pictures.importing,

@@ -20,8 +20,8 @@ from hiercomp.engines import ENGINES, SamplerSettings
 from hiercomp.inference import next_dataset
 from hiercomp.model import HierarchicalModel
 from hiercomp.priors import Priors
+from hiercomp.reading.score_files import read_score_file
 from hiercomp.rope import Rope
-from hiercomp.score_files import read_score_file
 
 ALGORITHMS = ("nbc", "aode", "hnb", "j48", "j48gr")
 POPULATION = ("delta0", "sigma0", "nu")

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from hiercomp.errors import ArgumentError, ResultFileError, ScoreFileError, ScoreTableError
 from hiercomp.exports import write_scores
-from hiercomp.score_files import read_score_file
+from hiercomp.reading.score_files import read_score_file
 
 SUFFIXES = [".csv", ".csv.gz", ".parquet"]
 NAMES = st.one_of(

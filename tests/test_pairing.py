@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from hiercomp import pairing
 from hiercomp.errors import DroppedScoresWarning, ScoreTableError
 from hiercomp.pairing import choose_algorithms, pair_scores
 from hiercomp.scores import tidy_scores
@@ -19,6 +22,48 @@ def table(q: int = 3, runs: int = 2, folds: int = 4, algorithms=("nb", "tree")) 
 
 def pairs(frame, *, drop=False):
     return pair_scores(tidy_scores(frame), "nb", "tree", drop=drop)
+
+
+@given(
+    st.integers(1, 4),
+    st.sampled_from([["dataset", "run", "fold"], ["dataset", "fold"], ["dataset", "run"], ["dataset"]]),
+    st.sampled_from([("nb", "tree"), ("tree", "nb"), ("b", "tree", "nb")]),
+    st.sampled_from(["int", "text", "category"]),
+    st.integers(0, 99),
+    st.lists(st.sampled_from(["nan", "row left out", "row twice", "run left out"]), max_size=1),
+)
+@settings(deadline=None, derandomize=True, max_examples=300)
+def test_complete_tables_are_paired_as_all_tables_are(q, place, algorithms, kind, seed, oddities):
+    generator = np.random.default_rng(seed)
+    frame = table(q, 2 if "run" in place else 1, int(generator.integers(1, 12)) if "fold" in place else 1, algorithms)
+    frame["score"] = generator.normal(size=len(frame))
+    frame = frame[[*place, "algorithm", "score"]]
+    if "run" in place and "run left out" in oddities:
+        frame = frame[(frame["dataset"] != "d0") | (frame["run"] == 0)]  # of both algorithms: it is complete still
+    if "nan" in oddities:
+        frame.loc[0, "score"] = np.nan
+    frame = frame.drop(index=[0] if "row left out" in oddities and len(frame) > 6 else [])
+    frame = pd.concat([frame, frame.iloc[:1] if "row twice" in oddities else frame.iloc[:0]])
+    frame = frame.iloc[generator.permutation(len(frame))]
+    if kind == "category":
+        frame = frame.astype({"dataset": "category", "algorithm": "category"})
+    elif kind == "text":
+        frame = frame.astype(dict.fromkeys(place, str))
+    found = []
+    for general in (False, True):
+        with pytest.MonkeyPatch.context() as patch:
+            if general:
+                patch.setattr(pairing, "_complete_pairs", lambda *_: None)
+            try:
+                found.append(pairs(frame, drop=bool(seed % 2)))
+            except ScoreTableError as error:
+                found.append(str(error))
+    if isinstance(found[0], str):
+        assert found[0] == found[1]
+        return
+    pd.testing.assert_frame_equal(found[0].frame, found[1].frame)
+    assert found[0].folds == found[1].folds
+    assert found[0].notes == found[1].notes
 
 
 def cell(frame, dataset, algorithm, run, fold):

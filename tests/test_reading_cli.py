@@ -100,3 +100,11 @@ def test_an_option_that_the_command_has_itself_is_refused(tmp_path, tidy, pair):
     done = hiercomp(tmp_path, "check", "tidy.csv", "--option", pair)
     assert done.returncode == 2
     assert "has an option of its own" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["compare", "pairs", "check"])
+def test_the_largest_size_is_an_option(tmp_path, scores, command):
+    scores.to_csv(tmp_path / "scores.csv", index=False)
+    done = hiercomp(tmp_path, command, "scores.csv", "--largest-bytes", "1000")
+    assert done.returncode == 2
+    assert "scores.csv holds more than 1,000 bytes (decompressed)" in " ".join((done.stdout + done.stderr).split())

@@ -10,15 +10,15 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hiercomp.errors import ArgumentError, ScoreFileError
-from hiercomp.score_files import _frame, _Options
-from hiercomp.text_tables import (
+from hiercomp.reading.decoding import BEGINNING, checked_encoding
+from hiercomp.reading.number_columns import TableOptions
+from hiercomp.reading.score_files import _frame
+from hiercomp.reading.separators import checked_separator, find_separator
+from hiercomp.reading.strict_tables import parse_strictly
+from hiercomp.reading.text_tables import (
     FORMULA,
     TextTable,
-    checked_encoding,
-    checked_separator,
-    find_separator,
     parse_quickly,
-    parse_strictly,
     with_formula,
     without_formula,
 )
@@ -43,10 +43,11 @@ def cells_of(table: TextTable) -> list[list[str]]:
 def judged(content: bytes, separator: str) -> tuple[TextTable | None, TextTable | None]:
     """What the two parsers make of a text; None where they refuse it."""
     try:
-        strict = parse_strictly(bytearray(content), separator, "file")
+        tables = list(parse_strictly([(bytearray(content), BEGINNING)], separator, "file"))
     except ScoreFileError:
-        strict = None
-    return parse_quickly(bytearray(content), separator), strict
+        tables = []
+    assert len(tables) < 2
+    return parse_quickly(bytearray(content), separator), next(iter(tables), None)
 
 
 def assert_same(quick: TextTable, strict: TextTable | None) -> None:
@@ -112,7 +113,7 @@ def test_both_parsers_give_identical_frames_or_the_same_refusal(rows, decimal, p
     found = []
     for table in (quick, strict):
         try:
-            frame, notes = _frame(table, "file", _Options(",", decimal, percent, frozenset()))
+            frame, notes = _frame([table], TableOptions("file", ",", decimal, percent, frozenset()))
             found.append((frame, frame.dtypes.tolist(), notes))
         except ScoreFileError as error:
             found.append(str(error).split("column")[1])  # only the strict parser knows the line

@@ -235,7 +235,7 @@ def _by_run_and_fold(given: PairedDifferences) -> FloatArray:
     sign = 1.0 if given.higher_is_better else -1.0
     rows = given.scores.assign(difference=sign * (given.scores["right"] - given.scores["left"]))
     found = []
-    for name, cells in rows.groupby("dataset", sort=False):
+    for name, cells in rows.groupby("dataset", sort=False, observed=True):
         folds = cells.groupby("run")["fold"].nunique()
         if len(folds) != RUNS or (folds != FOLDS).any():
             shape = f"{len(folds)} runs of " + " or ".join(str(count) for count in sorted(set(folds))) + " folds"

@@ -157,7 +157,7 @@ def scores_of(differences: PairedDifferences) -> dict[str, tuple[FloatArray, Flo
     sign = 1.0 if differences.higher_is_better else -1.0
     return {
         str(name): (sign * rows["left"].to_numpy(float), sign * rows["right"].to_numpy(float))
-        for name, rows in differences.scores.groupby("dataset", sort=False)
+        for name, rows in differences.scores.groupby("dataset", sort=False, observed=True)
     }
 
 
@@ -375,8 +375,9 @@ def _unstacked(scores: pd.DataFrame) -> tuple[pd.DataFrame, list[Note]]:
             f"{repeated.sum()} scores share their data set, algorithm, run and fold with another (first: "
             f"{cells(tidy.frame, repeated, 'score')}). Keep one of each, or add the run and fold columns."
         )
-    rows = tidy.frame.set_index([*place, "algorithm"])["score"].unstack("algorithm")
-    order = pd.Index(tidy.frame["dataset"].unique()).get_indexer(rows.index.get_level_values("dataset"))
+    text = tidy.frame.astype({"dataset": str, "algorithm": str})  # it may be categorical
+    rows = text.set_index([*place, "algorithm"])["score"].unstack("algorithm")
+    order = pd.Index(text["dataset"].unique()).get_indexer(rows.index.get_level_values("dataset"))
     return rows[tidy.algorithms].iloc[np.argsort(order, kind="stable")], list(tidy.notes)
 
 

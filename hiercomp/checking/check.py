@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from hiercomp.checking.facts import Problem, TableFacts
 from hiercomp.checking.problems import examine
+from hiercomp.checking.survey import survey
 from hiercomp.checks import true_or_false
 from hiercomp.differences import FloatArray
 from hiercomp.errors import HiercompWarning, ScoreFileError, ScoreTableError
@@ -290,10 +291,17 @@ def check_scores(
         with warnings.catch_warnings(record=True) as raised:
             warnings.simplefilter("always", HiercompWarning)
             try:
-                frame = _read(source, columns, rho, options)
+                options = _with_format(source, columns, rho, options)
             except (ScoreFileError, ScoreTableError) as error:
                 return _check(source, None, 0, None, [Problem.of("error", error)])
-        kind = frame.attrs["format"]
+            kind = str(options["format"])
+            try:
+                frame = read_scores(source, columns=columns, **options)
+            except (ScoreFileError, ScoreTableError) as error:
+                given = {name: value for name, value in options.items() if name != "format"}
+                frame, problems = survey(source, kind, columns, given, error)
+                if frame is None:
+                    return _check(source, None, 0, None, problems)
         columns = columns if kind == "tidy" else None
         told = [warning.message for warning in raised if issubclass(warning.category, HiercompWarning)]
         problems += [Problem.of("warning", text) for text in told]
@@ -302,17 +310,17 @@ def check_scores(
     return _check(source, kind, len(frame) if hasattr(frame, "__len__") else 0, facts, problems + found)
 
 
-def _read(
+def _with_format(
     source: str, columns: Mapping[str, str] | None, rho: float | None, options: Mapping[str, Any]
-) -> pd.DataFrame:
-    """A file of scores; rho goes to the importers that ask for it."""
+) -> dict[str, Any]:
+    """Options with the format of the file; rho goes to the importers that ask for it."""
     options = dict(options)
     if options.get("format", "auto") == "auto":
         layout = {name: options.get(name) for name in ("encoding", "separator")}
         options["format"] = recognised_format(source, columns, **layout, options=options)
     if rho is not None and takes_option(options["format"], "rho"):
         options["rho"] = rho
-    return read_scores(source, columns=columns, **options)
+    return options
 
 
 def _check(

@@ -75,7 +75,7 @@ class ScoreMatrix:
     def of(cls, frame: pd.DataFrame) -> ScoreMatrix:
         """The scores of a tidy frame without duplicates."""
         place = ["dataset"] + [role for role in ("run", "fold") if role in frame]
-        number = frame.groupby(place, sort=True).ngroup().to_numpy()
+        number = frame.groupby(place, sort=True, observed=True).ngroup().to_numpy()
         first = ~frame.duplicated(place).to_numpy()
         places = frame.loc[first, place].iloc[np.argsort(number[first])].reset_index(drop=True)
         rows, algorithms = frame["algorithm"].factorize()

@@ -15,6 +15,7 @@ from hiercomp.cli.shared import (
     ForceOption,
     FormatOption,
     ImporterOption,
+    LargestBytesOption,
     LowerIsBetterOption,
     PercentOption,
     RhoOption,
@@ -37,6 +38,7 @@ def check(
     sep: SeparatorOption = None,
     decimal: DecimalOption = ".",
     percent: PercentOption = False,
+    largest_bytes: LargestBytesOption = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="Also write the check as JSON; - prints it.")] = None,
     force: ForceOption = False,
 ) -> None:
@@ -57,6 +59,7 @@ def check(
         separator=sep,
         decimal=decimal,
         percent=percent,
+        largest_bytes=largest_bytes,
         **importer_options(option or []),
     )
     if json_file is not None:

@@ -19,6 +19,7 @@ from hiercomp.cli.shared import (
     ForceOption,
     FormatOption,
     ImporterOption,
+    LargestBytesOption,
     LowerIsBetterOption,
     PercentOption,
     PriorOption,
@@ -55,6 +56,7 @@ def pairs(
     sep: SeparatorOption = None,
     decimal: DecimalOption = ".",
     percent: PercentOption = False,
+    largest_bytes: LargestBytesOption = None,
     prior: PriorOption = "default",
     alpha: AlphaOption = 0.05,
     engine: EngineOption = "auto",
@@ -96,6 +98,7 @@ def pairs(
         sep=sep,
         decimal=decimal,
         percent=percent,
+        largest_bytes=largest_bytes,
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HiercompWarning)  # they are in the summary

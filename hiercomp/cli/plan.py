@@ -17,6 +17,7 @@ from hiercomp.cli.shared import (
     ForceOption,
     FormatOption,
     ImporterOption,
+    LargestBytesOption,
     LowerIsBetterOption,
     PercentOption,
     PriorOption,
@@ -59,6 +60,7 @@ def plan(
     sep: SeparatorOption = None,
     decimal: DecimalOption = ".",
     percent: PercentOption = False,
+    largest_bytes: LargestBytesOption = None,
     datasets: Annotated[str, typer.Option(help="Numbers of data sets.", metavar="Q,Q,...")] = "10,20,30,50",
     runs: Annotated[
         str | None, typer.Option(help="Numbers of runs; by default 10, or those of the pilot.", metavar="R,R,...")
@@ -133,6 +135,7 @@ def plan(
                 sep=sep,
                 decimal=decimal,
                 percent=percent,
+                largest_bytes=largest_bytes,
             )
             result = _pilot(table, left, right, lower_is_better, named, common)
             found = planning.plan_from_result(result, folds=folds, runs=number_of_runs, **common)

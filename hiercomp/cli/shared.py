@@ -24,7 +24,7 @@ EXIT_ERROR, EXIT_FAILED, EXIT_INTERRUPTED = 2, 3, 130
 
 OWN_OPTIONS = (
     *("path", "source", "scores", "format", "columns", "rho", "higher_is_better"),
-    *("encoding", "separator", "decimal", "percent"),
+    *("encoding", "separator", "decimal", "percent", "largest_bytes"),
 )
 ScoresArgument = Annotated[
     Path, typer.Argument(help="Scores: a tidy .csv, .csv.gz or .parquet file, or a result file of another tool.")
@@ -39,6 +39,9 @@ ImporterOption = Annotated[
 EncodingOption = Annotated[str | None, typer.Option(help="Encoding of a text file; by default UTF-8.")]
 SeparatorOption = Annotated[str | None, typer.Option("--sep", help="What separates cells; by default found.")]
 PercentOption = Annotated[bool, typer.Option("--percent", help="Take cells such as 91% and divide them by 100.")]
+LargestBytesOption = Annotated[
+    int | None, typer.Option(help="Refuse a table of more bytes, decompressed; by default 4,000,000,000.", min=1)
+]
 DecimalOption = Annotated[str, typer.Option(help="The decimal sign.")]
 RopeOption = Annotated[str, typer.Option(help="Half-width of the region of equivalence, or LOWER:UPPER.")]
 RhoOption = Annotated[float | None, typer.Option(help="Correlation between folds; by default 1/folds.")]
@@ -131,6 +134,7 @@ def read_table(
     sep: str | None,
     decimal: str,
     percent: bool,
+    largest_bytes: int | None,
 ) -> pd.DataFrame:
     """The scores of a file, with what is to be said of its reading on standard error."""
     from hiercomp.importers import read_scores
@@ -145,6 +149,7 @@ def read_table(
             separator=sep,
             decimal=decimal,
             percent=percent,
+            largest_bytes=largest_bytes,
             **importer_options(option or []),
         )
     if table.attrs["format"] != "tidy":

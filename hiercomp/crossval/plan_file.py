@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hiercomp.errors import ArgumentError, ScoreFileError
-from hiercomp.score_files import read_score_file
+from hiercomp.reading.score_files import read_score_file
 from hiercomp.scores import DECIMAL, first_names, nearest_name, shown
 
 if TYPE_CHECKING:

@@ -19,7 +19,8 @@ from hiercomp.importers.sklearn_results import from_cross_validate, from_grid_se
 from hiercomp.importers.tidymodels import read_tidymodels
 from hiercomp.importers.weka import read_weka
 from hiercomp.importers.wide import from_wide
-from hiercomp.score_files import read_score_file, read_with_notes
+from hiercomp.reading.parquet_tables import MAGIC, parquet_names
+from hiercomp.reading.score_files import read_score_file, read_with_notes
 from hiercomp.scores import first_names, nearest_name, shown
 
 if TYPE_CHECKING:
@@ -89,6 +90,7 @@ def read_scores(
     separator: str | None = None,
     decimal: str = ".",
     percent: bool = False,
+    largest_bytes: int | None = None,
     **options: Any,
 ) -> pd.DataFrame:
     r"""Scores of a file in any of the formats of `IMPORTERS`, recognised by its content.
@@ -109,6 +111,9 @@ def read_scores(
         The decimal sign.
     percent : bool
         Take cells such as ``91%`` and divide them by 100.
+    largest_bytes : int, optional
+        Limit on the size of a table, decompressed; by default 4 GB. See `hiercomp.reading.score_files.read_score_file`
+        for the memory that reading takes.
     **options
         Arguments of the importer of the format, such as ``measure`` and ``fraction`` of `read_weka`.
 
@@ -134,7 +139,8 @@ def read_scores(
     >>> scores.attrs["format"], len(scores)
     ('wide', 4)
     """
-    layout = {"encoding": encoding, "separator": separator, "decimal": decimal, "percent": percent}
+    layout: dict[str, Any] = {"encoding": encoding, "separator": separator, "decimal": decimal, "percent": percent}
+    layout["largest_bytes"] = largest_bytes
     given = {name: value for name, value in layout.items() if value not in (None, ".", False)}
     if format == "auto":
         format = recognised_format(path, columns, encoding=encoding, separator=separator, options=options)
@@ -184,12 +190,8 @@ def recognised_format(
         raise _unknown(path, "It is JSON without an object 'results'.")
     if start.casefold().startswith(("@relation", "@attribute")):
         return "weka"
-    if head.startswith("PAR1"):
-        frame = read_score_file(path)
-        names, text = (
-            [str(name) for name in frame.columns],
-            {str(name) for name in frame.columns if frame[name].dtype.kind not in "fiu"},
-        )
+    if head.startswith(MAGIC.decode()):
+        names, text = parquet_names(Path(path), str(path))
     else:
         names, text = header_names(head, separator), None
     return _format_of_table(path, names, text, options or {})

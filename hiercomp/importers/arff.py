@@ -44,8 +44,10 @@ class RawTable:
         return [row[place] for row in self.rows]
 
 
-def read_arff(text: str, path: str) -> RawTable:
+def read_arff(text: str, path: str, collected: list[ScoreFileError] | None = None) -> RawTable:
     """The table of an ARFF file.
+
+    Where a list ``collected`` is given, errors of rows are added to it and the rows left out, instead of raised.
 
     Raises
     ------
@@ -61,7 +63,11 @@ def read_arff(text: str, path: str) -> RawTable:
     related = in_data = False
     for number, line in _lines(text):
         if in_data:
-            cells = _data_row(line, names, numeric, allowed, path, number)
+            try:
+                cells = _data_row(line, names, numeric, allowed, path, number)
+            except ScoreFileError as error:
+                _raise_or_collect(error, collected)
+                continue
             rows.append(cells)
             numbers.append(number)
             continue
@@ -93,13 +99,20 @@ def read_arff(text: str, path: str) -> RawTable:
     return RawTable(path, tuple(names), tuple(numeric), tuple(rows), tuple(numbers))
 
 
-def read_quoted_csv(text: str, path: str) -> RawTable:
-    """The table of a CSV file that WEKA wrote: quotes and escapes as in ARFF, ``?`` where a cell is missing."""
+def read_quoted_csv(text: str, path: str, collected: list[ScoreFileError] | None = None) -> RawTable:
+    """The table of a CSV file that WEKA wrote: quotes and escapes as in ARFF, ``?`` where a cell is missing.
+
+    Where a list ``collected`` is given, errors of rows are added to it and the rows left out, instead of raised.
+    """
     names: tuple[str, ...] = ()
     rows: list[tuple[str | None, ...]] = []
     numbers: list[int] = []
     for number, line in _lines(text, comments=False):
-        cells = split_row(line, path, number)
+        try:
+            cells = split_row(line, path, number)
+        except ScoreFileError as error:
+            _raise_or_collect(error, collected if names else None)
+            continue
         if not names:
             names = tuple(cell or "" for cell in cells)
             repeated = first_repeated(names)
@@ -107,7 +120,9 @@ def read_quoted_csv(text: str, path: str) -> RawTable:
                 raise ScoreFileError(f"{path}, line {number}: there are two columns {shown(repeated)!r}.")
             continue
         if len(cells) != len(names):
-            raise ScoreFileError(f"{path}, line {number}: {len(cells)} cells where the header has {len(names)}.")
+            text_of_error = f"{path}, line {number}: {len(cells)} cells where the header has {len(names)}."
+            _raise_or_collect(ScoreFileError(text_of_error), collected)
+            continue
         rows.append(tuple(cells))
         numbers.append(number)
     if not names:
@@ -144,6 +159,12 @@ def split_row(line: str, path: str, number: int) -> list[str | None]:
         if place >= len(line):
             return cells
         place += 1
+
+
+def _raise_or_collect(error: ScoreFileError, collected: list[ScoreFileError] | None) -> None:
+    if collected is None:
+        raise error
+    collected.append(error)
 
 
 def _lines(text: str, comments: bool = True) -> list[tuple[int, str]]:

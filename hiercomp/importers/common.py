@@ -15,16 +15,17 @@ import numpy as np
 
 from hiercomp.checks import number_between, whole_number
 from hiercomp.errors import ArgumentError, HiercompWarning, Note, ScoreFileError, ScoreTableError
-from hiercomp.score_files import read_score_file
+from hiercomp.reading.decoding import checked_encoding
+from hiercomp.reading.score_files import read_score_file
+from hiercomp.reading.separators import SEPARATORS, checked_separator
 from hiercomp.scores import ALIASES, cells, first_names, nearest_name, shown, tidy_scores, to_pandas
-from hiercomp.text_tables import SEPARATORS, checked_encoding, checked_separator
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Source: TypeAlias = "str | Path | pd.DataFrame"
 
-LAYOUT_OPTIONS = ("encoding", "separator", "decimal", "percent")
+LAYOUT_OPTIONS = ("encoding", "separator", "decimal", "percent", "largest_bytes")
 HEAD_BYTES = 1 << 20  # enough for any header, and for telling a format
 LARGEST_TEXT = 256 << 20  # of files that are read as a whole, after decompression
 
@@ -86,7 +87,9 @@ def tidy_frame(
         text = str(error)
         for role, name in (names or {}).items():
             text = text.replace(f"olumn {role!r}", f"olumn {shown(name)!r}")
-        raise ScoreTableError(text) if source is None else ScoreFileError(f"{source}: {text}") from error
+        refused = ScoreTableError(text) if source is None else ScoreFileError(f"{source}: {text}")
+        refused.table = frame
+        raise refused from error
     for name in ("dataset", "algorithm", "run", "fold", "score"):
         frame[name] = tidy.frame[name]
     if measure is not None and lower_is_better(measure):
@@ -128,7 +131,14 @@ def read_table(source: Source, names: Mapping[str, str], layout: Mapping[str, An
         if len(frame) == 0:
             raise ScoreTableError("The table has no rows.")
         return frame.set_axis([str(name) for name in frame.columns], axis=1)
-    return read_score_file(source, {role: name for role, name in names.items() if name}, **layout)
+    frame = read_score_file(source, {role: name for role, name in names.items() if name}, **layout)
+    return names_as_text(frame)
+
+
+def names_as_text(frame: pd.DataFrame) -> pd.DataFrame:
+    """A frame whose categorical columns, those of a large file, are text."""
+    categorical = [name for name in frame.columns if frame[name].dtype == "category"]
+    return frame.astype(dict.fromkeys(categorical, str)) if categorical else frame
 
 
 def need_columns(frame: pd.DataFrame, names: Iterable[str], source: Source, what: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -74,17 +75,49 @@ def read_weka(
       dataset algorithm  run  fold  score  rho
     0    iris     ZeroR    1     1   0.32  0.0
     """
-    fraction = true_or_false("fraction", fraction)
-    name = str(path)
+    return _imported(_table(path, encoding, None), measure, fraction, train_percent, also)
+
+
+def survey_weka(
+    path: str | Path,
+    collected: list[ScoreFileError],
+    *,
+    measure: str = "Percent_correct",
+    fraction: bool = False,
+    train_percent: float | None = None,
+    also: str | Sequence[str] = (),
+    encoding: str | None = None,
+) -> pd.DataFrame:
+    """As `read_weka`, without the rows that are wrong, whose errors are added to a list."""
+    table = _table(path, encoding, collected)
+    return _imported(_sound_rows(table, measure, collected), measure, fraction, train_percent, also)
+
+
+def _table(path: str | Path, encoding: str | None, collected: list[ScoreFileError] | None) -> RawTable:
     text = file_text(path, encoding)
     first = next((line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("%")), "")
-    table = read_arff(text, name) if first.lstrip().startswith("@") else read_quoted_csv(text, name)
-    return _imported(table, measure, fraction, train_percent, one_or_more("also", also))
+    read = read_arff if first.lstrip().startswith("@") else read_quoted_csv
+    return read(text, str(path), collected)
+
+
+def _sound_rows(table: RawTable, measure: str, collected: list[ScoreFileError]) -> RawTable:
+    """The rows whose names are filled and whose score is a number or missing."""
+    good = []
+    for row in range(len(table.rows)):
+        one = replace(table, rows=table.rows[row : row + 1], lines=table.lines[row : row + 1])
+        try:
+            for name in table.names:
+                _names(one, name) if name in (*KEYS, "Key_Fold") else _numbers(one, name) if name == measure else None
+            good.append(row)
+        except ScoreFileError as error:
+            collected.append(error)
+    return replace(table, rows=tuple(table.rows[row] for row in good), lines=tuple(table.lines[row] for row in good))
 
 
 def _imported(
-    table: RawTable, measure: str, fraction: bool, train_percent: float | None, also: Sequence[str]
+    table: RawTable, measure: str, fraction: bool, train_percent: float | None, also: str | Sequence[str]
 ) -> pd.DataFrame:
+    fraction, also = true_or_false("fraction", fraction), one_or_more("also", also)
     lacking = [key for key in KEYS if key not in table.names]
     if lacking:
         raise ScoreFileError(

@@ -82,7 +82,7 @@ class ScoreArrays:
         if repeated.any():
             name = str(frame.loc[repeated, "algorithm"].iloc[0])
             pair_scores(tidy, name, next(other for other in names if other != name), drop=drop)  # says which
-        grouped = frame.groupby(place, sort=True)
+        grouped = frame.groupby(place, sort=True, observed=True)
         number = grouped.ngroup().to_numpy()
         places = frame.loc[~frame.duplicated(place), place].assign(number=number[~frame.duplicated(place)])
         places = places.sort_values("number").drop(columns="number").reset_index(drop=True)

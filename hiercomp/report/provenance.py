@@ -123,10 +123,12 @@ def _design(given: PairedDifferences) -> list[Fact]:
     table = given.scores
     if table is None or "fold" not in table:
         return []
-    folds = table.groupby(["dataset", "run"] if "run" in table else ["dataset"])["fold"].nunique().to_numpy()
+    folds = (
+        table.groupby(["dataset", "run"] if "run" in table else ["dataset"], observed=True)["fold"].nunique().to_numpy()
+    )
     facts = [Fact("Folds of a run", span(folds))]
     if "run" in table:
-        facts.append(Fact("Runs", span(table.groupby("dataset")["run"].nunique().to_numpy())))
+        facts.append(Fact("Runs", span(table.groupby("dataset", observed=True)["run"].nunique().to_numpy())))
     return facts
 
 

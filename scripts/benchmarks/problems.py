@@ -11,7 +11,7 @@ import hiercomp as hc
 from benchmarks.measure import Context
 from hiercomp.design_analysis.assumption import Assumption, simulated_collections
 from hiercomp.pairing import pair_scores
-from hiercomp.score_files import read_score_file
+from hiercomp.reading.score_files import read_score_file
 from hiercomp.scores import tidy_scores
 
 SCORES, RHO = 100, 0.1  # of a data set: ten runs of ten folds

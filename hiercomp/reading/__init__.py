@@ -1,0 +1,1 @@
+"""Files of scores: text tables and Parquet, small and large, from bytes to checked columns."""
