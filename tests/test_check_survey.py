@@ -167,6 +167,21 @@ def test_weka_files_separated_by_commas_too(tmp_path):
     )
 
 
+def test_every_damaged_file_of_a_folder_is_named(tmp_path):
+    for number, file in enumerate(sorted((SAMPLES / "lm_eval").rglob("results_*.json"))):
+        (tmp_path / f"results_{number}.json").write_bytes(file.read_bytes())
+    sound = check_scores(tmp_path, measure="acc")
+    assert sound.datasets
+    (tmp_path / "results_a.json").write_text('{"results": ')
+    (tmp_path / "results_b.json").write_text('{"results": {}}')
+    check = check_scores(tmp_path, measure="acc")
+    listed = errors(check)
+    assert "results_a.json, line 1" in listed[0]
+    assert "results_b.json: there is no object 'results'" in listed[1]
+    assert listed[2:] == errors(sound)
+    assert check.datasets == sound.datasets
+
+
 def test_what_an_importer_made_out_and_refused_is_examined(tmp_path):
     lines = ["task_id,learner_id,resampling_id,iteration,classif.acc"]
     lines += [

@@ -10,6 +10,7 @@ from hiercomp.checking.facts import Problem
 from hiercomp.errors import HiercompWarning, ScoreFileError, ScoreTableError
 from hiercomp.importers import IMPORTERS
 from hiercomp.importers.common import LAYOUT_OPTIONS, names_as_text
+from hiercomp.importers.lm_eval import read_lm_eval, readable_files
 from hiercomp.importers.sklearn_results import from_grid_search
 from hiercomp.importers.weka import survey_weka
 from hiercomp.reading.score_files import read_with_notes
@@ -59,7 +60,10 @@ def survey(
         try:
             if kind == "weka":
                 frame = survey_weka(source, errors, encoding=options.get("encoding"), **others)
-            elif kind != "lm_eval":
+            elif kind == "lm_eval":
+                good = readable_files(source, errors)
+                frame = read_lm_eval(good, **others) if good else None
+            else:
                 frame, _ = read_with_notes(source, columns, collected=errors, **layout)
                 if kind != "tidy":
                     frame = TABLES[kind](names_as_text(frame), **others)

@@ -143,6 +143,18 @@ def read_lm_eval(
     return frame
 
 
+def readable_files(path: str | Path, collected: list[ScoreFileError]) -> list[Path]:
+    """The result files of a folder that can be read; the errors of the others are added to a list."""
+    good = []
+    for file in _files([path]):
+        try:
+            _evaluation(file)
+            good.append(file)
+        except ScoreFileError as error:
+            collected.append(error)
+    return good
+
+
 def parsed_json(text: str, path: str) -> Any:
     """A JSON text; nesting, numbers and keys that Python's parser can't take are errors of the file."""
     try:
