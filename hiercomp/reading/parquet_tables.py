@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -46,7 +47,7 @@ def read_parquet(
         packed = is_packed(path)
         content = b"".join(blocks) if packed else b""
     try:
-        with pa.BufferReader(content) if packed else pa.memory_map(str(path)) as source:
+        with io.BytesIO(content) if packed else path.open("rb") as source:
             metadata = parquet.read_metadata(source)
             unpacked = sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
             if max(unpacked, 8 * metadata.num_rows * metadata.num_columns) > largest:
@@ -84,7 +85,8 @@ def parquet_names(path: Path, file: str) -> tuple[list[str], set[str]]:
     from pyarrow import parquet
 
     try:
-        schema = parquet.read_schema(path)
+        with path.open("rb") as source:
+            schema = parquet.read_schema(source)
     except Exception as error:
         raise _damaged(file, error) from error
     numbers = {column.name for column in schema if kinds.is_integer(column.type) or kinds.is_floating(column.type)}
