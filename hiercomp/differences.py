@@ -20,7 +20,7 @@ from hiercomp.errors import (
 from hiercomp.fold_correlation import MOST_FOLDS, RhoLike, correlations, many_folds
 from hiercomp.pairing import choose_algorithms, pair_scores
 from hiercomp.rope import Rope
-from hiercomp.scores import first_names, tidy_scores
+from hiercomp.scores import LARGEST_SCORE, first_names, shown, tidy_scores
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -301,6 +301,29 @@ class PairedDifferences:
         )
 
 
+def refuse_large_scores(datasets: Sequence[str], lowest: FloatArray, highest: FloatArray) -> None:
+    """Refuse scores whose squares may be beyond the largest number.
+
+    Parameters
+    ----------
+    datasets : sequence of str, length q
+    lowest, highest : ndarray, shape (q,)
+        Extremes of the scores of each data set.
+
+    Raises
+    ------
+    ScoreTableError
+        With the first data set that holds the largest.
+    """
+    size = np.maximum(np.abs(lowest), np.abs(highest))
+    if len(size) and size.max() > LARGEST_SCORE:
+        worst = int(size.argmax())
+        raise ScoreTableError(
+            f"Data set {shown(datasets[worst])!r} has a score of {size[worst]:.3g}, and scores beyond {LARGEST_SCORE:g} "
+            "can't be computed with. Correct it, or bring the scores to another unit."
+        )
+
+
 def _rows(scores: Any, name: str) -> list[FloatArray]:
     message = f"{name} must be a two-dimensional array of numbers or a list of arrays."
     try:
@@ -332,9 +355,6 @@ def _summarise(
     datasets = tuple(str(name) for name in names)
     n = np.bincount(codes)
     left_scores, right_scores = table["left"].to_numpy(float), table["right"].to_numpy(float)
-    difference = (right_scores - left_scores) * (1 if higher_is_better else -1)
-    mean = np.bincount(codes, difference) / n
-    sum_of_squares = np.bincount(codes, (difference - mean[codes]) ** 2).astype(float)
 
     def extreme(function: np.ufunc, values: FloatArray, start: float) -> FloatArray:
         result = np.full(len(datasets), start)
@@ -343,6 +363,11 @@ def _summarise(
 
     lowest = extreme(np.minimum, np.minimum(left_scores, right_scores), np.inf)
     highest = extreme(np.maximum, np.maximum(left_scores, right_scores), -np.inf)
+    refuse_large_scores(datasets, lowest, highest)
+    difference = (right_scores - left_scores) * (1 if higher_is_better else -1)
+    mean = np.bincount(codes, difference) / n
+    sum_of_squares = np.bincount(codes, (difference - mean[codes]) ** 2).astype(float)
+
     spread = extreme(np.maximum, difference, -np.inf) - extreme(np.minimum, difference, np.inf)
     return PairedDifferences(
         left=left,

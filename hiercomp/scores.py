@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hiercomp.cell_values import number_of_cell
 from hiercomp.errors import ArgumentError, Note, ScaleWarning, ScoreTableError
 
 if TYPE_CHECKING:
@@ -33,9 +34,9 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "rho": ("rho",),
 }
 
+LARGEST_SCORE = 1e100  # far from where squares and their sums overflow
+LONGEST_SHOWN = 100  # characters of a value in a message
 EXAMPLES_SHOWN = 5  # offending cells named in a message
-DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-MISSING_TEXT = {"", "na", "nan", "n/a", "null", "none", "?"}
 
 
 @dataclass(frozen=True)
@@ -184,6 +185,15 @@ def shown(name: object) -> str:
     )
 
 
+def shown_value(value: object) -> str:
+    """A value as a message shows it: the beginning of what Python writes for it, in one line."""
+    try:
+        text = shown(repr(value))
+    except Exception:  # an int of thousands of digits, and whatever a strange object raises
+        return f"a value of type {type(value).__name__}"
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
+
+
 def first_names(names: Sequence[str]) -> str:
     """The first few names of a list, quoted, and how many more there are."""
     listed = ", ".join(repr(shown(name)) for name in names[:EXAMPLES_SHOWN])
@@ -197,7 +207,7 @@ def cells(frame: pd.DataFrame, rows: NDArray[np.bool_], value: str | None = None
     for row in picked.to_dict("records"):
         place = [f"dataset {shown(row['dataset'])!r}", f"algorithm {shown(row['algorithm'])!r}"]
         place += [f"{role} {shown(row[role])}" for role in ("run", "fold") if role in row]
-        listed.append(", ".join(place) + (f": {row[value]!r}" if value else ""))
+        listed.append(", ".join(place) + (f": {shown_value(row[value])}" if value else ""))
     more = int(np.sum(rows)) - len(listed)
     return "; ".join(listed) + (f"; and {more} more" if more > 0 else "")
 
@@ -259,7 +269,7 @@ def _nearest(role: str, names: list[Any]) -> str:
 
 def _names(column: pd.Series, name: str) -> tuple[pd.Series, list[Note]]:
     """Names in normal form, and notes on names that are easily confused."""
-    missing = column.isna().to_numpy()
+    missing = _missing(column, name)
     if missing.any():
         rows = ", ".join(str(row) for row in np.flatnonzero(missing)[:EXAMPLES_SHOWN])
         raise ScoreTableError(
@@ -304,6 +314,13 @@ def _names(column: pd.Series, name: str) -> tuple[pd.Series, list[Note]]:
     return pd.Series(np.array(normal, dtype=object)[codes]), notes
 
 
+def _missing(column: pd.Series, name: str) -> NDArray[np.bool_]:
+    try:
+        return np.asarray(column.isna(), dtype=bool)
+    except ArithmeticError as error:  # a signalling NaN of decimal
+        raise ScoreTableError(f"Column {shown(name)!r} holds cells that are no names. Write them as text.") from error
+
+
 def _text(column: pd.Series, name: str) -> pd.Series:
     try:
         return column.astype(str)
@@ -312,12 +329,16 @@ def _text(column: pd.Series, name: str) -> pd.Series:
             f"Column {shown(name)!r} holds half a pair of surrogates ({shown(error.object)!r}), which is no text. "
             "Read the file again with the right encoding."
         ) from error
+    except (TypeError, ValueError, ArithmeticError) as error:  # such as an int of thousands of digits
+        raise ScoreTableError(
+            f"Column {shown(name)!r} holds cells that can't be written as text: {shown(error)}. Write them as text."
+        ) from error
 
 
 def _labels(column: pd.Series, name: str) -> pd.Series:
     whole = column.dtype.kind in "iu"
     text = column if whole else _text(column, name).str.strip()
-    missing = column.isna().to_numpy() | (not whole and (text == "").to_numpy())
+    missing = _missing(column, name) | (not whole and (text == "").to_numpy())
     if missing.any():
         rows = ", ".join(str(row) for row in np.flatnonzero(missing)[:EXAMPLES_SHOWN])
         raise ScoreTableError(
@@ -360,24 +381,15 @@ def _scores(column: pd.Series, name: str, frame: pd.DataFrame, found: Mapping[st
     values = np.full(len(column), np.nan)
     wrong = np.zeros(len(column), dtype=bool)
     for row, cell in enumerate(column.to_list()):
-        if cell is None or (isinstance(cell, str) and cell.strip(" \t").casefold() in MISSING_TEXT):
-            continue
-        if isinstance(cell, str):
-            text = cell.strip(" \t")
-            wrong[row] = not DECIMAL.fullmatch(text)
-            values[row] = np.nan if wrong[row] else float(text)
-        elif isinstance(cell, (bool, np.bool_)):
-            wrong[row] = True
-        else:
-            try:
-                values[row] = float(cell)
-            except (TypeError, ValueError, OverflowError):
-                wrong[row] = type(cell).__name__ not in ("NAType", "NaTType")
+        number = number_of_cell(cell)
+        wrong[row] = number is None
+        values[row] = np.nan if number is None else number
     if wrong.any():
         view = frame[list(found.values())].set_axis(list(found), axis=1)
         examples = cells(view, wrong, "score")
         hint = ""
-        first = str(column.to_list()[int(np.flatnonzero(wrong)[0])])
+        cell = column.to_list()[int(np.flatnonzero(wrong)[0])]
+        first = cell if isinstance(cell, str) else ""
         if re.fullmatch(r"\s*[+-]?\d+,\d+\s*", first):
             hint = " These look like decimal commas: read the file with decimal=','."
         elif first.strip().endswith("%"):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import time
 import warnings
+from itertools import pairwise
 
 import joblib
 import numpy as np
@@ -14,8 +16,10 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris, load_wine
+from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import accuracy_score
 from sklearn.model_selection import (
     GroupKFold,
     GroupShuffleSplit,
@@ -100,6 +104,29 @@ def test_every_cell_is_scikit_learns():
     assert (table["rho"] == 0.2).all()
 
 
+def test_ten_runs_of_stratified_ten_folds_are_the_default():
+    test_rows: list[np.ndarray] = []
+
+    def noted(model, X, y) -> float:
+        test_rows.append(X[:, 0].astype(int))
+        return model.score(X, y)
+
+    rare = np.repeat([0, 1, 2], [11, 45, 94])
+    data = {name: (np.column_stack([np.arange(150), IRIS[0]]), y) for name, y in (("iris", IRIS[1]), ("rare", rare))}
+    table = cross_validate_all({"first": DummyClassifier()}, data, scoring=noted, progress=False)
+    assert list(zip(table["run"], table["fold"], strict=True)) == 2 * [
+        (r, f) for r in range(1, 11) for f in range(1, 11)
+    ]
+    assert (table["rho"] == 0.1).all()
+    for place, (_, y) in enumerate(data.values()):
+        for run_number in range(10):
+            folds = test_rows[100 * place + 10 * run_number :][:10]
+            assert sorted(np.concatenate(folds)) == list(range(150))
+            counts = np.array([np.bincount(y[rows], minlength=3) for rows in folds])
+            assert np.ptp(counts, axis=0).max() <= 1
+    assert len({tuple(rows) for rows in test_rows[:100]}) == 100  # no run is that of another
+
+
 def test_the_table_can_be_compared_as_it_stands():
     table = run(FAST, {name: IRIS for name in "abcd"} | {"wine": WINE})
     comparison = hc.HierarchicalComparison(table, "nb", "tree")
@@ -180,6 +207,10 @@ GROUPS = np.arange(150) % 6
 )
 def test_rho_runs_and_folds_follow_the_splitter(cv, rho, runs, folds):
     splits = draw_splits("iris", *IRIS, None, cv, classifier=True)
+    if len(splits) < 150:
+        table = run({"first": DummyClassifier()}, {"iris": IRIS}, cv=cv)  # where any warning would be an error
+        assert table["rho"].to_numpy() == pytest.approx(rho, rel=1e-12)
+        assert list(zip(table["run"], table["fold"], strict=True)) == list(zip(splits.runs, splits.folds, strict=True))
     assert splits.rho == pytest.approx(rho, rel=1e-12)
     assert splits.assumption is None
     assert set(splits.runs) == runs
@@ -277,6 +308,124 @@ def test_a_worker_that_dies_costs_its_cells_only():
     pd.testing.assert_frame_equal(died[columns], raised[columns])
 
 
+class Logged(GaussianNB):
+    """Notes its process and times in a file; ends the process on the data where it was told to."""
+
+    def __init__(self, log: str = "", killer: float | None = None) -> None:
+        super().__init__()
+        self.log, self.killer = log, killer
+
+    def fit(self, X, y):
+        if self.killer is not None and abs(X.sum() - self.killer) < 1e-6:
+            os._exit(9)
+        started = time.time()
+        time.sleep(0.05)
+        with open(self.log, "a") as stream:
+            stream.write(f"{os.getpid()} {started} {time.time()}\n")
+        return super().fit(X, y)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kept", [False, True], ids=["in batches", "with a checkpoint"])
+def test_the_rest_goes_on_in_several_processes_after_one_died(tmp_path, kept):
+    cv = RepeatedStratifiedKFold(n_splits=5, n_repeats=8, random_state=1)
+    first_training_rows, _ = next(cv.split(*IRIS))
+    log = tmp_path / "log.txt"
+    log.touch()
+    estimators = {"logged": Logged(str(log), float(IRIS[0][first_training_rows].sum()))}
+    options = {"checkpoint": tmp_path / "run.sqlite"} if kept else {}
+    with pytest.warns(hc.FailedCellsWarning, match="1 of 40 cells failed.*run 1, fold 1: the process died"):
+        table = run(estimators, {"iris": IRIS}, cv=cv, n_jobs=2, **options)
+    expected = run({"logged": GaussianNB()}, {"iris": IRIS}, cv=cv)
+    assert table["score"].isna().tolist() == [True] + 39 * [False]
+    np.testing.assert_array_equal(table["score"][1:], expected["score"][1:])
+    # The pool that died and the lone process are history: the last 30 cells ran in two processes, two at a time
+    last = sorted(
+        (float(start), float(end), process)
+        for process, start, end in map(str.split, log.read_text().splitlines()[-30:])
+    )
+    assert len({process for *_, process in last}) == 2
+    overlaps = sum(later[0] < earlier[1] for earlier, later in pairwise(last))
+    assert overlaps >= 10
+
+
+class NotSent:
+    """Can't be pickled, but copied."""
+
+    def __reduce__(self):
+        raise TypeError("no pickle of mine")
+
+    def __deepcopy__(self, memory):
+        return self
+
+
+class NotReceived(NotSent):
+    """Can be pickled, but not unpickled."""
+
+    def __reduce__(self):
+        return int, ("not a number",)
+
+
+class Holds(GaussianNB):
+    """Naive Bayes with a parameter."""
+
+    def __init__(self, held: object = None) -> None:
+        super().__init__()
+        self.held = held
+
+
+def test_what_can_not_be_sent_to_other_processes_is_named():
+    with pytest.raises(
+        hc.ArgumentError, match=r"estimator 'holds' can't be pickled: TypeError: no pickle of mine\. Ch"
+    ):
+        run({"nb": GaussianNB(), "holds": Holds(NotSent())}, {"iris": IRIS}, n_jobs=2)
+    odd = pd.DataFrame(IRIS[0], columns=list("abcd")).assign(odd=[NotSent() for _ in range(150)])
+    with pytest.raises(hc.ArgumentError, match="the data can't be pickled: TypeError: no pickle of mine"):
+        run(FAST, {"iris": (odd, IRIS[1])}, n_jobs=2)
+    assert len(run({"holds": Holds(NotSent())}, {"iris": IRIS})) == 10
+
+
+def test_an_estimator_that_can_not_be_received_has_failed_and_no_process_died():
+    estimators = {"nb": GaussianNB(), "holds": Holds(NotReceived())}
+    with pytest.warns(hc.FailedCellsWarning, match="2 of 4 cells failed.*failed to un-serialize"):
+        table = run(estimators, {"iris": IRIS}, cv=StratifiedKFold(2), n_jobs=2)
+    assert table.loc[table["algorithm"] == "nb", "score"].notna().all()
+
+
+class Unspeakable(GaussianNB):
+    """Raises an error that has no text, or one that fails when it is asked for it."""
+
+    def __init__(self, how: str = "") -> None:
+        super().__init__()
+        self.how = how
+
+    def fit(self, X, y):
+        class OddError(Exception):
+            def __str__(self) -> str:
+                raise ValueError("no text")
+
+        raise MemoryError if self.how == "memory" else OddError
+
+
+@pytest.mark.parametrize(("how", "text"), [("memory", "MemoryError"), ("odd", "OddError")])
+def test_an_error_without_a_text_is_named_by_its_kind(how, text):
+    with pytest.warns(hc.FailedCellsWarning, match=rf"fold 1: {text} \(10 times\)\)\."):
+        table = run({"odd": Unspeakable(how), "nb": GaussianNB()}, {"iris": IRIS})
+    assert set(table["error"].dropna()) == {text}
+
+
+def test_the_same_error_is_told_once_with_its_first_place_and_count():
+    estimators = {f"ridge {i}": Ridge() for i in range(7)} | {"nb": GaussianNB()}
+    with pytest.warns(hc.FailedCellsWarning) as caught:
+        run(estimators, {"iris": IRIS})
+    text = str(caught[0].message)
+    assert text.startswith(
+        "70 of 80 cells failed and have no score (data set 'iris', estimator 'ridge 0', run 1, fold 1:"
+    )
+    assert text.count("(10 times)") == 5
+    assert text.endswith("; and 20 more).")
+
+
 def run_quietly(estimators, **options) -> pd.DataFrame:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -298,6 +447,27 @@ def test_an_active_backend_is_used():
     with joblib.parallel_config(backend="threading", n_jobs=2):
         threads = run(FAST, {"iris": IRIS})
     pd.testing.assert_frame_equal(threads.drop(columns=TIMES), run(FAST, {"iris": IRIS}).drop(columns=TIMES))
+
+
+class Changes(ClassifierMixin, BaseEstimator):
+    """Breaks the rule that a constructor keeps its parameters as they are."""
+
+    def __init__(self, depth: int = 1) -> None:
+        self.depth = depth + 1
+
+    def fit(self, X, y):
+        return self
+
+
+ROWS = np.arange(150)
+
+
+def test_a_backend_that_can_not_be_used_is_named():
+    with (
+        joblib.parallel_config(backend="multiprocessing", n_jobs=2),
+        pytest.raises(hc.ArgumentError, match=r"joblib's active backend: .*Multiprocessing.*Take 'loky'"),
+    ):
+        run(FAST, {"iris": IRIS})
 
 
 @pytest.mark.parametrize(
@@ -335,8 +505,71 @@ def test_an_active_backend_is_used():
         (FAST, {"iris": IRIS}, {"n_jobs": 0}, "n_jobs must be the number of processes"),
         (FAST, {"iris": IRIS}, {"on_error": "ignore"}, "on_error must be 'record' or 'raise'"),
         (FAST, {"iris": IRIS}, {"progress": "yes"}, "progress must be True or False"),
+        (FAST, {"iris": IRIS}, {"scoring": "acuracy"}, "Did you mean 'accuracy'"),
+        (FAST, {"iris": IRIS}, {"scoring": ["accuracy", "f1_marco"]}, "'f1_marco' is not a scorer. Did you mean 'f1_"),
+        (FAST, {"iris": IRIS}, {"scoring": accuracy_score}, "looks like it is a metric function"),
+        (FAST, {"iris": IRIS}, {"scoring": [lambda model, X, y: 1.0]}, "a list must hold names"),
+        (FAST, {"iris": IRIS}, {"scoring": {1: "accuracy", "1": "f1_macro"}}, "a name that is not a text or empty: 1"),
+        (FAST, {"iris": IRIS}, {"scoring": {"a": "accuracy", "a ": "f1_macro"}}, "differ only by outer spaces"),
+        (FAST, {"iris": IRIS}, {"cv": KFold}, r"got the class KFold\. Pass KFold\(\)"),
+        (FAST, {"iris": IRIS}, {"cv": GroupKFold(3)}, "Give groups as the third part"),
+        (
+            FAST,
+            {"iris": IRIS},
+            {"cv": [(ROWS, ROWS + 1)]},
+            "test rows of fold 1 .* go from 1 to 150; there are rows 0 to 149",
+        ),
+        (FAST, {"iris": IRIS}, {"cv": [(ROWS, ROWS[:0])]}, "test rows of fold 1 .* at least one whole number"),
+        (
+            FAST,
+            {"iris": IRIS},
+            {"cv": [(ROWS, ROWS), (ROWS - 1, ROWS)]},
+            "training rows of fold 2 .* go from -1 to 148",
+        ),
+        (FAST, {"iris": IRIS}, {"checkpoint": ":memory:"}, "must be the name of a file, got ':memory:'"),
+        (FAST, {"iris": IRIS}, {"checkpoint": "a\0b"}, "must be the name of a file"),
+        (FAST, {"iris": IRIS}, {"checkpoint": ""}, "must be the name of a file, got ''"),
+        (FAST, {"iris": (IRIS[0], "target")}, {}, "y must be an array or a data frame, got 'target'"),
+        (FAST, {"iris": lambda: 1 / 0}, {}, r"data\['iris'\] can't be loaded: ZeroDivisionError: division by zero"),
+        (FAST, {"iris": lambda path: path}, {}, r"data\['iris'\] can't be loaded: TypeError: .*missing 1 required"),
+        ({"p": make_pipeline(StandardScaler, GaussianNB())}, {"iris": IRIS}, {}, r"estimators\['p'\] can't be copied"),
+        ({"c": Changes()}, {"iris": IRIS}, {}, r"estimators\['c'\] can't be copied .*modifies parameter depth"),
     ],
 )
 def test_a_wrong_argument_is_refused_in_words(estimators, data, options, words):
     with pytest.raises(hc.ArgumentError, match=words):
         run(estimators, data, **options)
+
+
+@pytest.mark.parametrize("cv", [KFold(3), StratifiedKFold(3)], ids=["plain", "stratified"])
+@pytest.mark.parametrize(
+    "target",
+    [
+        np.where(ROWS == 3, np.nan, IRIS[1]),
+        np.where(ROWS == 3, None, load_iris().target_names[IRIS[1]]),
+        pd.Series(IRIS[1], dtype="Int64").mask(ROWS == 3),
+        pd.DataFrame({"y": np.where(ROWS == 3, np.nan, IRIS[1])}),
+        [None if row == 3 else int(label) for row, label in enumerate(IRIS[1])],
+    ],
+    ids=["float", "object", "Int64", "frame", "list"],
+)
+def test_a_missing_target_is_no_class(target, cv):
+    with pytest.raises(hc.ArgumentError, match=r"the target is missing in 1 of 150 rows \(first: row 3"):
+        run(FAST, {"iris": (IRIS[0], target)}, cv=cv)
+
+
+def test_data_that_are_here_are_checked_before_the_first_cell():
+    started: list[int] = []
+    scoring = lambda model, X, y: started.append(1) or 0.5  # noqa: E731
+    with pytest.raises(hc.ArgumentError, match="'few' can't be split"):
+        run(FAST, {"iris": IRIS, "few": (IRIS[0][48:52], IRIS[1][48:52])}, scoring=scoring)
+    assert not started
+
+
+def test_masks_are_rows_in_every_fold():
+    half = ROWS % 2 == 0
+    numbers = [(ROWS[half], ROWS[~half]), (ROWS[~half], ROWS[half])]
+    mixed = [(half, ~half), (ROWS[~half], ROWS[half])]
+    with pytest.warns(hc.DefaultedRhoWarning):
+        one, two = (run({"nb": GaussianNB()}, {"iris": IRIS}, cv=cv) for cv in (numbers, mixed))
+    assert one["score"].equals(two["score"])

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
+import linecache
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -140,6 +143,120 @@ def test_another_version_is_refused(tmp_path):
     connection.close()
     with pytest.raises(hc.ResultFileError, match=r"version of scikit-learn was 0\.1 and is 1\."):
         run(path)
+
+
+def installed(folder: Path, version: str, code: str = "", module_version: str = "") -> type:
+    """The class of a package of somebody else, imported anew; as pip would install it."""
+    package = folder / "strangers"
+    package.mkdir(exist_ok=True)
+    (package / "__init__.py").write_text(module_version)
+    (package / "base.py").write_text(f"class Base:\n    def smoothing(self):\n        {code or 'return 1e-9'}\n")
+    (package / "bayes.py").write_text(
+        "from sklearn.naive_bayes import GaussianNB\nfrom strangers.base import Base\n\n"
+        "class Bayes(Base, GaussianNB):\n    pass\n"
+    )
+    for old in folder.glob("*.dist-info"):
+        shutil.rmtree(old)
+    info = folder / f"strangers_bayes-{version}.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: strangers-bayes\nVersion: {version}\n")
+    (info / "top_level.txt").write_text("strangers\n")
+    for name in [name for name in sys.modules if name.split(".")[0] == "strangers"]:
+        del sys.modules[name]
+    shutil.rmtree(package / "__pycache__", ignore_errors=True)  # of the same second and size, maybe
+    importlib.invalidate_caches()
+    linecache.clearcache()
+    return importlib.import_module("strangers.bayes").Bayes
+
+
+@pytest.fixture
+def site(tmp_path, monkeypatch):
+    folder = tmp_path / "site"
+    folder.mkdir()
+    monkeypatch.syspath_prepend(str(folder))
+    yield folder
+    for name in [name for name in sys.modules if name.split(".")[0] == "strangers"]:
+        del sys.modules[name]
+
+
+def test_another_version_of_a_third_package_is_refused(tmp_path, site):
+    path = tmp_path / "run.sqlite"
+    run(path, estimators={"bayes": installed(site, "1.2")()})
+    assert len(run(path, estimators={"bayes": installed(site, "1.2")()})) == 12
+    with pytest.raises(hc.ResultFileError, match=r"another plan: version of strangers was 1\.2 and is 1\.3\. Go on"):
+        run(path, estimators={"bayes": installed(site, "1.3")()})
+    inside = make_pipeline(FunctionTransformer(), installed(site, "1.2")())
+    run(tmp_path / "inside.sqlite", estimators={"pipeline": inside})
+    inside = make_pipeline(FunctionTransformer(), installed(site, "2.0")())
+    with pytest.raises(hc.ResultFileError, match=r"version of strangers was 1\.2 and is 2\.0"):
+        run(tmp_path / "inside.sqlite", estimators={"pipeline": inside})
+
+
+def test_the_version_that_a_module_states_counts_too(tmp_path, site):
+    path = tmp_path / "run.sqlite"
+    run(path, estimators={"bayes": installed(site, "1.2", module_version="__version__ = '7'")()})
+    with pytest.raises(hc.ResultFileError, match="version of strangers was 7 and is 8"):
+        run(path, estimators={"bayes": installed(site, "1.2", module_version="__version__ = '8'")()})
+
+
+def test_changed_code_of_a_base_class_is_refused(tmp_path, site):
+    path = tmp_path / "run.sqlite"
+    run(path, estimators={"bayes": installed(site, "1.2")()})
+    with pytest.raises(hc.ResultFileError, match=r"another plan: code of strangers\.bayes\.Bayes was"):
+        run(path, estimators={"bayes": installed(site, "1.2", code="return 1e-3")()})
+
+
+TYPED = """
+import sys, warnings
+from sklearn.datasets import load_iris
+from sklearn.naive_bayes import GaussianNB
+from hiercomp import HiercompError
+from hiercomp.crossval import cross_validate_all
+
+class Typed(GaussianNB):
+    def fit(self, X, y):
+        return super().fit(X + {shift}, y)
+
+try:
+    cross_validate_all({{"typed": Typed()}}, {{"iris": load_iris(return_X_y=True)}}, cv=3, checkpoint=sys.argv[1])
+except HiercompError as error:
+    sys.exit(str(error))
+"""
+
+
+def test_changed_code_that_stands_in_no_file_is_refused(tmp_path):
+    def typed(shift: int) -> str:
+        command = [sys.executable, "-", str(tmp_path / "run.sqlite")]
+        done = subprocess.run(command, input=TYPED.format(shift=shift), capture_output=True, text=True, timeout=60)
+        return done.stderr
+
+    assert typed(0) == ""
+    assert typed(0) == ""
+    assert "of another plan: code of __main__.Typed was" in typed(1)
+
+
+def test_a_function_that_calls_itself_can_be_checkpointed(tmp_path):
+    def scoring_of(share: float):
+        def counting(model, X, y, left=2):
+            return counting(model, X, y, left - 1) if left else share * model.score(X, y)
+
+        return counting
+
+    path = tmp_path / "run.sqlite"
+    run(path, scoring=scoring_of(1.0))
+    run(path, scoring=scoring_of(1.0))
+    with pytest.raises(hc.ResultFileError, match="scoring was"):
+        run(path, scoring=scoring_of(0.5))
+
+    def one(model, X, y):
+        return 1.0 if y is None else other(model, X, y)
+
+    def other(model, X, y):
+        return one(model, X, None)
+
+    with pytest.raises(hc.ArgumentError, match="a scorer or a splitter that holds itself"):
+        run(tmp_path / "other.sqlite", scoring=one)
+    assert not (tmp_path / "other.sqlite").exists()
 
 
 def test_other_splits_are_refused(tmp_path):

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import re
+import signal
+import sqlite3
 import subprocess
 import sys
+import time
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -194,6 +200,9 @@ ESTIMATOR = "\n[estimators.odd]\n"
         (PLAN + ESTIMATOR + 'class = "sklearn.os.system"', r"sklearn\.os\.system can't be imported"),
         (PLAN + ESTIMATOR + 'class = "sklearn.utils.murmurhash3_32"', "is not an estimator"),
         (PLAN + ESTIMATOR + 'class = "sklearn.svm.SVX"', r"sklearn\.svm\.SVX can't be imported"),
+        (PLAN.replace("DecisionTreeC", "DecisionTreC"), "Did you mean 'DecisionTreeClassifier'"),
+        (PLAN.replace("max_depth", "max_dept"), "unexpected keyword argument 'max_dept'. Did you mean 'max_depth'"),
+        (PLAN.replace("n_repeats", "n_repeat"), "unexpected keyword argument 'n_repeat'. Did you mean 'n_repeats'"),
         (PLAN + ESTIMATOR + 'class = "svm"', "class must be an import path"),
         (PLAN + ESTIMATOR + 'class = "sklearn.svm.SVC\\nx"', "class must be an import path"),
         (PLAN + ESTIMATOR + "class = 3", "class must be an import path such as"),
@@ -252,10 +261,10 @@ def test_data_without_the_columns_named_are_refused(folder, change, words):
         read_data(folder / "iris.csv", **{"target": "species", "drop": ["id"], "groups": None, "text": False} | change)
 
 
-def data_of(folder: Path, text: str, **options):
+def data_of(folder: Path, content: str, **options):
     from hiercomp.crossval.plan_file import read_data
 
-    (folder / "data.csv").write_text(text)
+    (folder / "data.csv").write_text(content)
     return read_data(folder / "data.csv", **{"target": "y", "drop": [], "groups": None, "text": False} | options)
 
 
@@ -279,6 +288,130 @@ def test_classes_stay_apart_and_features_are_numbers(tmp_path):
 def test_data_that_are_no_table_are_refused_with_the_line(tmp_path, text, words):
     with pytest.raises((hc.ScoreFileError, hc.ArgumentError), match=words):
         data_of(tmp_path, text)
+
+
+@pytest.mark.parametrize("mark", ["NA", "nan", "?", "None"])
+def test_a_target_of_numbers_with_a_mark_among_them_is_refused(tmp_path, mark):
+    words = rf"the target 'y' is '{re.escape(mark)}' in 1 of 3 rows and a number in the others\. Leave these rows out"
+    with pytest.raises(hc.ArgumentError, match=words):
+        data_of(tmp_path, f"x,y\n1,1.5\n2,{mark}\n3,2.5\n")
+    assert list(data_of(tmp_path, f"x,y\n1,{mark}\n2,b\n3,a\n")[1]) == [mark, "b", "a"]  # a class among others
+
+
+def test_no_input_is_overwritten_by_the_table(folder):
+    (folder / "plan.csv").write_text('checkpoint = "run.csv"\n' + PLAN)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    for name, words in (
+        ("iris.csv", "iris.csv is data"),
+        ("plan.csv", "plan.csv is the plan"),
+        ("run.csv", "run.csv is the checkpoint"),
+        ("../" + folder.name + "/iris.csv", "iris.csv is data"),
+    ):
+        done = crossval(folder, "plan.csv", "--output", name, "--force")
+        assert done.returncode == 2
+        assert words in done.stderr
+        assert done.stderr.count("\n") == 1
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (('target = "target"', 'target = "targt"'), r"wine\.parquet has no column 'targt'\. Did you mean 'target'"),
+        (("n_splits = 4", "n_splits = 151"), "Data set 'iris' can't be split by"),
+        (('"RepeatedStratifiedKFold"\nn_splits = 4\nn_repeats = 2', '"GroupKFold"'), "Give groups as the third part"),
+    ],
+    ids=["column of the last data set", "too many folds", "no groups"],
+)
+def test_what_is_wrong_with_any_data_set_is_told_before_the_first_cell(folder, change, words):
+    (folder / "plan.toml").write_text('checkpoint = "run.sqlite"\n' + PLAN.replace(*change))
+    done = crossval(folder, "plan.toml", "--output", "scores.csv")
+    assert done.returncode == 2
+    assert re.search(words, done.stderr)
+    assert done.stderr.count("\n") == 1
+    assert not (folder / "run.sqlite").exists()
+    assert not (folder / "scores.csv").exists()
+
+
+SLOW = """
+import time
+from sklearn.naive_bayes import GaussianNB
+
+class Slow(GaussianNB):
+    def fit(self, X, y):
+        time.sleep(0.08)
+        return super().fit(X, y)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_run_that_was_interrupted_goes_on(folder, jobs):
+    (folder / "slow.py").write_text(SLOW)
+    plan = PLAN.replace("n_repeats = 2", "n_repeats = 8").replace("sklearn.tree.DecisionTreeClassifier", "slow.Slow")
+    (folder / "plan.toml").write_text(plan.replace("max_depth = 3", "var_smoothing = 1e-8"))
+    arguments = [*("crossval", "plan.toml", "--output", "scores.csv", "--checkpoint", "run.sqlite"), "--allow", "slow"]
+    command = [sys.executable, "-m", "hiercomp.cli", *arguments, "--jobs", jobs]
+    process = subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    until = time.monotonic() + 60
+    while finished_cells(folder) < 10 and time.monotonic() < until:
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, out, err) == (130, "", "hiercomp: interrupted\n")
+    assert not (folder / "scores.csv").exists()
+    kept = finished_cells(folder)
+    assert 10 <= kept < 128
+    assert crossval(folder, *arguments[1:], "--jobs", jobs).returncode == 0
+    assert (
+        crossval(
+            folder,
+            *(part.replace("scores.csv", "again.csv").replace("run.sqlite", "other.sqlite") for part in arguments[1:]),
+        ).returncode
+        == 0
+    )
+    again, alone = (pd.read_csv(folder / name)[COLUMNS] for name in ("scores.csv", "again.csv"))
+    pd.testing.assert_frame_equal(again, alone, check_exact=True)
+
+
+def finished_cells(folder: Path) -> int:
+    try:
+        with closing(sqlite3.connect(f"file:{folder / 'run.sqlite'}?mode=ro", uri=True)) as connection:
+            return int(connection.execute("SELECT count(*) FROM cells").fetchone()[0])
+    except sqlite3.OperationalError:  # not yet made
+        return 0
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a limit on the size of files")
+def test_a_disk_that_is_full_ends_in_one_line_and_no_half_table(folder):
+    (folder / "plan.toml").write_text(PLAN.replace("n_repeats = 2", "n_repeats = 10"))
+    program = (
+        "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, 2 * (BYTES,)); sys.argv[0] = 'hiercomp'; "
+    )
+    program += "from hiercomp.cli import main; main()"
+    for limit, checkpoint in ((40_000, ["--checkpoint", "run.sqlite"]), (3_000, [])):
+        command = [sys.executable, "-c", program.replace("BYTES", str(limit)), "crossval", "plan.toml"]
+        done = subprocess.run(
+            [*command, "--output", "scores.csv", *checkpoint], cwd=folder, capture_output=True, text=True, timeout=60
+        )
+        assert done.returncode == 2
+        assert re.fullmatch(r"hiercomp: .*(run\.sqlite|scores\.csv).*can't be (read or )?written: .*\n", done.stderr)
+        assert not [path for path in folder.iterdir() if path.name.startswith((".hiercomp", "scores"))]
+    kept = finished_cells(folder)
+    assert crossval(folder, "plan.toml", "--output", "scores.csv", "--checkpoint", "run.sqlite").returncode == 0
+    assert 0 < kept < finished_cells(folder) == 160
+
+
+@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="needs a folder that not even root may write to")
+def test_a_checkpoint_where_nothing_can_be_written_is_refused(folder):
+    done = crossval(folder, "plan.toml", "--output", "scores.csv", "--checkpoint", "/proc/run.sqlite")
+    assert done.returncode == 2
+    assert re.fullmatch(r"hiercomp: The checkpoint /proc/run\.sqlite can't be read or written: .*\n", done.stderr)
+    assert not (folder / "scores.csv").exists()
 
 
 def test_a_table_that_can_not_be_written_is_refused_before_the_run(folder):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import logging
 import os
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -30,6 +32,7 @@ from hiercomp.pairwise.result import PairwiseResult
 from hiercomp.pairwise.tournament import compare_all
 from hiercomp.result_files import plain_values
 
+dask = pytest.importorskip("dask", reason="the dask extra is not installed")
 distributed = pytest.importorskip("dask.distributed", reason="the dask extra is not installed")
 
 
@@ -191,6 +194,89 @@ def test_a_cell_that_kills_its_workers_is_the_only_one_lost(cluster):
     lost = dies["score"].isna().to_numpy()
     assert 0 < lost.sum() < 6
     np.testing.assert_array_equal(dies["score"].to_numpy()[~lost], nb[~lost])
+
+
+@pytest.mark.slow
+def test_a_module_that_workers_lack_is_an_error_of_its_cells(cluster, tmp_path, monkeypatch):
+    (tmp_path / "only_here.py").write_text(
+        "from sklearn.naive_bayes import GaussianNB\n\nclass Bayes(GaussianNB):\n    pass\n"
+    )
+    with distributed.Client(cluster) as client:
+        monkeypatch.syspath_prepend(str(tmp_path))
+        only_here = importlib.import_module("only_here")
+        estimators = {"nb": GaussianNB(), "lacking": only_here.Bayes()}
+        with pytest.warns(
+            hc.FailedCellsWarning, match="3 of 6 cells failed.*ModuleNotFoundError: No module named 'only_h"
+        ):
+            found = cross_validate_all(
+                estimators, {"iris": load_iris(return_X_y=True)}, cv=3, dask=client, progress=False
+            )
+    sys.modules.pop("only_here")
+    assert found.loc[found["algorithm"] == "nb", "score"].notna().all()
+
+
+class Unsent(GaussianNB):
+    """Can't be pickled, but copied."""
+
+    def __reduce__(self):
+        raise TypeError("no pickle of mine")
+
+
+@pytest.mark.slow
+def test_what_can_not_be_sent_to_workers_is_named(cluster):
+    with (
+        distributed.Client(cluster) as client,
+        pytest.raises(hc.ArgumentError, match="estimator 'unsent' can't be pickled: TypeError: no pickle of mine"),
+    ):
+        cross_validate_all(
+            {"unsent": Unsent()}, {"iris": load_iris(return_X_y=True)}, cv=3, dask=client, progress=False
+        )
+
+
+class Sleepy(GaussianNB):
+    """Takes its time."""
+
+    def fit(self, X, y):
+        time.sleep(0.2)
+        return super().fit(X, y)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="sends SIGKILL")
+def test_a_lost_scheduler_ends_the_run_which_goes_on_from_its_checkpoint(tmp_path):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
+    command = [
+        sys.executable,
+        "-m",
+        "distributed.cli.dask_scheduler",
+        "--no-dashboard",
+        "--port",
+        address.split(":")[-1],
+    ]
+    quiet = {"stderr": subprocess.DEVNULL, "cwd": tmp_path}
+    scheduler = subprocess.Popen(command, **quiet)
+    command = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-dashboard"]
+    worker = subprocess.Popen([*command, "--death-timeout", "30"], **quiet)
+    checkpoint, killed = tmp_path / "run.sqlite", []
+    killer = threading.Thread(target=kill_a_worker, args=(scheduler.pid, checkpoint, 5, killed, "cells"))
+    killer.start()
+    arguments = ({"sleepy": Sleepy()}, {"iris": load_iris(return_X_y=True)})
+    options = {"cv": RepeatedStratifiedKFold(n_splits=10, n_repeats=3), "checkpoint": checkpoint, "progress": False}
+    try:
+        with (
+            dask.config.set({"distributed.comm.timeouts.connect": "2s"}),
+            pytest.raises(hc.EngineError, match=r"connection to the Dask scheduler is lost\. A checkpoint keeps"),
+        ):
+            cross_validate_all(*arguments, dask=address, **options)
+    finally:
+        for process in (scheduler, worker):
+            process.kill()
+            process.wait()
+        killer.join()
+    assert killed
+    assert len(cross_validate_all(*arguments, **options)) == 30
 
 
 PLAN = """

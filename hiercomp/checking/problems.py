@@ -8,13 +8,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hiercomp.cell_values import is_filled, number_of_cell
 from hiercomp.checking.facts import Problem, ScoreMatrix, TableFacts
 from hiercomp.differences import ROUNDING, FloatArray
 from hiercomp.errors import ScoreTableError
 from hiercomp.fold_correlation import MOST_FOLDS
 from hiercomp.importers.common import lower_is_better
 from hiercomp.scale import LARGEST_FRACTION, SPREAD_RATIO
-from hiercomp.scores import TidyScores, cells, find_columns, first_names, shown, tidy_scores, to_pandas
+from hiercomp.scores import (
+    LARGEST_SCORE,
+    TidyScores,
+    cells,
+    find_columns,
+    first_names,
+    shown,
+    tidy_scores,
+    to_pandas,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,7 +68,7 @@ def examine(
     if tidy is None:
         return None, problems
     tidy_frame = _without_duplicates(tidy, problems)
-    matrix = ScoreMatrix.of(tidy_frame)
+    matrix = ScoreMatrix.of(_without_large(tidy_frame, problems))
     loss = not higher_is_better or lower_is_better(measure or found["score"])
     runs, folds = _scheme(matrix, tidy)
     correlations = _rho(matrix, tidy, rho, folds, problems)
@@ -86,8 +96,6 @@ def examine(
 
 def _readable(frame: pd.DataFrame, found: Mapping[str, str], problems: list[Problem]) -> TidyScores | None:
     """The rows that `tidy_scores` can take; what it refuses is collected."""
-    import pandas as pd
-
     table = frame[list(found.values())]
     tidy = _tidy_or_none(table, found, [])
     if tidy is None:
@@ -95,8 +103,10 @@ def _readable(frame: pd.DataFrame, found: Mapping[str, str], problems: list[Prob
         roles = dict(found)
         for repair in REPAIRS if len(table) else ():
             if repair == "score":
-                numbers = pd.to_numeric(table[roles["score"]], errors="coerce").astype(float)
-                table = table.assign(**{roles["score"]: numbers})
+                given = table[roles["score"]].tolist()
+                numbers = [np.nan if number is None else number for number in map(number_of_cell, given)]
+                table = table.copy()
+                table[roles["score"]] = numbers  # of a column whose name may be no text
             elif repair == "rho" and "rho" in roles:
                 table = table.drop(columns=roles.pop("rho"))
             tidy = _tidy_or_none(table, roles, problems)
@@ -120,7 +130,7 @@ def _filled(table: pd.DataFrame, found: Mapping[str, str], problems: list[Proble
         probe: dict[str, Any] = {name: np.zeros(len(table), dtype=int) for name in roles.values()}
         probe |= {found[other]: np.full(len(table), "x", dtype=object) for other in ("dataset", "algorithm")}
         if _tidy_or_none(pd.DataFrame(probe | {found[role]: table[found[role]]}), roles, problems) is None:
-            good &= (table[found[role]].notna() & (table[found[role]].astype(str).str.strip() != "")).to_numpy()
+            good &= np.array([is_filled(cell) for cell in table[found[role]].tolist()], dtype=bool)
     return good
 
 
@@ -149,6 +159,17 @@ def _without_duplicates(tidy: TidyScores, problems: list[Problem]) -> pd.DataFra
     message = f"{count:,} cells have more than one score (first: {cells(frame, repeated, 'score')})."
     problems.append(Problem("error", message, remedy))
     return frame.drop_duplicates(place).reset_index(drop=True)
+
+
+def _without_large(frame: pd.DataFrame, problems: list[Problem]) -> pd.DataFrame:
+    """The table with scores that can be computed with."""
+    size = np.abs(frame["score"].to_numpy(dtype=float))
+    large = np.isfinite(size) & (size > LARGEST_SCORE)
+    if not large.any():
+        return frame
+    message = f"{large.sum():,} scores are beyond {LARGEST_SCORE:g} (first: {cells(frame, large, 'score')})."
+    problems.append(Problem("error", message, "Correct them, or bring the scores to another unit."))
+    return frame.assign(score=frame["score"].clip(-LARGEST_SCORE, LARGEST_SCORE))
 
 
 def _scheme(matrix: ScoreMatrix, tidy: TidyScores) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

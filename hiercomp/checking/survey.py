@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from hiercomp.checking.facts import Problem
 from hiercomp.errors import HiercompWarning, ScoreFileError, ScoreTableError
 from hiercomp.importers import IMPORTERS
-from hiercomp.importers.common import LAYOUT_OPTIONS, names_as_text
+from hiercomp.importers.common import LAYOUT_OPTIONS
 from hiercomp.importers.lm_eval import read_lm_eval, readable_files
 from hiercomp.importers.sklearn_results import from_grid_search
 from hiercomp.importers.weka import survey_weka
-from hiercomp.reading.score_files import read_with_notes
+from hiercomp.reading.score_files import names_as_text, read_with_notes
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -36,7 +36,7 @@ def crossval(
     Exit code 0: every cell has a score; 2: an error in the plan or the data; 3: some cells failed.
     """
     from hiercomp.crossval.plan_file import read_plan
-    from hiercomp.crossval.run import cross_validate_all
+    from hiercomp.crossval.run import check_data, cross_validate_all
     from hiercomp.exports import check_target, write_scores
 
     read = read_plan(plan, allow=allow or [])
@@ -45,6 +45,12 @@ def crossval(
         raise ArgumentError("Where shall the table go? Pass --output scores.csv, or write output = ... into the plan.")
     check_outputs({"--output": target}, force)
     check_target(target, overwrite=force)
+    kept = checkpoint or read.checkpoint
+    inputs = {"the plan": [plan], "data": read.files, "the checkpoint": [kept] if kept else []}
+    for what, paths in inputs.items():
+        if target.resolve() in {path.resolve() for path in paths}:
+            raise ArgumentError(f"{target} is {what}; the table must go elsewhere.")
+    check_data(read.estimators, read.data, cv=read.cv, seed=read.seed)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", HiercompWarning)
@@ -55,7 +61,7 @@ def crossval(
             scoring=read.scoring,
             n_jobs=jobs,
             seed=read.seed,
-            checkpoint=checkpoint or read.checkpoint,
+            checkpoint=kept,
             on_error=on_error,
             dask=dask,
         )

@@ -17,6 +17,7 @@ from hiercomp.crossval.splits import Indices
 from hiercomp.scores import shown
 
 LARGEST_STATE = 2**31 - 1
+LONGEST_ERROR = 500  # characters
 
 
 @dataclass(frozen=True)
@@ -123,8 +124,7 @@ def run_cell(
             scores = tuple(float(scorer(model, test_X, test_y)) for scorer in scorers.values())
             scored = time.perf_counter() - started
     except (Exception, SystemExit) as error:  # whatever an estimator raises is this cell's result
-        text = shown(" ".join(str(error).split())[:500])
-        return CellResult((), fitted or time.perf_counter() - started, scored, f"{type(error).__name__}: {text}")
+        return CellResult((), fitted or time.perf_counter() - started, scored, told(error))
     finally:
         if state is not None:
             np.random.set_state(state)  # noqa: NPY002
@@ -132,6 +132,15 @@ def run_cell(
     if wrong:
         return CellResult((), fitted, scored, f"the score {wrong[0]!r} is {scores[list(scorers).index(wrong[0])]}")
     return CellResult(scores, fitted, scored)
+
+
+def told(error: BaseException) -> str:
+    """An error of others in one line: its kind, and its text where it has one."""
+    try:
+        text = shown(" ".join(str(error).split())[:LONGEST_ERROR]).rstrip(".")
+    except Exception:  # an error of its own
+        text = ""
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def with_random_state(estimator: Any, seed: int) -> Any:

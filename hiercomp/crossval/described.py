@@ -10,6 +10,7 @@ import platform
 import sys
 import types
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -31,31 +32,13 @@ def described_plan(
     ArgumentError
         If something has no description by which a change would be seen.
     """
-    from importlib.metadata import version
-
-    plan = {"data sets": json.dumps(datasets), "estimators": json.dumps(list(estimators)), "seed": str(seed)}
-    plan |= {"cv": described(cv), "scoring": json.dumps({name: described(scorer) for name, scorer in scorers.items()})}
-    kinds: set[type] = set()
-    for name, estimator in estimators.items():
-        plan[f"class of estimator {shown(name)!r}"] = _class_name(type(estimator))
-        kinds.add(type(estimator))
-        for parameter, value in sorted(estimator.get_params(deep=True).items()):
-            plan[f"{parameter} of estimator {shown(name)!r}"] = described(value)
-            if hasattr(value, "get_params") and not isinstance(value, type):
-                kinds.add(type(value))
-    plan |= {f"version of {name}": version(name) for name in PACKAGES} | {
-        "version of Python": platform.python_version()
-    }
-    for kind in sorted(kinds, key=_class_name):
-        package = kind.__module__.split(".")[0]
-        found = getattr(sys.modules.get(package), "__version__", None)
-        if package == "sklearn":
-            continue
-        if found is not None:
-            plan[f"version of {package}"] = str(found)
-        else:
-            plan[f"code of {_class_name(kind)}"] = _source_digest(kind)
-    return plan
+    try:
+        return _plan(estimators, datasets, cv, scorers, seed)
+    except RecursionError:
+        raise ArgumentError(
+            "A checkpoint can't describe an estimator, a scorer or a splitter that holds itself. Run without a "
+            "checkpoint, or pass something else."
+        ) from None
 
 
 def described(value: Any) -> str:
@@ -92,9 +75,42 @@ def described(value: Any) -> str:
     return f"{_class_name(type(value))} {_hash(value)}"
 
 
+def _plan(
+    estimators: Mapping[str, Any], datasets: list[str], cv: Any, scorers: Mapping[str, Any], seed: int
+) -> dict[str, str]:
+    from importlib.metadata import version
+
+    plan = {"data sets": json.dumps(datasets), "estimators": json.dumps(list(estimators)), "seed": str(seed)}
+    plan |= {"cv": described(cv), "scoring": json.dumps({name: described(scorer) for name, scorer in scorers.items()})}
+    kinds: set[type] = set()
+    for name, estimator in estimators.items():
+        plan[f"class of estimator {shown(name)!r}"] = _class_name(type(estimator))
+        kinds.add(type(estimator))
+        for parameter, value in sorted(estimator.get_params(deep=True).items()):
+            plan[f"{parameter} of estimator {shown(name)!r}"] = described(value)
+            if hasattr(value, "get_params") and not isinstance(value, type):
+                kinds.add(type(value))
+    plan |= {f"version of {name}": version(name) for name in PACKAGES} | {
+        "version of Python": platform.python_version()
+    }
+    for kind in sorted(kinds, key=_class_name):
+        package = kind.__module__.split(".")[0]
+        if package == "sklearn":
+            continue
+        found = _version(package)
+        if found is not None:
+            plan[f"version of {package}"] = found
+        plan[f"code of {_class_name(kind)}"] = _code_digest(kind)
+    return plan
+
+
 def _function_digest(function: types.FunctionType) -> str:
     """A hash of what a function does: its code, defaults, and what it encloses."""
-    enclosed = [cell.cell_contents for cell in function.__closure__ or ()]
+    enclosed = []
+    for cell in function.__closure__ or ():
+        with suppress(ValueError):  # not yet filled
+            if cell.cell_contents is not function:  # which calls itself
+                enclosed.append(cell.cell_contents)
     text = repr([_code(function.__code__), described(function.__defaults__), described(function.__kwdefaults__)])
     return hashlib.sha256((text + described(enclosed)).encode()).hexdigest()[:12]
 
@@ -117,11 +133,29 @@ def _hash(value: Any) -> str:
         ) from error
 
 
-def _source_digest(kind: type) -> str:
+def _version(package: str) -> str | None:
+    """Of a package as it says itself, or as it was installed; None for a module of the user's own."""
+    from importlib.metadata import packages_distributions, version
+
+    found = getattr(sys.modules.get(package), "__version__", None)
+    if found is not None:
+        return str(found)
+    installed = packages_distributions().get(package)
+    return version(installed[0]) if installed else None
+
+
+def _code_digest(kind: type) -> str:
+    """A hash of the code of a class and of those that it is made from, but for scikit-learn's, which have a version."""
+    own = [base for base in kind.__mro__ if base.__module__.split(".")[0] not in ("sklearn", "builtins")]
+    return hashlib.sha256("".join(map(_class_code, own)).encode()).hexdigest()[:12]
+
+
+def _class_code(kind: type) -> str:
     try:
-        return hashlib.sha256(inspect.getsource(kind).encode()).hexdigest()[:12]
+        return inspect.getsource(kind)
     except (OSError, TypeError):  # typed into an interpreter
-        return "unknown"
+        functions = {name: part for name, part in vars(kind).items() if isinstance(part, types.FunctionType)}
+        return repr([(name, _function_digest(part)) for name, part in functions.items()])
 
 
 def _class_name(kind: type) -> str:

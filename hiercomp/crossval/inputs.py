@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from hiercomp.errors import ArgumentError
-from hiercomp.scores import ROLES, normal_name, shown
+import numpy as np
+
+from hiercomp.crossval.cells import told
+from hiercomp.errors import ArgumentError, HiercompError
+from hiercomp.scores import ROLES, nearest_name, normal_name, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,12 +46,21 @@ class LoadedData:
 
 def checked_estimators(estimators: Mapping[str, Any]) -> dict[str, Any]:
     """Estimators by their names in normal form."""
+    from sklearn.base import clone, is_classifier
+
     named = _named("estimators", estimators)
     for name, estimator in named.items():
         if isinstance(estimator, type) or not all(hasattr(estimator, method) for method in ("fit", "get_params")):
             kind = f"the class {estimator.__name__}" if isinstance(estimator, type) else repr(estimator)
             hint = f" Pass {estimator.__name__}()." if isinstance(estimator, type) else ""
             raise ArgumentError(f"estimators[{name!r}] must be an estimator with fit and get_params, got {kind}.{hint}")
+        try:
+            clone(estimator).get_params(deep=True)
+            is_classifier(estimator)
+        except Exception as error:  # whatever it raises; better now than on every cell
+            raise ArgumentError(
+                f"estimators[{name!r}] can't be copied as scikit-learn does it, for each fold: {told(error)}."
+            ) from error
     return named
 
 
@@ -59,28 +71,34 @@ def checked_data(data: Mapping[str, Any]) -> dict[str, Any]:
 
 def checked_scorers(scoring: Any, estimators: Mapping[str, Any]) -> dict[str, Any]:
     """Scorers by the names of their columns."""
-    from sklearn.metrics import check_scoring
+    from sklearn.metrics import check_scoring, get_scorer_names
 
     if isinstance(scoring, set | frozenset):
         raise ArgumentError(f"scoring must be a list, which has an order, got {scoring!r}.")
+    several = isinstance(scoring, Mapping) or (isinstance(scoring, Sequence) and not isinstance(scoring, str))
+    if several and not scoring:
+        raise ArgumentError("scoring is empty. Name a scorer such as 'accuracy'.")
     if isinstance(scoring, Mapping):
-        named = dict(scoring)
-    elif isinstance(scoring, Sequence) and not isinstance(scoring, str):
-        named = {str(name): name for name in scoring}
-        if len(named) < len(scoring):
+        named = _named("scoring", scoring)
+    elif several:
+        if not all(isinstance(name, str) for name in scoring):
+            raise ArgumentError(f"scoring as a list must hold names; pass functions as a mapping, got {scoring!r}.")
+        if len(set(scoring)) < len(scoring):
             raise ArgumentError(f"scoring names a scorer twice: {list(scoring)!r}.")
+        named = {name: name for name in scoring}
     else:
         named = {"score": scoring}
-    if not named:
-        raise ArgumentError("scoring is empty. Name a scorer such as 'accuracy'.")
     found = {}
     for name, scorer in named.items():
         if name in OWN_COLUMNS and (len(named) > 1 or name != "score"):
             raise ArgumentError(f"scoring can't have a scorer called {name!r}: the table has a column of that name.")
         try:
-            found[str(name)] = check_scoring(next(iter(estimators.values())), scoring=scorer)
+            found[name] = check_scoring(next(iter(estimators.values())), scoring=scorer)
         except (ValueError, TypeError) as error:
-            raise ArgumentError(f"scoring={scorer!r} is not a scorer: {error}") from error
+            # Scikit-learn's message about a name is a list of all of them
+            why = f": {error}" if callable(scorer) else f".{nearest_name(str(scorer), get_scorer_names())}"
+            more = "" if callable(scorer) else " sklearn.metrics.get_scorer_names() lists their names."
+            raise ArgumentError(f"scoring={scorer!r} is not a scorer{why}{more}") from error
     return found
 
 
@@ -90,9 +108,15 @@ def loaded(name: str, source: Any) -> LoadedData:
     Raises
     ------
     ArgumentError
-        If it is not (X, y) or (X, y, groups), or their lengths differ. What the function raises goes through.
+        If it is not (X, y) or (X, y, groups), their lengths differ, a target is missing, or the function fails. Errors
+        of hiercomp go through.
     """
-    given = source() if isinstance(source, Callable) else source  # type: ignore[arg-type]
+    try:
+        given = source() if callable(source) else source
+    except HiercompError:
+        raise
+    except Exception as error:  # whatever a function of the user raises
+        raise ArgumentError(f"data[{name!r}] can't be loaded: {told(error)}.") from error
     if not isinstance(given, tuple | list) or len(given) not in (2, 3):
         raise ArgumentError(
             f"data[{name!r}] must be (X, y), (X, y, groups) or a function that returns them, got {type(given).__name__}."
@@ -106,6 +130,7 @@ def loaded(name: str, source: Any) -> LoadedData:
             raise ArgumentError(
                 f"data[{name!r}]: X has {rows} rows and {part} has {_length(name, part, values)}; they must be equal."
             )
+    _refuse_missing(name, found.y)
     return found
 
 
@@ -128,7 +153,25 @@ def _named(argument: str, values: Any) -> dict[str, Any]:
     return named
 
 
+def _refuse_missing(name: str, y: Any) -> None:
+    """A target that is NaN or None: some estimators take it for a class."""
+    import pandas as pd
+
+    try:
+        values = y if hasattr(y, "iloc") or hasattr(y, "tocsr") else np.asarray(y)
+    except ValueError:  # lists of unequal length
+        return
+    absent: Any = np.asarray(pd.isna(values))  # a single False for a sparse matrix
+    if absent.ndim == 0 or not absent.any():
+        return
+    rows = absent.reshape(len(absent), -1).any(axis=1)
+    where = f"{rows.sum()} of {len(rows)} rows (first: row {rows.argmax()}, counted from 0)"
+    raise ArgumentError(f"data[{name!r}]: the target is missing in {where}. Leave these rows out.")
+
+
 def _length(name: str, part: str, values: Any) -> int:
+    if isinstance(values, str | bytes):
+        raise ArgumentError(f"data[{name!r}]: {part} must be an array or a data frame, got {values!r}.")
     shape = getattr(values, "shape", None)  # a sparse matrix has no len()
     try:
         return int(shape[0]) if shape else len(values)

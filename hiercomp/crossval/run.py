@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import warnings
+from collections.abc import Iterator, Mapping
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,9 +15,9 @@ from hiercomp.crossval.cells import LARGEST_STATE, Cell, CellResult, Data
 from hiercomp.crossval.described import described_plan
 from hiercomp.crossval.inputs import LoadedData, checked_data, checked_estimators, checked_scorers, loaded
 from hiercomp.crossval.parallel import computed
-from hiercomp.crossval.splits import assumption_note, draw_splits, seeded
+from hiercomp.crossval.progress import CellCount, counted_cells
+from hiercomp.crossval.splits import Splits, assumption_note, draw_splits, seeded
 from hiercomp.crossval.store import CellStore
-from hiercomp.engines.progress import sampling_progress
 from hiercomp.errors import ArgumentError, EngineError, FailedCellsWarning, Note
 from hiercomp.scores import shown
 
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 RUNS, FOLDS = 10, 10
 FAILURES_SHOWN = 5
-STEPS = 10_000  # of the progress bar, for each data set
 
 
 def cross_validate_all(
@@ -115,40 +115,44 @@ def cross_validate_all(
     estimators = checked_estimators(estimators)
     given = checked_data(data)
     scorers = checked_scorers(scoring, estimators)
-    whole_number("seed", seed, 0, LARGEST_STATE)
     true_or_false("progress", progress)
     if on_error not in ("record", "raise"):
         raise ArgumentError(f"on_error must be 'record' or 'raise', got {on_error!r}.")
     if n_jobs is not None and whole_number("n_jobs", n_jobs, -64) == 0:
         raise ArgumentError("n_jobs must be the number of processes, or -1 for all cores, got 0.")
-    if cv is None:
-        from sklearn.model_selection import RepeatedStratifiedKFold
-
-        cv = RepeatedStratifiedKFold(n_splits=FOLDS, n_repeats=RUNS)
-    elif hasattr(cv, "__next__"):
-        cv = list(cv)  # an iterator would be spent on the first data set
-    work = CrossValidation(estimators, scorers, seeded(cv, seed), seed, on_error)
+    work = CrossValidation(estimators, scorers, _splitter(cv, seed), seed, on_error)
+    for name, source in list(given.items())[1:]:  # the turn of the first comes at once
+        if not callable(source):
+            work.check(name, source)  # before the first cell, not hours later
     store = None
     if checkpoint is not None:
-        if not isinstance(checkpoint, str | Path):
-            raise ArgumentError(f"checkpoint must be the name of a file, got {checkpoint!r}.")
+        if not isinstance(checkpoint, str | Path) or "\0" in str(checkpoint) or str(checkpoint) in ("", ":memory:"):
+            raise ArgumentError(f"checkpoint must be the name of a file, got {shown(checkpoint)!r}.")
         store = CellStore(checkpoint, described_plan(estimators, list(given), work.cv, scorers, seed))
     with (
         nullcontext() if store is None else closing(store),
         dask_backend(dask),
-        sampling_progress("Cross-validating", 1, len(given) * STEPS, shown=progress) as report,
+        counted_cells(len(given), shown=progress) as count,
     ):
-        for place, (name, source) in enumerate(given.items()):
-
-            def finished(share: float, place: int = place) -> None:
-                if report is not None:
-                    report(0, int((place + share) * STEPS))
-
-            work.run(name, loaded(name, source), n_jobs=n_jobs, store=store, report=finished)
+        for name, source in given.items():
+            work.run(name, loaded(name, source), n_jobs=n_jobs, store=store, count=count)
     table = work.table()
     for note in work.notes():
         note.warn(stacklevel=2)
     return table
+
+
+def check_data(estimators: Mapping[str, Any], data: Mapping[str, Any], *, cv: Any = None, seed: int = 0) -> None:
+    """Load every data set and draw its folds, so that a long run does not end at the last of them.
+
+    Raises
+    ------
+    HiercompError
+        As `cross_validate_all` does when the turn of the data set comes.
+    """
+    work = CrossValidation(checked_estimators(estimators), {}, _splitter(cv, seed), seed, "record")
+    for name, source in checked_data(data).items():
+        work.check(name, source)
 
 
 @dataclass
@@ -178,6 +182,19 @@ class CrossValidation:
     assumptions: dict[str, Note] = field(default_factory=dict)
     damaged: int = 0
 
+    def check(self, dataset: str, source: Any) -> None:
+        """Refuse a data set that can't be loaded or split."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # they come again when its turn comes
+            self.splits(dataset, loaded(dataset, source))
+
+    def splits(self, dataset: str, source: LoadedData) -> Splits:
+        """The folds of a data set."""
+        from sklearn.base import is_classifier
+
+        classifier = all(is_classifier(estimator) for estimator in self.estimators.values())
+        return draw_splits(dataset, source.X, source.y, source.groups, self.cv, classifier=classifier)
+
     def run(
         self,
         dataset: str,
@@ -185,14 +202,12 @@ class CrossValidation:
         *,
         n_jobs: int | None,
         store: CellStore | None,
-        report: Callable[[float], None],
+        count: CellCount,
     ) -> None:
         """All cells of one data set."""
         from sklearn import get_config
-        from sklearn.base import is_classifier
 
-        classifier = all(is_classifier(estimator) for estimator in self.estimators.values())
-        splits = draw_splits(dataset, source.X, source.y, source.groups, self.cv, classifier=classifier)
+        splits = self.splits(dataset, source)
         note = assumption_note(splits, dataset)
         if note is not None and splits.assumption is not None:
             self.assumptions.setdefault(splits.assumption, note)
@@ -207,7 +222,7 @@ class CrossValidation:
             kept, wrong = store.finished(dataset, len(self.scorers))
             found = {cell: result for cell, result in kept.items() if cell in cells}
             self.damaged += wrong
-        report(len(found) / len(cells))
+        count.begin(len(cells), len(found))
         left = [cell for cell in cells if cell not in found]
         config = get_config()
 
@@ -225,7 +240,7 @@ class CrossValidation:
                 found[cell] = result
                 if store is not None:
                     store.add(cell, result)
-                report(len(found) / len(cells))
+                count.add(failed=result.error is not None)
         self.rows += [self._row(cell, found[cell], splits.rho) for cell in cells]
 
     def table(self) -> pd.DataFrame:
@@ -247,8 +262,15 @@ class CrossValidation:
             yield Note(FailedCellsWarning, text)
         failed = [row for row in self.rows if row["error"] is not None]
         if failed:
-            listed = "; ".join(f"{_place(row)}: {row['error']}" for row in failed[:FAILURES_SHOWN])
-            more = f"; and {len(failed) - FAILURES_SHOWN} more" if len(failed) > FAILURES_SHOWN else ""
+            alike: dict[tuple[str, str], list[dict[str, Any]]] = {}
+            for row in failed:
+                alike.setdefault((row["algorithm"], row["error"]), []).append(row)
+            listed = "; ".join(
+                f"{_place(rows[0])}: {error}{f' ({len(rows)} times)' if len(rows) > 1 else ''}"
+                for (_, error), rows in list(alike.items())[:FAILURES_SHOWN]
+            )
+            rest = len(failed) - sum(len(rows) for rows in list(alike.values())[:FAILURES_SHOWN])
+            more = f"; and {rest} more" if rest else ""
             text = f"{len(failed)} of {len(self.rows)} cells failed and have no score ({listed}{more})."
             yield Note(FailedCellsWarning, text)
 
@@ -266,6 +288,20 @@ class CrossValidation:
             "score_time": result.score_time,
             "error": result.error,
         }
+
+
+def _splitter(cv: Any, seed: int) -> Any:
+    """The splitter that is meant, its random state set."""
+    whole_number("seed", seed, 0, LARGEST_STATE)
+    if isinstance(cv, type):
+        raise ArgumentError(f"cv must be a splitter, got the class {cv.__name__}. Pass {cv.__name__}().")
+    if cv is None:
+        from sklearn.model_selection import RepeatedStratifiedKFold
+
+        cv = RepeatedStratifiedKFold(n_splits=FOLDS, n_repeats=RUNS)
+    elif hasattr(cv, "__next__"):
+        cv = list(cv)  # an iterator would be spent on the first data set
+    return seeded(cv, seed)
 
 
 def _place(row: Mapping[str, Any]) -> str:

@@ -94,13 +94,13 @@ def draw_splits(dataset: str, X: Any, y: Any, groups: Any, cv: Any, *, classifie
 
     try:
         splitter = check_cv(cv, y, classifier=classifier)
-        pairs = [(np.asarray(rows), np.asarray(test)) for rows, test in splitter.split(X, y, groups)]
-    except (ValueError, TypeError) as error:
-        raise ArgumentError(f"Data set {shown(dataset)!r} can't be split by {cv!r}: {error}") from error
+        pairs = [(_rows(rows), _rows(test)) for rows, test in splitter.split(X, y, groups)]
+    except Exception as error:  # whatever a splitter raises
+        hint = " Give groups as the third part of its data." if groups is None and "'groups'" in str(error) else ""
+        raise ArgumentError(f"Data set {shown(dataset)!r} can't be split by {cv!r}: {error}{hint}") from error
     if not pairs:
         raise ArgumentError(f"The splitter {cv!r} gives no fold of data set {shown(dataset)!r}.")
-    if pairs[0][0].dtype == bool:
-        pairs = [(np.flatnonzero(rows), np.flatnonzero(test)) for rows, test in pairs]
+    _refuse_rows(dataset, pairs, X.shape[0] if hasattr(X, "shape") else len(X))
     count = len(pairs)
     repeats = getattr(splitter, "n_repeats", 1)
     folds_of_a_run = count // repeats
@@ -120,6 +120,23 @@ def assumption_note(splits: Splits, dataset: str) -> Note | None:
         return None
     text = f"rho = {splits.rho:.3g} for data set {shown(dataset)!r} and others with its splitter: {splits.assumption}"
     return Note(DefaultedRhoWarning, text)
+
+
+def _rows(values: Any) -> Indices:
+    """Numbers of rows, also from a mask."""
+    rows = np.asarray(values)
+    return np.flatnonzero(rows) if rows.dtype == bool else rows
+
+
+def _refuse_rows(dataset: str, pairs: list[tuple[Indices, Indices]], count: int) -> None:
+    """What a list of splits or a splitter of the user's may get wrong."""
+    for number, pair in enumerate(pairs, start=1):
+        for rows, what in zip(pair, ("training", "test"), strict=True):
+            place = f"The {what} rows of fold {number} of data set {shown(dataset)!r}"
+            if rows.ndim != 1 or len(rows) == 0 or rows.dtype.kind not in "iu":
+                raise ArgumentError(f"{place} must be a list of at least one whole number.")
+            if rows.min() < 0 or rows.max() >= count:
+                raise ArgumentError(f"{place} go from {rows.min()} to {rows.max()}; there are rows 0 to {count - 1}.")
 
 
 def _is_hold_out(splitter: Any) -> bool:

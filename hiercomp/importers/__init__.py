@@ -160,7 +160,7 @@ def read_scores(
     try:
         return IMPORTERS[format](path, **given, **options)
     except (RecursionError, MemoryError) as error:
-        raise ScoreFileError(f"{path}: too deep or too large to be read as {format}.") from error
+        raise ScoreFileError(f"{shown(path)}: too deep or too large to be read as {format}.") from error
 
 
 def recognised_format(
@@ -191,7 +191,7 @@ def recognised_format(
     if start.casefold().startswith(("@relation", "@attribute")):
         return "weka"
     if head.startswith(MAGIC.decode()):
-        names, text = parquet_names(Path(path), str(path))
+        names, text = parquet_names(Path(path), shown(path))
     else:
         names, text = header_names(head, separator), None
     return _format_of_table(path, names, text, options or {})
@@ -236,7 +236,8 @@ def _has(names: Sequence[str], wanted: str) -> bool:
 
 def _unknown(path: str | Path, reason: str) -> ScoreFileError:
     return ScoreFileError(
-        f"{path}: the format is not clear. {reason} Tried: {', '.join(IMPORTERS)}. Say which with format='weka' (--format)."
+        f"{shown(path)}: the format is not clear. {reason} Tried: {', '.join(IMPORTERS)}. Say which with "
+        "format='weka' (--format)."
     )
 
 

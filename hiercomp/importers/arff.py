@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from hiercomp.cell_values import DECIMAL
 from hiercomp.errors import ScoreFileError
 from hiercomp.importers.common import first_repeated
-from hiercomp.scores import DECIMAL, shown
+from hiercomp.scores import shown
 
 NUMERIC_TYPES = ("numeric", "real", "integer")
 TEXT_TYPES = ("string", "date")

@@ -16,7 +16,7 @@ import numpy as np
 from hiercomp.checks import number_between, whole_number
 from hiercomp.errors import ArgumentError, HiercompWarning, Note, ScoreFileError, ScoreTableError
 from hiercomp.reading.decoding import checked_encoding
-from hiercomp.reading.score_files import read_score_file
+from hiercomp.reading.score_files import names_as_text, read_score_file
 from hiercomp.reading.separators import SEPARATORS, checked_separator
 from hiercomp.scores import ALIASES, cells, first_names, nearest_name, shown, tidy_scores, to_pandas
 
@@ -87,7 +87,7 @@ def tidy_frame(
         text = str(error)
         for role, name in (names or {}).items():
             text = text.replace(f"olumn {role!r}", f"olumn {shown(name)!r}")
-        refused = ScoreTableError(text) if source is None else ScoreFileError(f"{source}: {text}")
+        refused = ScoreTableError(text) if source is None else ScoreFileError(f"{shown(source)}: {text}")
         refused.table = frame
         raise refused from error
     for name in ("dataset", "algorithm", "run", "fold", "score"):
@@ -104,9 +104,9 @@ def tidy_frame(
     return frame
 
 
-def lower_is_better(measure: str) -> bool:
+def lower_is_better(measure: object) -> bool:
     """Whether the name of a measure is that of a loss, an error or a duration."""
-    plain = measure.split(",")[0]
+    plain = str(measure).split(",")[0]
     if re.match(r"(neg_|neg-|negative[ _])", plain):  # scikit-learn turns the sign of losses
         return False
     words = re.split(r"[^a-z0-9]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", plain).casefold())
@@ -135,12 +135,6 @@ def read_table(source: Source, names: Mapping[str, str], layout: Mapping[str, An
     return names_as_text(frame)
 
 
-def names_as_text(frame: pd.DataFrame) -> pd.DataFrame:
-    """A frame whose categorical columns, those of a large file, are text."""
-    categorical = [name for name in frame.columns if frame[name].dtype == "category"]
-    return frame.astype(dict.fromkeys(categorical, str)) if categorical else frame
-
-
 def need_columns(frame: pd.DataFrame, names: Iterable[str], source: Source, what: str) -> None:
     """Refuse a table that lacks columns of its format."""
     lacking = [name for name in names if name not in frame.columns]
@@ -154,7 +148,7 @@ def need_columns(frame: pd.DataFrame, names: Iterable[str], source: Source, what
 def table_error(source: Source | Any, message: str) -> ScoreFileError | ScoreTableError:
     """An error of a file, which it names, or of a frame."""
     name = source_name(source)
-    return ScoreTableError(message) if name is None else ScoreFileError(f"{name}: {message}")
+    return ScoreTableError(message) if name is None else ScoreFileError(f"{shown(name)}: {message}")
 
 
 def column_roles(names: Sequence[str], roles: Sequence[str], given: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -255,14 +249,16 @@ def file_bytes(path: str | Path, limit: int, *, whole: bool) -> bytes:
             else:
                 content = stream.read(limit + 1)
     except FileNotFoundError:
-        raise ScoreFileError(f"{path}: there is no such file.") from None
+        raise ScoreFileError(f"{shown(path)}: there is no such file.") from None
     except IsADirectoryError:
-        raise ScoreFileError(f"{path} is a folder; name a file.") from None
+        raise ScoreFileError(f"{shown(path)} is a folder; name a file.") from None
     except (OSError, EOFError, zlib.error, ValueError) as error:
         cause = getattr(error, "strerror", None) or str(error)
-        raise ScoreFileError(f"{path} can't be read: {cause.rstrip('.')}.") from error
+        raise ScoreFileError(f"{shown(path)} can't be read: {cause.rstrip('.')}.") from error
     if whole and len(content) > limit:
-        raise ScoreFileError(f"{path} holds more than {limit >> 20} MB. Split it, or leave out what are not scores.")
+        raise ScoreFileError(
+            f"{shown(path)} holds more than {limit >> 20} MB. Split it, or leave out what are not scores."
+        )
     return content[:limit]
 
 
@@ -274,12 +270,12 @@ def file_text(path: str | Path, encoding: str | None = None, limit: int = LARGES
         text = content.decode(encoding or _encoding(content))
     except UnicodeDecodeError as error:
         raise ScoreFileError(
-            f"{path} is not {(encoding or _encoding(content)).removesuffix('-sig').upper()} text (byte {error.start}). "
-            "Save it as UTF-8, or name its encoding."
+            f"{shown(path)} is not {(encoding or _encoding(content)).removesuffix('-sig').upper()} text "
+            f"(byte {error.start}). Save it as UTF-8, or name its encoding."
         ) from error
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
-        raise ScoreFileError(f"{path}, line {line}: holds a NUL character; the file is damaged or not text.")
+        raise ScoreFileError(f"{shown(path)}, line {line}: holds a NUL character; the file is damaged or not text.")
     return text
 
 

@@ -160,13 +160,15 @@ def parsed_json(text: str, path: str) -> Any:
     try:
         return json.loads(text, object_pairs_hook=lambda pairs: _unique(pairs, path))
     except json.JSONDecodeError as error:
-        raise ScoreFileError(f"{path}, line {error.lineno}: {error.msg}; it is not JSON, or cut short.") from error
+        raise ScoreFileError(
+            f"{shown(path)}, line {error.lineno}: {error.msg}; it is not JSON, or cut short."
+        ) from error
     except RecursionError:
-        raise ScoreFileError(f"{path}: it is nested too deeply to be a result file.") from None
+        raise ScoreFileError(f"{shown(path)}: it is nested too deeply to be a result file.") from None
     except ValueError as error:  # such as a number of thousands of digits
         if isinstance(error, ScoreFileError):
             raise
-        raise ScoreFileError(f"{path}: {str(error).splitlines()[0].rstrip('.')}.") from error
+        raise ScoreFileError(f"{shown(path)}: {str(error).splitlines()[0].rstrip('.')}.") from error
 
 
 def _unique(pairs: list[tuple[str, Any]], path: str) -> dict[str, Any]:
@@ -174,7 +176,7 @@ def _unique(pairs: list[tuple[str, Any]], path: str) -> dict[str, Any]:
     if len(found) < len(pairs):
         repeated = first_repeated(name for name, _ in pairs)
         raise ScoreFileError(
-            f"{path}: the key {shown(repeated)!r} occurs twice in one object; one of them would be lost."
+            f"{shown(path)}: the key {shown(repeated)!r} occurs twice in one object; one of them would be lost."
         )
     return found
 
@@ -185,7 +187,7 @@ def _files(paths: Sequence[str | Path]) -> list[Path]:
         if os.path.isdir(given):  # False, and no error, where a folder can't be entered
             inside = sorted(given.rglob("results_*.json"))
             if not inside:
-                raise ScoreFileError(f"{given}: there is no results_*.json in this folder.")
+                raise ScoreFileError(f"{shown(given)}: there is no results_*.json in this folder.")
             files += inside
         else:
             files.append(given)
@@ -195,11 +197,11 @@ def _files(paths: Sequence[str | Path]) -> list[Path]:
 
 
 def _evaluation(path: Path) -> _Evaluation:
-    content = parsed_json(file_text(path, limit=LARGEST_TEXT), str(path))
+    content = parsed_json(file_text(path, limit=LARGEST_TEXT), shown(path))
     results = content.get("results") if isinstance(content, dict) else None
     if not isinstance(results, dict) or not results or not all(isinstance(value, dict) for value in results.values()):
         raise ScoreFileError(
-            f"{path}: there is no object 'results' with an object for each task; it is no result file of lm-eval."
+            f"{shown(path)}: there is no object 'results' with an object for each task; it is no result file of lm-eval."
         )
     config = content.get("config") if isinstance(content.get("config"), dict) else {}
     subtasks = content.get("group_subtasks") if isinstance(content.get("group_subtasks"), dict) else {}
@@ -209,14 +211,14 @@ def _evaluation(path: Path) -> _Evaluation:
     tasks = {name: _measures(values, name, path) for name, values in results.items() if name not in groups}
     tasks = {name: values for name, values in tasks.items() if values}
     if not tasks:
-        raise ScoreFileError(f"{path}: no task has a measure; only groups are left ({first_names(groups)}).")
+        raise ScoreFileError(f"{shown(path)}: no task has a measure; only groups are left ({first_names(groups)}).")
     direction: dict[str, bool] = {}
     told = content.get("higher_is_better") if isinstance(content.get("higher_is_better"), dict) else {}
     for task, values in told.items():
         if task in tasks and isinstance(values, dict):
             direction |= {name: value for name, value in values.items() if isinstance(value, bool)}
     seeds = tuple(str(config.get(name)) for name in SEEDS)
-    return _Evaluation(str(path), _model(content, config, path), seeds, tasks, direction, tuple(groups))
+    return _Evaluation(shown(path), _model(content, config, path), seeds, tasks, direction, tuple(groups))
 
 
 def _measures(values: Mapping[str, Any], task: str, path: Path) -> dict[str, float]:
@@ -228,11 +230,15 @@ def _measures(values: Mapping[str, Any], task: str, path: Path) -> dict[str, flo
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             if value in ("N/A", None, " ", ""):
                 continue
-            raise ScoreFileError(f"{path}: {shown(name)!r} of task {shown(task)!r} is {shown(value)!r:.60}, no number.")
+            raise ScoreFileError(
+                f"{shown(path)}: {shown(name)!r} of task {shown(task)!r} is {shown(value)!r:.60}, no number."
+            )
         try:
             found[name] = float(value)
         except OverflowError:
-            raise ScoreFileError(f"{path}: {shown(name)!r} of task {shown(task)!r} is too large a number.") from None
+            raise ScoreFileError(
+                f"{shown(path)}: {shown(name)!r} of task {shown(task)!r} is too large a number."
+            ) from None
     return found
 
 
@@ -247,7 +253,9 @@ def _model(content: Mapping[str, Any], config: Mapping[str, Any], path: Path) ->
         for key in MODEL_ARGUMENTS:
             if isinstance(arguments.get(key), str) and arguments[key]:
                 return str(arguments[key])
-    raise ScoreFileError(f"{path}: neither model_name nor config.model_args says which model this is. Add model_name.")
+    raise ScoreFileError(
+        f"{shown(path)}: neither model_name nor config.model_args says which model this is. Add model_name."
+    )
 
 
 def _key(values: Mapping[str, float], measure: str | None, task: str, path: str) -> str | None:
@@ -257,7 +265,8 @@ def _key(values: Mapping[str, float], measure: str | None, task: str, path: str)
     fits = [name for name in values if measure is None or name.split(",")[0] == measure]
     if len(fits) > 1:
         raise ScoreFileError(
-            f"{path}: task {shown(task)!r} has several measures: {first_names(fits)}. Say which with measure={fits[0]!r}."
+            f"{shown(path)}: task {shown(task)!r} has several measures: {first_names(fits)}. Say which with "
+            f"measure={fits[0]!r}."
         )
     return fits[0] if fits else None
 

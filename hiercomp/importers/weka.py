@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hiercomp.cell_values import DECIMAL
 from hiercomp.checks import number_between, true_or_false
 from hiercomp.errors import ArgumentError, ScoreFileError
 from hiercomp.importers.arff import RawTable, read_arff, read_quoted_csv
 from hiercomp.importers.common import chosen_measure, file_text, one_or_more, rho_of_folds, tidy_frame
-from hiercomp.scores import DECIMAL, first_names, shown
+from hiercomp.scores import first_names, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -97,7 +98,7 @@ def _table(path: str | Path, encoding: str | None, collected: list[ScoreFileErro
     text = file_text(path, encoding)
     first = next((line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("%")), "")
     read = read_arff if first.lstrip().startswith("@") else read_quoted_csv
-    return read(text, str(path), collected)
+    return read(text, shown(path), collected)
 
 
 def _sound_rows(table: RawTable, measure: str, collected: list[ScoreFileError]) -> RawTable:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiercomp.checks import true_or_false
-from hiercomp.differences import ROUNDING, FloatArray, PairedDifferences
+from hiercomp.differences import ROUNDING, FloatArray, PairedDifferences, refuse_large_scores
 from hiercomp.errors import ArgumentError, DroppedScoresWarning, Note, ScoreTableError
 from hiercomp.fold_correlation import RhoLike, correlations, many_folds
 from hiercomp.pairing import pair_scores
@@ -94,6 +94,10 @@ class ScoreArrays:
         present = np.zeros(scores.shape, dtype=bool)
         present[rows, number] = True
         codes, found = places["dataset"].factorize()
+        datasets = tuple(str(name) for name in found)
+        starts = np.searchsorted(codes, np.arange(len(found) + 1)).astype(np.int64)
+        largest = np.maximum.reduceat(np.abs(np.nan_to_num(scores)).max(axis=0), starts[:-1])
+        refuse_large_scores(datasets, largest, largest)
         rho = tidy.rho if rho is None else rho
         if isinstance(rho, Mapping):
             rho = {normal_name(name): value for name, value in rho.items()}
@@ -104,12 +108,12 @@ class ScoreArrays:
         return cls(
             tidy=tidy,
             algorithms=names,
-            datasets=tuple(str(name) for name in found),
+            datasets=datasets,
             scores=scores,
             present=present,
             codes=codes.astype(np.int64),
             runs=runs.astype(np.int64),
-            starts=np.searchsorted(codes, np.arange(len(found) + 1)).astype(np.int64),
+            starts=starts,
             places=places,
             wrong=np.flatnonzero(~finite),
             rho=rho,
@@ -180,10 +184,10 @@ class ScoreArrays:
         n = np.bincount(codes)
         starts = np.concatenate([[0], np.cumsum(n)[:-1]])
         left_scores, right_scores = self.scores[one, kept], self.scores[other, kept]
-        difference = (right_scores - left_scores) * (1 if self.higher_is_better else -1)
-        mean = np.bincount(codes, difference) / n
         lowest = np.minimum.reduceat(np.minimum(left_scores, right_scores), starts)
         highest = np.maximum.reduceat(np.maximum(left_scores, right_scores), starts)
+        difference = (right_scores - left_scores) * (1 if self.higher_is_better else -1)
+        mean = np.bincount(codes, difference) / n
         spread = np.maximum.reduceat(difference, starts) - np.minimum.reduceat(difference, starts)
         return PairedDifferences(
             left=left,

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from hiercomp.cell_values import MISSING_TEXT
 from hiercomp.errors import Note, ScaleWarning, ScoreFileError
 from hiercomp.reading.separators import shown_separator
-from hiercomp.scores import MISSING_TEXT, is_name_column, is_number_column, shown
+from hiercomp.scores import is_name_column, is_number_column, shown
 
 if TYPE_CHECKING:
     import pyarrow as pa

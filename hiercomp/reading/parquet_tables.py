@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import io
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -47,7 +47,8 @@ def read_parquet(
         packed = is_packed(path)
         content = b"".join(blocks) if packed else b""
     try:
-        with io.BytesIO(content) if packed else path.open("rb") as source:
+        # a file object of Python's could be asked for by Arrow's threads while the process ends, which aborts it
+        with pa.BufferReader(content) if packed else pa.OSFile(os.fsencode(path)) as source:
             metadata = parquet.read_metadata(source)
             unpacked = sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
             if max(unpacked, 8 * metadata.num_rows * metadata.num_columns) > largest:
@@ -81,11 +82,12 @@ def parquet_names(path: Path, file: str) -> tuple[list[str], set[str]]:
     ScoreFileError
         If it is damaged.
     """
+    import pyarrow as pa
     import pyarrow.types as kinds
     from pyarrow import parquet
 
     try:
-        with path.open("rb") as source:
+        with pa.OSFile(os.fsencode(path)) as source:
             schema = parquet.read_schema(source)
     except Exception as error:
         raise _damaged(file, error) from error

@@ -163,6 +163,12 @@ def read_with_notes(
     return frame, (*notes, *more)
 
 
+def names_as_text(frame: pd.DataFrame) -> pd.DataFrame:
+    """A frame whose categorical columns, those of a large file, are text."""
+    categorical = [name for name in frame.columns if frame[name].dtype == "category"]
+    return frame.astype(dict.fromkeys(categorical, str)) if categorical else frame
+
+
 def _separator_notes(path: Path, file: str, separator: str) -> list[Note]:
     """What is to be said of a separator that was found."""
     usual = "\t" if path.name.removesuffix(".gz").endswith((".tsv", ".txt", ".tab")) else ","
