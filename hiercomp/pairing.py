@@ -11,9 +11,12 @@ import numpy as np
 
 from hiercomp.errors import DroppedScoresWarning, Note, ScoreTableError
 from hiercomp.scores import TidyScores, cells, first_names, nearest_name, normal_name, shown
+from hiercomp.text import counted
 
 if TYPE_CHECKING:
     import pandas as pd
+
+ONE_ALGORITHM_ONLY = "Left out, with scores of one algorithm only"  # how a note begins
 
 
 @dataclass(frozen=True)
@@ -101,14 +104,15 @@ def pair_scores(tidy: TidyScores, left: str, right: str, *, drop: bool) -> Score
         count, datasets = int(unpaired.sum()), merged.loc[unpaired, "dataset"].nunique()
         if not drop:
             raise ScoreTableError(
-                f"{count} scores in {datasets} data sets have no partner (first: {cells(merged, unpaired)}). "
+                f"{counted(count, 'score')} in {counted(datasets, 'data set')} without a partner "
+                f"(first: {cells(merged, unpaired)}). "
                 "Add the missing scores, or pass missing='drop' (--drop-unpaired) to leave these folds out."
             )
         notes.append(
             Note(
                 DroppedScoresWarning,
-                f"{count} folds of {datasets} data sets were dropped because one algorithm has no score there "
-                f"(first: {cells(merged, unpaired)}).",
+                f"Dropped because one algorithm has no score there: {counted(count, 'fold')} of "
+                f"{counted(datasets, 'data set')} (first: {cells(merged, unpaired)}).",
             )
         )
     paired = merged.loc[~unpaired, [*place, "left", "right"]].reset_index(drop=True)
@@ -116,7 +120,7 @@ def pair_scores(tidy: TidyScores, left: str, right: str, *, drop: bool) -> Score
         raise ScoreTableError(f"No fold has a score of both {shown(left)!r} and {shown(right)!r}.")
     lost = sorted(set(comparable) - set(paired["dataset"].unique()))
     if lost:
-        text = f"{len(lost)} data sets have no paired score left and are left out: {first_names(lost)}."
+        text = f"Left out, without a paired score: {counted(len(lost), 'data set')}: {first_names(lost)}."
         notes.append(Note(DroppedScoresWarning, text))
     return ScorePairs(paired, folds, tuple(notes))
 
@@ -162,12 +166,12 @@ def _refuse_duplicates(frame: pd.DataFrame, place: list[str], tidy: TidyScores) 
     groups = frame[repeated].groupby([*place, "algorithm"], sort=False, observed=True).size()
     if not tidy.has_run and not tidy.has_fold:
         raise ScoreTableError(
-            f"{len(groups)} pairs of data set and algorithm have several scores, but there is no run and no fold column "
-            "to pair them by. Add them, or use from_arrays for scores that are in the same order."
+            f"{counted(len(groups), 'pair')} of data set and algorithm with several scores, but there is no run and no fold "
+            "column to pair them by. Add them, or use from_arrays for scores that are in the same order."
         )
     extra = "" if tidy.has_run else " If there were several runs, add a run column."
     raise ScoreTableError(
-        f"{len(groups)} cells have more than one score (first: {cells(frame, repeated, 'score')}).{extra} "
+        f"{counted(len(groups), 'cell', 'has')} more than one score (first: {cells(frame, repeated, 'score')}).{extra} "
         "Keep one score for each data set, algorithm, run and fold."
     )
 
@@ -192,7 +196,7 @@ def _both_algorithms(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[Note]]:
         raise ScoreTableError(f"No data set has scores of both algorithms (data sets: {first_names(single)}).")
     note = Note(
         DroppedScoresWarning,
-        f"{len(single)} data sets have scores of one algorithm only and are left out: {first_names(single)}.",
+        f"{ONE_ALGORITHM_ONLY}: {counted(len(single), 'data set')}: {first_names(single)}.",
     )
     return frame[~frame["dataset"].isin(single)], [note]
 
@@ -208,6 +212,7 @@ def _finite(frame: pd.DataFrame, drop: bool) -> tuple[pd.DataFrame, list[Note]]:
             "Fill them in, or pass missing='drop' (--drop-unpaired) to leave out the folds that contain them."
         )
     note = Note(
-        DroppedScoresWarning, f"{wrong.sum()} scores that are missing or not finite were dropped (first: {examples})."
+        DroppedScoresWarning,
+        f"Dropped as missing or not finite: {counted(int(wrong.sum()), 'score')} (first: {examples}).",
     )
     return frame[~wrong], [note]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 SMALLEST_SHOWN = 0.001
+PLURALS = {"has": "have", "is": "are", "was": "were"}
 
 
 def probability_text(value: float, exact: bool = False) -> str:
@@ -21,9 +22,18 @@ def error_text(value: float) -> str:
     return "0" if value == 0 else f"< {SMALLEST_SHOWN}" if value < SMALLEST_SHOWN else f"{value:.3f}"
 
 
-def counted(number: int, thing: str) -> str:
-    """ "1 data set", "54 data sets"."""
-    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
+def counted(number: int, thing: str, verb: str = "") -> str:
+    """A number and what it counts, with a verb where one is given: "has", "is" or "was".
+
+    Examples
+    --------
+    >>> counted(1, "data set"), counted(1200, "data set"), counted(1, "fold", "has"), counted(0, "fold", "is")
+    ('1 data set', '1,200 data sets', '1 fold has', '0 folds are')
+    """
+    text = f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
+    if not verb:
+        return text
+    return f"{text} {verb if number == 1 else PLURALS[verb]}"
 
 
 def markdown(text: str) -> str:

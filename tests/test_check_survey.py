@@ -56,10 +56,10 @@ def test_uneven_rows_wrong_cells_and_wrong_tables_are_found_at_once(tmp_path):
     check = checked(tmp_path, lines)
     assert_each(
         errors(check),
-        "2 rows have not the header's 5 cells (line 5 has 6, line 11 has 2)",
+        "2 rows of another length than the header's 5 cells (line 5 has 6, line 11 has 2)",
         "line 14, column 'score': '0,31' is not a plain number",
         "Column 'dataset' has names that are empty",
-        "1 cells have more than one score (first: dataset 'd3', algorithm 'b', run 1, fold 2",
+        "1 cell has more than one score (first: dataset 'd3', algorithm 'b', run 1, fold 2",
         PARTNERS,
     )
     assert "without the rows and cells that can't be read" in check.warnings[0].message
@@ -81,7 +81,7 @@ def test_text_that_is_not_utf8_is_found_beside_other_errors(tmp_path):
     lines = [line.replace("d3", "d\u00e9") for line in sound()]
     lines[2] = "d0"
     check = checked(tmp_path, lines, encoding="latin-1")
-    assert_each(errors(check), "byte", "1 rows have not the header's 5 cells (line 4 has 1)", PARTNERS)
+    assert_each(errors(check), "byte", "1 row of another length than the header's 5 cells (line 4 has 1)", PARTNERS)
     assert "--encoding latin-1" in errors(check)[0]
     assert "d\u00e9" in check.datasets
 
@@ -110,7 +110,7 @@ def test_a_quotation_mark_that_is_never_closed_hides_what_follows_and_no_more(tm
     assert_each(
         errors(check),
         "line 32: a quotation mark is never closed",
-        "1 rows have not the header's 5 cells (line 3 has 2)",
+        "1 row of another length than the header's 5 cells (line 3 has 2)",
         PARTNERS,
     )
     assert check.datasets == ("d0", "d1", "d2", "d3")
@@ -193,7 +193,7 @@ def test_what_an_importer_made_out_and_refused_is_examined(tmp_path):
     check = check_scores(path)
     assert check.format == "mlr3"
     listed = errors(check)
-    assert "1 rows have not the header's 5 cells (line 21 has 3)" in listed[0]
+    assert "1 row of another length than the header's 5 cells (line 21 has 3)" in listed[0]
     assert any("more than one score" in text for text in listed)
     assert check.datasets == ("t0", "t1", "t2")
 
@@ -204,7 +204,7 @@ def test_a_wide_table_is_surveyed(tmp_path, line):
     path = tmp_path / "scores.csv"
     path.write_text("\n".join(["dataset,tree,bayes", *rows, line, "d1"]))
     check = check_scores(path, format="wide")
-    assert "2 rows" in errors(check)[0] if line.count(",") == 3 else "1 rows" in errors(check)[0]
+    assert "2 rows" in errors(check)[0] if line.count(",") == 3 else "1 row of" in errors(check)[0]
     if "x" in line:
         assert "'tree' holds no plain numbers" in errors(check)[1]
     else:
@@ -217,5 +217,5 @@ def test_the_command_lists_all_of_them(tmp_path):
     (tmp_path / "scores.csv").write_text(HEADER + "\n".join(lines))
     done = hiercomp(tmp_path, "check", "scores.csv")
     assert done.returncode == 2
-    assert "1 rows have not the header's 5 cells (line 5 has 2)" in done.stdout
+    assert "1 row of another length than the header's 5 cells (line 5 has 2)" in done.stdout
     assert "1 of 39 cells of column 'score' are not numbers" in done.stdout

@@ -156,7 +156,7 @@ def test_dropped_folds_leave_n_and_rho_as_they_should_be():
     kept = PairedDifferences.from_table(frame[~lacking], "nb", "tree", missing="drop")
     assert kept.n.tolist() == [8, 4, 9]
     assert kept.rho.tolist() == [1 / 5, 1 / 4, 1 / 3]  # still 5-fold cross-validation
-    assert kept.notes[0].message.startswith("2 folds of 1 data sets were dropped")
+    assert kept.notes[0].message.startswith("Dropped because one algorithm has no score there: 2 folds of 1 data set (")
 
 
 @pytest.mark.parametrize("n", [1, 2])

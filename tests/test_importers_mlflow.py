@@ -81,7 +81,7 @@ def test_further_metrics_may_carry_their_prefix():
     [
         ({"params__dataset": None}, {}, "No parameter or tag is recognised as the dataset: 'params.model'"),
         ({"params__model": None}, {}, "recognised as the algorithm"),
-        ({"params__seed": None}, {}, "1 cells have more than one score"),
+        ({"params__seed": None}, {}, "1 cell has more than one score"),
         ({"metrics__auc": None}, {}, "There is no measure"),
         ({"metrics__f1": 0.5}, {}, "There are 2 measures: 'auc', 'f1'"),
         ({}, {"dataset": "params.data"}, "There is no column 'params.data'"),

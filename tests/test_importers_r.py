@@ -78,7 +78,7 @@ def test_other_resamplings_need_rho():
     ("columns", "options", "message"),
     [
         ({"iteration": [1, 1.5]}, {}, "Row 2: iteration is '1.5', not a whole number from 1"),
-        ({"iteration": [1, 1]}, {}, "1 cells have more than one score"),
+        ({"iteration": [1, 1]}, {}, "1 cell has more than one score"),
         ({"classif.acc": ["a", "0.5"]}, {}, "1 of 2 cells of column 'classif.acc' are not numbers"),
         ({"regr.rsq": 0.5}, {}, "There are 2 measures: 'classif.acc', 'regr.rsq'"),
         ({}, {"measure": "classif.auc"}, "There is no measure 'classif.auc'. Did you mean 'classif.acc'"),
@@ -158,7 +158,7 @@ def test_ten_folds_are_numbered_with_leading_zeros():
         ({".estimate": None, "mean": 0.5, "std_err": 0.1}, "averages over the folds"),
         ({"id": None}, "no column 'id'"),
         ({".metric": ["accuracy", "roc_auc"]}, "There are 2 measures: 'accuracy', 'roc_auc'"),
-        ({"id": "Fold1"}, "1 cells have more than one score"),
+        ({"id": "Fold1"}, "1 cell has more than one score"),
     ],
 )
 def test_what_is_wrong_with_a_table_of_tidymodels_is_said(columns, message):

@@ -114,7 +114,7 @@ def test_versions_tell_schemes_apart_where_nothing_else_does(tmp_path):
 
 def test_one_scheme_twice_in_a_cell_is_refused(tmp_path):
     text = refused(tmp_path, HEADER + "d,1,1,a.T,90,?\nd,1,1,a.T,90,?\n")
-    assert "1 cells have more than one score" in text
+    assert "1 cell has more than one score" in text
 
 
 def test_averaged_results_are_refused(tmp_path):

@@ -167,9 +167,7 @@ def test_a_cell_with_two_scores_is_refused_even_if_they_are_equal():
     with pytest.raises(ScoreTableError) as caught:
         pairs(pd.concat([frame, frame[cell(frame, "d1", "tree", 1, 2)]]))
     message = str(caught.value)
-    assert message.startswith(
-        "1 cells have more than one score (first: dataset 'd1', algorithm 'tree', run 1, fold 2: "
-    )
+    assert message.startswith("1 cell has more than one score (first: dataset 'd1', algorithm 'tree', run 1, fold 2: ")
     assert "Keep one score for each data set, algorithm, run and fold" in message
 
 
@@ -196,7 +194,7 @@ def test_a_fold_that_one_algorithm_lacks_is_refused_with_its_place():
         pairs(frame[~cell(frame, "d1", "tree", 1, 2)])
     message = str(caught.value)
     assert message.startswith(
-        "1 scores in 1 data sets have no partner (first: dataset 'd1', algorithm 'nb', run 1, fold 2)"
+        "1 score in 1 data set without a partner (first: dataset 'd1', algorithm 'nb', run 1, fold 2)"
     )
     assert "missing='drop'" in message
 
@@ -207,7 +205,9 @@ def test_dropping_a_fold_without_partner_is_noted_with_the_count():
     dropped = pairs(frame[~lacking], drop=True)
     assert dropped.frame["dataset"].value_counts().to_dict() == {"d0": 8, "d1": 6, "d2": 7}
     assert [note.category for note in dropped.notes] == [DroppedScoresWarning]
-    assert dropped.notes[0].message.startswith("3 folds of 2 data sets were dropped because one algorithm has no score")
+    assert dropped.notes[0].message.startswith(
+        "Dropped because one algorithm has no score there: 3 folds of 2 data sets ("
+    )
     assert "dataset 'd1', algorithm 'tree', run 0, fold 0" in dropped.notes[0].message
 
 
@@ -241,8 +241,10 @@ def test_dropping_missing_scores_drops_the_partner_too_and_notes_both_counts():
     dropped = pairs(frame, drop=True)
     assert dropped.frame["dataset"].value_counts().to_dict() == {"d0": 8, "d1": 7, "d2": 7}
     assert [note.category for note in dropped.notes] == [DroppedScoresWarning] * 2
-    assert dropped.notes[0].message.startswith("3 scores that are missing or not finite were dropped")
-    assert dropped.notes[1].message.startswith("1 folds of 1 data sets were dropped because one algorithm has no score")
+    assert dropped.notes[0].message.startswith("Dropped as missing or not finite: 3 scores (")
+    assert dropped.notes[1].message.startswith(
+        "Dropped because one algorithm has no score there: 1 fold of 1 data set ("
+    )
 
 
 @pytest.mark.parametrize("algorithms", [["nb"], ["nb", "tree"]])
@@ -252,7 +254,7 @@ def test_a_data_set_that_loses_every_pair_is_named(algorithms):
     dropped = pairs(frame, drop=True)
     assert set(dropped.frame["dataset"]) == {"d0", "d2"}
     assert dropped.notes[-1].category is DroppedScoresWarning
-    assert dropped.notes[-1].message == "1 data sets have no paired score left and are left out: 'd1'."
+    assert dropped.notes[-1].message == "Left out, without a paired score: 1 data set: 'd1'."
 
 
 @pytest.mark.parametrize("drop", [False, True])
@@ -261,7 +263,7 @@ def test_a_data_set_with_one_algorithm_only_is_left_out_and_named(drop):
     found = pairs(frame[~((frame["dataset"] == "d1") & (frame["algorithm"] == "tree"))], drop=drop)
     assert set(found.frame["dataset"]) == {"d0", "d2"}
     assert [note.category for note in found.notes] == [DroppedScoresWarning]
-    assert found.notes[0].message == "1 data sets have scores of one algorithm only and are left out: 'd1'."
+    assert found.notes[0].message == "Left out, with scores of one algorithm only: 1 data set: 'd1'."
 
 
 def test_at_most_five_excluded_data_sets_are_listed():

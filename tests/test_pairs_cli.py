@@ -90,7 +90,7 @@ def test_the_options_reach_the_comparison(tmp_path, table):
     assert content == expected.to_dict()
     assert content["verdicts"]["second"] == {"first": "worse", "third": "equivalent"}
     assert [row["left"] for row in content["pairs"]] == ["second", "second"]
-    assert any("1 folds of 1 data sets" in note for note in content["notes"])
+    assert any("1 fold of 1 data set" in note for note in content["notes"])
 
 
 def test_a_report_is_written(folder):

@@ -216,7 +216,7 @@ def test_large_compressed_and_parquet_files_give_the_same(tmp_path, small_pieces
     assert parquet["dataset"].dtype == "category"
 
 
-def test_the_limit_is_known_before_a_plain_file_is_read(tmp_path):
+def test_the_limit_is_known_before_a_plain_file_is_read(tmp_path):  # row 46
     path = tmp_path / "scores.csv"
     with path.open("wb") as stream:
         stream.truncate(10**10)  # takes no room on the disk
@@ -275,7 +275,7 @@ def test_gaps_and_odd_names_of_categorical_tables_are_judged_as_those_of_text(dr
 
 
 @pytest.mark.slow
-def test_a_large_table_takes_no_more_memory_than_stated(tmp_path):
+def test_a_large_table_takes_no_more_memory_than_stated(tmp_path):  # row 46
     path = tmp_path / "scores.csv"
     count = 6_000_000
     with path.open("w") as stream:

@@ -325,7 +325,7 @@ def test_every_warning_is_on_the_page(tmp_path, scores):
     for note in fitted.notes:
         assert note in shown.by_id("notes").text
     facts = shown.facts()
-    assert facts["Left out"].startswith("3 folds of 1 data sets were dropped")
+    assert facts["Left out"].startswith("Dropped because one algorithm has no score there: 3 folds of 1 data set (")
     assert "'d3'" in facts["Spread set from the rope"]
     assert facts["Paired scores"] == "237 in all, 27 to 30 on each data set"
     assert (facts["Folds of a run"], facts["Runs"]) == ("9 to 10", "3")

@@ -576,7 +576,7 @@ def test_names_that_differ_in_form_or_case_are_warned_of(tmp_path):
 def test_a_score_that_stands_twice_is_refused_also_if_it_is_the_same(tmp_path):
     rows = folds_of("x") + folds_of("y")  # row 23
     with pytest.raises(
-        ScoreTableError, match=r"1 cells have more than one score.*dataset 'x', algorithm 'a', run 0, fold 0"
+        ScoreTableError, match=r"1 cell has more than one score.*dataset 'x', algorithm 'a', run 0, fold 0"
     ):
         compared(tmp_path, rows + rows.splitlines()[0] + "\n")
 
@@ -584,15 +584,15 @@ def test_a_score_that_stands_twice_is_refused_also_if_it_is_the_same(tmp_path):
 @pytest.mark.filterwarnings("ignore:There are 2 data sets only")
 def test_a_fold_of_one_algorithm_only_is_refused_or_dropped_with_a_warning(tmp_path):
     rows = folds_of("x") + folds_of("y") + "y,a,7,0,0.5\n"  # row 24
-    with pytest.raises(ScoreTableError, match=r"1 scores in 1 data sets have no partner.*--drop-unpaired"):
+    with pytest.raises(ScoreTableError, match=r"1 score in 1 data set without a partner.*--drop-unpaired"):
         compared(tmp_path, rows)
-    with pytest.warns(DroppedScoresWarning, match="1 folds of 1 data sets were dropped"):
+    with pytest.warns(DroppedScoresWarning, match="no score there: 1 fold of 1 data set"):
         assert compared(tmp_path, rows, missing="drop").n.tolist() == [5, 5]
 
 
 @pytest.mark.filterwarnings("ignore:There are 2 data sets only")
 def test_a_data_set_of_one_algorithm_only_is_left_out_with_a_warning(tmp_path):
-    with pytest.warns(DroppedScoresWarning, match=r"1 data sets have scores of one algorithm only.*'z'"):  # row 25
+    with pytest.warns(DroppedScoresWarning, match=r"with scores of one algorithm only: 1 data set: 'z'"):  # row 25
         assert compared(tmp_path, folds_of("x") + folds_of("y") + folds_of("z", "a")).datasets == ("x", "y")
 
 

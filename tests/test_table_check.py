@@ -74,7 +74,7 @@ def test_many_problems_are_found_at_once():
         "Column 'dataset' has names that are empty",
         "Column 'run' is empty in 1 of 181 rows",
         "1 of 179 cells of column 'score' are not numbers",
-        "1 cells have more than one score (first: dataset 'd3', algorithm 'a'",
+        "1 cell has more than one score (first: dataset 'd3', algorithm 'a'",
         "scores are missing or not finite",
         "2 scores are absent that another algorithm has on the same fold",
     ):
@@ -104,7 +104,7 @@ def test_a_data_set_that_an_algorithm_lacks_is_a_warning():
     check = check_scores(frame)
     assert check.exit_code == 1
     assert "2 of 18 pairs of data set and algorithm have no score at all" in str(check.problems[0])
-    assert "1 data sets have one algorithm only: 'd5'" in str(check.problems[0])
+    assert "1 data set has one algorithm only: 'd5'" in str(check.problems[0])
     with pytest.warns(hc.DroppedScoresWarning, match="d5"):
         hc.HierarchicalComparison(frame, "a", "b")
 
@@ -119,7 +119,7 @@ def test_degenerate_data_sets_and_identical_algorithms_are_named():
     check = check_scores(frame)
     assert check.constant_pairs.tolist() == [1, 1, 3, 1, 1, 1]
     found = [problem.message for problem in check.warnings]
-    assert "1 pairs of algorithms have identical scores everywhere: 'a and b'." in found
+    assert "1 pair of algorithms with identical scores everywhere: 'a and b'." in found
     assert any("pairs of algorithms whose differences never vary" in text for text in found)
     assert check.exit_code == 1
 
@@ -129,7 +129,7 @@ def test_algorithms_whose_differences_never_vary_are_an_error():
     shift = np.where(frame["algorithm"] == "b", 0.05, 0.0)
     frame["score"] = np.tile(np.linspace(0.5, 0.6, 10), 18) + shift + 0.01 * (frame["algorithm"] == "c") * frame["fold"]
     check = check_scores(frame)
-    assert "In no data set do the differences of 1 pairs of algorithms vary: 'a and b'." in [
+    assert "In no data set do the differences of 1 pair of algorithms vary: 'a and b'." in [
         problem.message for problem in check.errors
     ]
     with pytest.raises(HiercompError, match="In no data set do the differences vary"):
@@ -160,7 +160,7 @@ def test_few_data_sets_and_few_scores_are_told():
     frame = table()
     assert any("There are 4 data sets only" in text for text in messages(frame[frame["dataset"] < "d4"]))
     two = frame[(frame["dataset"] != "d3") | ((frame["run"] == 1) & (frame["fold"] < 3))]
-    assert any(text.startswith("error: 1 data sets have fewer than 3 scores: 'd3'") for text in messages(two))
+    assert any(text.startswith("error: 1 data set has fewer than 3 scores: 'd3'") for text in messages(two))
     one = frame[(frame["run"] == 1) & (frame["fold"] == 1)]
     assert any("There are no fold-level scores" in text for text in messages(one))
 

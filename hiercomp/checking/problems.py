@@ -25,6 +25,7 @@ from hiercomp.scores import (
     tidy_scores,
     to_pandas,
 )
+from hiercomp.text import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -156,7 +157,7 @@ def _without_duplicates(tidy: TidyScores, problems: list[Problem]) -> pd.DataFra
     remedy = "Keep one score for each data set, algorithm, run and fold."
     if lacking:
         remedy += f" The table has no column {' and no column '.join(lacking)}: add it if these are several."
-    message = f"{count:,} cells have more than one score (first: {cells(frame, repeated, 'score')})."
+    message = f"{counted(count, 'cell', 'has')} more than one score (first: {cells(frame, repeated, 'score')})."
     problems.append(Problem("error", message, remedy))
     return frame.drop_duplicates(place).reset_index(drop=True)
 
@@ -167,7 +168,9 @@ def _without_large(frame: pd.DataFrame, problems: list[Problem]) -> pd.DataFrame
     large = np.isfinite(size) & (size > LARGEST_SCORE)
     if not large.any():
         return frame
-    message = f"{large.sum():,} scores are beyond {LARGEST_SCORE:g} (first: {cells(frame, large, 'score')})."
+    message = (
+        f"{counted(int(large.sum()), 'score', 'is')} beyond {LARGEST_SCORE:g} (first: {cells(frame, large, 'score')})."
+    )
     problems.append(Problem("error", message, "Correct them, or bring the scores to another unit."))
     return frame.assign(score=frame["score"].clip(-LARGEST_SCORE, LARGEST_SCORE))
 
@@ -199,16 +202,17 @@ def _rho(
         wrong = ~((rho >= 0) & (rho < 1))
         if wrong.any():
             names = [name for name, bad in zip(matrix.datasets, wrong, strict=True) if bad]
-            message = f"Column rho is not at least 0 and below 1 in {len(names)} data sets: {first_names(names)}."
+            message = (
+                f"Column rho is not at least 0 and below 1 in {counted(len(names), 'data set')}: {first_names(names)}."
+            )
             problems.append(Problem("error", message, "It is 1/k for k folds, or the share of test cases."))
         return rho
     count = np.diff(matrix.starts)
     rho = np.where(count == 1, 0.0, np.where(folds > 1, 1 / np.maximum(folds, 1), np.nan))
     unknown = [name for name, value in zip(matrix.datasets, rho, strict=True) if np.isnan(value)]
     if unknown:
-        message = (
-            f"Nothing tells the correlation between the scores of {len(unknown)} data sets: {first_names(unknown)}."
-        )
+        affected = f"{counted(len(unknown), 'data set')}: {first_names(unknown)}"
+        message = f"Nothing tells the correlation between the scores of {affected}."
         remedy = "Add a column fold or rho, or pass rho: the share of test cases for hold-out, 0 for independent runs."
         problems.append(Problem("error", message, remedy))
     elif not tidy.has_run and folds.max() > MOST_FOLDS:
@@ -239,7 +243,7 @@ def _few(matrix: ScoreMatrix, problems: list[Problem]) -> None:
         problems.append(Problem("error", message, remedy))
     elif n.min() < FEWEST_SCORES:
         few = [name for name, size in zip(matrix.datasets, n, strict=True) if size < FEWEST_SCORES]
-        message = f"{len(few)} data sets have fewer than {FEWEST_SCORES} scores: {first_names(few)}."
+        message = f"{counted(len(few), 'data set', 'has')} fewer than {FEWEST_SCORES} scores: {first_names(few)}."
         problems.append(Problem("error", message, "Add folds or remove these data sets."))
 
 
@@ -262,14 +266,15 @@ def _missing(matrix: ScoreMatrix, frame: pd.DataFrame, problems: list[Problem]) 
             f"{whole.sum():,} of {whole.size:,} pairs of data set and algorithm have no score at all (first: "
             f"dataset {shown(matrix.datasets[dataset])!r}, algorithm {shown(matrix.algorithms[algorithm])!r})."
         )
-        message += f" {len(lone)} data sets have one algorithm only: {first_names(lone)}." if lone else ""
+        message += f" {counted(len(lone), 'data set', 'has')} one algorithm only: {first_names(lone)}." if lone else ""
         problems.append(Problem("warning", message, "Comparisons with these algorithms leave these data sets out."))
     unpaired = ~matrix.present & np.repeat(held, size, axis=1)
     if unpaired.any():
         algorithms, places = np.nonzero(unpaired)
         first = matrix.places.iloc[places[:20]].assign(algorithm=[matrix.algorithms[code] for code in algorithms[:20]])
         listed = cells(first, np.ones(len(first), dtype=bool)).partition("; and ")[0]
-        message = f"{unpaired.sum():,} scores are absent that another algorithm has on the same fold (first: {listed})."
+        lacking = counted(int(unpaired.sum()), "score", "is")
+        message = f"{lacking} absent that another algorithm has on the same fold (first: {listed})."
         problems.append(Problem("error", message, DROP))
     return missing
 
@@ -299,18 +304,20 @@ def _constant(matrix: ScoreMatrix, problems: list[Problem]) -> NDArray[np.int64]
     equal = (judged > 0) & ~different
     if equal.any():
         pairs = [f"{matrix.algorithms[one]} and {matrix.algorithms[two]}" for one, two in np.argwhere(equal)]
-        message = f"{len(pairs)} pairs of algorithms have identical scores everywhere: {first_names(pairs)}."
+        message = f"{counted(len(pairs), 'pair')} of algorithms with identical scores everywhere: {first_names(pairs)}."
         problems.append(Problem("warning", message, "Was one of them scored twice under two names?"))
     hopeless = (judged > 0) & (constant == judged) & ~equal
     if hopeless.any():
         pairs = [f"{matrix.algorithms[one]} and {matrix.algorithms[two]}" for one, two in np.argwhere(hopeless)]
-        message = f"In no data set do the differences of {len(pairs)} pairs of algorithms vary: {first_names(pairs)}."
+        listed = f"{counted(len(pairs), 'pair')} of algorithms vary: {first_names(pairs)}"
+        message = f"In no data set do the differences of {listed}."
         remedy = "Give the scores fold by fold, or use hc.bayesian_signed_rank_test."
         problems.append(Problem("error", message, remedy))
     some = (constant > 0) & (constant < judged)
     if some.any():
         names = [name for name, count in zip(matrix.datasets, counts, strict=True) if count]
-        message = f"{len(names)} data sets have pairs of algorithms whose differences never vary: {first_names(names)}."
+        affected = counted(len(names), "data set", "has")
+        message = f"{affected} pairs of algorithms whose differences never vary: {first_names(names)}."
         problems.append(Problem("warning", message, "Their standard deviation would be taken from the rope."))
     return counts
 
@@ -343,8 +350,8 @@ def _scale(
         if small.any():
             names = [name for name, is_small in zip(matrix.datasets, small, strict=True) if is_small]
             message = (
-                f"Scores of {len(names)} data sets are at most 1 ({first_names(names)}), those of others reach {high:g}: "
-                "fractions and percentages look mixed."
+                f"Scores of {counted(len(names), 'data set')} are at most 1 ({first_names(names)}), those of others reach "
+                f"{high:g}: fractions and percentages look mixed."
             )
             problems.append(Problem("warning" if loss else "error", message, "Bring them to one scale."))
         elif not loss:

@@ -19,6 +19,7 @@ from hiercomp.reading.decoding import checked_encoding
 from hiercomp.reading.score_files import names_as_text, read_score_file
 from hiercomp.reading.separators import SEPARATORS, checked_separator
 from hiercomp.scores import ALIASES, cells, first_names, nearest_name, shown, tidy_scores, to_pandas
+from hiercomp.text import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,7 +82,8 @@ def tidy_frame(
         if repeated.any():
             count = len(tidy.frame.loc[repeated, places].drop_duplicates())
             raise ScoreTableError(
-                f"{count} cells have more than one score (first: {cells(tidy.frame, repeated, 'score')}). {duplicates}"
+                f"{counted(count, 'cell', 'has')} more than one score (first: {cells(tidy.frame, repeated, 'score')}). "
+                f"{duplicates}"
             )
     except ScoreTableError as error:
         text = str(error)

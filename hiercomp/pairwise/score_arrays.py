@@ -13,9 +13,10 @@ from hiercomp.checks import true_or_false
 from hiercomp.differences import ROUNDING, FloatArray, PairedDifferences, refuse_large_scores
 from hiercomp.errors import ArgumentError, DroppedScoresWarning, Note, ScoreTableError
 from hiercomp.fold_correlation import RhoLike, correlations, many_folds
-from hiercomp.pairing import pair_scores
+from hiercomp.pairing import ONE_ALGORITHM_ONLY, pair_scores
 from hiercomp.pairwise.ranking import FEWEST_SCORES, Standings, residual_factor
 from hiercomp.scores import TidyScores, cells, first_names, nearest_name, normal_name, shown
+from hiercomp.text import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -226,26 +227,24 @@ class ScoreArrays:
             pair_scores(self.tidy, left, right, drop=self.drop)  # its error says what is wrong
         texts = []
         if single:
-            texts.append(
-                f"{len(single)} data sets have scores of one algorithm only and are left out: {first_names(single)}."
-            )
+            texts.append(f"{ONE_ALGORITHM_ONLY}: {counted(len(single), 'data set')}: {first_names(single)}.")
         if wrong.any():
             frame = self.tidy.frame.loc[self.wrong]
             common = {name for name, there in zip(self.datasets, comparable, strict=True) if there}
             frame = frame[frame["algorithm"].isin([left, right]) & frame["dataset"].isin(common)]
             examples = cells(frame, np.ones(len(frame), dtype=bool), "score")
-            texts.append(f"{len(frame)} scores that are missing or not finite were dropped (first: {examples}).")
+            texts.append(f"Dropped as missing or not finite: {counted(len(frame), 'score')} (first: {examples}).")
         if unpaired.any():
             frame = self.places[unpaired].assign(algorithm=np.where(finite[0][unpaired], left, right))
             examples = cells(frame, np.ones(len(frame), dtype=bool))
             texts.append(
-                f"{len(frame)} folds of {frame['dataset'].nunique()} data sets were dropped because one algorithm has no "
-                f"score there (first: {examples})."
+                f"Dropped because one algorithm has no score there: {counted(len(frame), 'fold')} of "
+                f"{counted(frame['dataset'].nunique(), 'data set')} (first: {examples})."
             )
         paired = np.logical_or.reduceat(both_finite, self.starts[:-1])
         lost = [name for name, gone in zip(self.datasets, comparable & ~paired, strict=True) if gone]
         if lost:
-            texts.append(f"{len(lost)} data sets have no paired score left and are left out: {first_names(lost)}.")
+            texts.append(f"Left out, without a paired score: {counted(len(lost), 'data set')}: {first_names(lost)}.")
         return [Note(DroppedScoresWarning, text) for text in texts]
 
     def _folds(self, rows: Sequence[int]) -> Mapping[str, int | None]:

@@ -19,6 +19,7 @@ from hiercomp.engines.progress import sampling_progress
 from hiercomp.errors import ArgumentError, DroppedScoresWarning, HiercompError, HiercompWarning, Note, ScoreTableError
 from hiercomp.fold_correlation import RhoLike
 from hiercomp.hierarchical import HierarchicalComparison
+from hiercomp.pairing import ONE_ALGORITHM_ONLY
 from hiercomp.pairwise.pair_fits import PairFits, Task, pair_seed
 from hiercomp.pairwise.result import FailedPair, PairwiseResult
 from hiercomp.pairwise.score_arrays import ScoreArrays
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 ENGINE = "quadrature"  # of "auto": without Monte Carlo error, and much faster than sampling
 BEST = "best"
 TAKEN = ("self", "engine", "seed", "progress")  # arguments of a fit that are compare_all's own
-ONE_ALGORITHM_ONLY = "have scores of one algorithm only"  # in a note of `hiercomp.pairing.pair_scores`
 
 
 def compare_all(
@@ -290,7 +290,7 @@ def _gathered(pairs: Sequence[ComparisonResult | FailedPair]) -> list[Note]:
         if isinstance(pair, FailedPair):
             continue
         for note in (*pair.differences.notes, *pair.fit_notes):
-            if ONE_ALGORITHM_ONLY not in note.message:  # said for each algorithm
+            if not note.message.startswith(ONE_ALGORITHM_ONLY):  # said for each algorithm
                 kind = re.sub(r"\d[\d.,]*", "", re.split(r"[('\":]", note.message)[0])
                 kinds.setdefault((note.category, kind), []).append((_named(pair.left, pair.right), note.message))
     notes = []

@@ -13,6 +13,7 @@ from hiercomp.cell_values import MISSING_TEXT
 from hiercomp.errors import Note, ScaleWarning, ScoreFileError
 from hiercomp.reading.separators import shown_separator
 from hiercomp.scores import is_name_column, is_number_column, shown
+from hiercomp.text import counted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -131,7 +132,8 @@ def refuse_other_percents(
 def percent_note(count: int, name: str, file: str) -> Note:
     """What is to be said of a column that was divided by 100."""
     return Note(
-        ScaleWarning, f"{count} cells of column {shown(name)!r} in {file} were divided by 100: they have percent signs."
+        ScaleWarning,
+        f"{counted(count, 'cell')} of column {shown(name)!r} in {file} divided by 100, for the percent signs.",
     )
 
 

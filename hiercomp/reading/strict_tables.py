@@ -12,6 +12,7 @@ from hiercomp.reading.decoding import Place, decoded
 from hiercomp.reading.separators import SEPARATORS
 from hiercomp.reading.text_tables import LONGEST_CELL, MOST_COLUMNS, TextTable, with_formula
 from hiercomp.scores import EXAMPLES_SHOWN, shown
+from hiercomp.text import counted
 
 ROWS_AT_ONCE = 20_000  # rows that are held as Python objects
 
@@ -72,7 +73,9 @@ def parse_strictly(
     if collected is not None and uneven:
         listed = ", ".join(f"line {line} has {count}" for line, count in first_uneven)
         more = f" and {uneven - len(first_uneven):,} more" if uneven > len(first_uneven) else ""
-        text = f"{file}: {uneven:,} rows have not the header's {len(names)} cells ({listed}{more})."
+        text = (
+            f"{file}: {counted(uneven, 'row')} of another length than the header's {len(names)} cells ({listed}{more})."
+        )
         collected.append(ScoreFileError(f"{text}{hint or ' Complete or remove them.'}"))
     if block:
         yield _table(names, block, lines)
