@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 from pathlib import Path
 
 import pandas as pd
@@ -17,6 +18,11 @@ UCI54 = Path(os.environ.get("HIERCOMP_UCI54", Path(__file__).parent.parent / "sh
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--require-cmdstan", action="store_true", help="count the absence of CmdStan as a failure")
     parser.addoption("--require-browser", action="store_true", help="count the absence of Chromium as a failure")
+
+
+def pytest_configure() -> None:
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as for what a shell starts in the background
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # the programs that tests interrupt must hear it
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -385,6 +385,7 @@ def test_what_can_not_be_sent_to_other_processes_is_named():
     assert len(run({"holds": Holds(NotSent())}, {"iris": IRIS})) == 10
 
 
+@pytest.mark.slow
 def test_an_estimator_that_can_not_be_received_has_failed_and_no_process_died():
     estimators = {"nb": GaussianNB(), "holds": Holds(NotReceived())}
     with pytest.warns(hc.FailedCellsWarning, match="2 of 4 cells failed.*failed to un-serialize"):

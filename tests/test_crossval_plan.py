@@ -98,6 +98,7 @@ def test_the_command_writes_what_python_gives(folder):
     pd.testing.assert_frame_equal(found[COLUMNS], expected_table()[COLUMNS], check_exact=True)
 
 
+@pytest.mark.slow
 def test_the_plan_names_its_files_and_a_checkpoint_is_gone_on_with(folder):
     text = 'checkpoint = "run.sqlite"\noutput = "scores.parquet"\n' + PLAN
     (folder / "sub").mkdir()
@@ -298,6 +299,7 @@ def test_a_target_of_numbers_with_a_mark_among_them_is_refused(tmp_path, mark):
     assert list(data_of(tmp_path, f"x,y\n1,{mark}\n2,b\n3,a\n")[1]) == [mark, "b", "a"]  # a class among others
 
 
+@pytest.mark.slow
 def test_no_input_is_overwritten_by_the_table(folder):
     (folder / "plan.csv").write_text('checkpoint = "run.csv"\n' + PLAN)
     before = {path.name: path.read_bytes() for path in folder.iterdir()}

@@ -79,6 +79,7 @@ def test_a_terminal_sees_the_cells_counted_and_the_time_left(tmp_path):
     assert all(count[3] for count in counts if count[0] not in ("0", "24"))
 
 
+@pytest.mark.slow
 def test_cells_of_a_checkpoint_count_as_done_at_once(tmp_path):
     checkpoint = tmp_path / "run.sqlite"
     on_a_terminal(checkpoint)
