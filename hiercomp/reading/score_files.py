@@ -58,7 +58,7 @@ def read_score_file(
         Limit on the size of the file, decompressed. A text of up to 32 MB takes about five times its size in memory.
         A larger one is read in pieces: it takes 4 bytes for each cell of text or of a whole number and 8 for each of
         any other number, half as much again for a moment, and 400 MB for the piece. These are 4 GB for 100 million
-        rows of data set, algorithm, run, fold and score.
+        rows of data set, algorithm, run, fold and score, beside what Python and its libraries take.
 
     Returns
     -------
