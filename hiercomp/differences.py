@@ -20,13 +20,14 @@ from hiercomp.errors import (
 from hiercomp.fold_correlation import MOST_FOLDS, RhoLike, correlations, many_folds
 from hiercomp.pairing import choose_algorithms, pair_scores
 from hiercomp.rope import Rope
-from hiercomp.scores import LARGEST_SCORE, first_names, shown, tidy_scores
+from hiercomp.scores import first_names, shown, tidy_scores
 
 if TYPE_CHECKING:
     import pandas as pd
 
 FloatArray: TypeAlias = NDArray[np.float64]
 
+LARGEST_SCORE = 1e100  # far from where squares and their sums overflow
 ROUNDING = 64 * np.finfo(float).eps  # differences whose range is below this share of the scores' size are constant
 
 

@@ -34,7 +34,6 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "rho": ("rho",),
 }
 
-LARGEST_SCORE = 1e100  # far from where squares and their sums overflow
 LONGEST_SHOWN = 100  # characters of a value in a message
 EXAMPLES_SHOWN = 5  # offending cells named in a message
 
@@ -269,14 +268,10 @@ def _nearest(role: str, names: list[Any]) -> str:
 
 def _names(column: pd.Series, name: str) -> tuple[pd.Series, list[Note]]:
     """Names in normal form, and notes on names that are easily confused."""
-    missing = _missing(column, name)
-    if missing.any():
-        rows = ", ".join(str(row) for row in np.flatnonzero(missing)[:EXAMPLES_SHOWN])
-        raise ScoreTableError(
-            f"Column {name!r} is empty in {missing.sum()} of {len(column)} rows (first: rows {rows}, counted from 0). "
-            "Fill in the names or remove the rows; if a name is 'NA' or 'null', read the file with "
-            "keep_default_na=False."
-        )
+    remedy = (
+        "Fill in the names or remove the rows; if a name is 'NA' or 'null', read the file with keep_default_na=False."
+    )
+    _refuse_empty(_missing(column, name), name, remedy)
     import pandas as pd
 
     categorical = isinstance(column.dtype, pd.CategoricalDtype)
@@ -292,10 +287,8 @@ def _names(column: pd.Series, name: str) -> tuple[pd.Series, list[Note]]:
     notes = []
     if len(set(normal)) < len(normal):
         same = sorted(value for value, count in Counter(normal).items() if count > 1)
-        listed = ", ".join(repr(shown(value)) for value in same[:EXAMPLES_SHOWN])
-        notes.append(
-            Note(ScaleWarning, f"Names in column {name!r} that differ only by outer spaces or Unicode form: {listed}.")
-        )
+        text = f"Names in column {name!r} that differ only by outer spaces or Unicode form: {first_names(same)}."
+        notes.append(Note(ScaleWarning, text))
     folded: dict[str, set[str]] = {}
     for value in normal:
         folded.setdefault(value.casefold(), set()).add(value)
@@ -312,6 +305,15 @@ def _names(column: pd.Series, name: str) -> tuple[pd.Series, list[Note]]:
         numbers = np.array([place[value] for value in normal], dtype=np.min_scalar_type(-len(unique)))
         return pd.Series(pd.Categorical.from_codes(numbers[codes], dtype=pd.CategoricalDtype(unique))), notes
     return pd.Series(np.array(normal, dtype=object)[codes]), notes
+
+
+def _refuse_empty(missing: NDArray[np.bool_], name: str, remedy: str) -> None:
+    if missing.any():
+        rows = ", ".join(str(row) for row in np.flatnonzero(missing)[:EXAMPLES_SHOWN])
+        raise ScoreTableError(
+            f"Column {name!r} is empty in {missing.sum()} of {len(missing)} rows (first: rows {rows}, counted from 0). "
+            f"{remedy}"
+        )
 
 
 def _missing(column: pd.Series, name: str) -> NDArray[np.bool_]:
@@ -339,12 +341,7 @@ def _labels(column: pd.Series, name: str) -> pd.Series:
     whole = column.dtype.kind in "iu"
     text = column if whole else _text(column, name).str.strip()
     missing = _missing(column, name) | (not whole and (text == "").to_numpy())
-    if missing.any():
-        rows = ", ".join(str(row) for row in np.flatnonzero(missing)[:EXAMPLES_SHOWN])
-        raise ScoreTableError(
-            f"Column {name!r} is empty in {missing.sum()} of {len(column)} rows (first: rows {rows}, counted from 0). "
-            "Number every row, or remove the column if there are no runs or folds."
-        )
+    _refuse_empty(missing, name, "Number every row, or remove the column if there are no runs or folds.")
     import pandas as pd
 
     if whole:
@@ -395,9 +392,7 @@ def _scores(column: pd.Series, name: str, frame: pd.DataFrame, found: Mapping[st
         elif first.strip().endswith("%"):
             hint = " Remove the percent signs, and give the rope in percentage points or divide the scores by 100."
         elif not first.isascii():
-            hint = (
-                " They hold characters such as a Unicode minus or a no-break space: use plain ASCII digits and signs."
-            )
+            hint = " They hold signs such as a Unicode minus or a no-break space: use plain ASCII digits and signs."
         raise ScoreTableError(
             f"{wrong.sum()} of {len(column)} cells of column {name!r} are not numbers (first: {examples})."
             f"{hint or ' Correct or remove these rows.'}"

@@ -120,7 +120,7 @@ def test_a_limit_keeps_the_list_of_errors_short(tmp_path):
     lines = [f'd{d},a,1,1,"0.5"x' for d in range(MOST_ERRORS + 30)]
     found = errors(checked(tmp_path, [*sound(), *lines]))
     assert len(found) == MOST_ERRORS + 1
-    assert found[-1] == "30 more errors of the file are not listed."
+    assert found[-1] == "30 more errors are not listed. Mend those that are and check the file again."
 
 
 def test_what_is_no_table_has_one_error(tmp_path):

@@ -15,7 +15,7 @@ from hiercomp.checks import finite_number, true_or_false
 from hiercomp.differences import ROUNDING, FloatArray, PairedDifferences
 from hiercomp.errors import ArgumentError, DegenerateScoresWarning, DroppedScoresWarning, Note, ScoreTableError
 from hiercomp.fold_correlation import RhoLike
-from hiercomp.scores import ALIASES, EXAMPLES_SHOWN, cells, normal_name, shown, tidy_scores
+from hiercomp.scores import ALIASES, cells, first_names, normal_name, shown, tidy_scores
 from hiercomp.text import counted
 
 if TYPE_CHECKING:
@@ -391,8 +391,7 @@ def _complete(frame: pd.DataFrame, *, drop: bool) -> tuple[pd.DataFrame, list[No
     examples = cells(places, np.full(len(rows), True))
     listed = f"{len(rows)} of {wrong.size} scores are missing or not finite (first: {examples})"
     lacking = list(dict.fromkeys(places["dataset"]))
-    names = ", ".join(repr(shown(name)) for name in lacking[:EXAMPLES_SHOWN])
-    names += f" and {len(lacking) - EXAMPLES_SHOWN} more" if len(lacking) > EXAMPLES_SHOWN else ""
+    names = first_names(lacking)
     if not drop:
         raise ScoreTableError(
             f"{listed}. Fill them in, or pass missing='drop' to leave out {counted(len(lacking), 'data set')}: {names}."

@@ -9,13 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from hiercomp.baselines.correlated import CorrelatedTResult, correlated_t_posterior, regions_with_ties
-from hiercomp.baselines.counts import (
-    most_frequent,
-    poisson_binomial,
-    sampled_most_frequent,
-    sampled_wins,
-    trinomial,
-)
+from hiercomp.baselines.counts import most_frequent, poisson_binomial, sampled_most_frequent, sampled_wins, trinomial
 from hiercomp.baselines.inputs import as_differences, is_table, need_scores, rows_of
 from hiercomp.checks import whole_number
 from hiercomp.differences import FloatArray, PairedDifferences

@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 
 from hiercomp.cell_values import is_filled, number_of_cell
 from hiercomp.checking.facts import Problem, ScoreMatrix, TableFacts
-from hiercomp.differences import ROUNDING, FloatArray
+from hiercomp.differences import LARGEST_SCORE, ROUNDING, FloatArray
 from hiercomp.errors import ScoreTableError
 from hiercomp.fold_correlation import MOST_FOLDS
 from hiercomp.importers.common import lower_is_better
 from hiercomp.scale import LARGEST_FRACTION, SPREAD_RATIO
 from hiercomp.scores import (
-    LARGEST_SCORE,
     TidyScores,
     cells,
     find_columns,

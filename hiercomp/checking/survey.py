@@ -14,6 +14,7 @@ from hiercomp.importers.lm_eval import read_lm_eval, readable_files
 from hiercomp.importers.sklearn_results import from_grid_search
 from hiercomp.importers.weka import survey_weka
 from hiercomp.reading.score_files import names_as_text, read_with_notes
+from hiercomp.text import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,7 +73,8 @@ def survey(
     found = [*errors[:MOST_ERRORS], *last] or [refusal]
     problems = [Problem.of("error", error) for error in found]
     if len(errors) > MOST_ERRORS:
-        problems.append(Problem("error", f"{len(errors) - MOST_ERRORS:,} more errors of the file are not listed."))
+        text = f"{counted(len(errors) - MOST_ERRORS, 'more error', 'is')} not listed."
+        problems.append(Problem("error", text, "Mend those that are and check the file again."))
     if frame is not None and errors:
         text = "All else is said of the file without the rows and cells that can't be read."
         problems.append(Problem("warning", text, "Mend these and check the file again."))

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import re
-import zlib
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -15,6 +14,7 @@ import numpy as np
 
 from hiercomp.checks import number_between, whole_number
 from hiercomp.errors import ArgumentError, HiercompWarning, Note, ScoreFileError, ScoreTableError
+from hiercomp.reading.content import file_blocks
 from hiercomp.reading.decoding import checked_encoding
 from hiercomp.reading.score_files import names_as_text, read_score_file
 from hiercomp.reading.separators import SEPARATORS, checked_separator
@@ -240,28 +240,16 @@ def runs_and_folds(positions: np.ndarray, folds: int) -> tuple[np.ndarray, np.nd
 
 def file_bytes(path: str | Path, limit: int, *, whole: bool) -> bytes:
     """The content of a file, decompressed, up to a limit; where it is wanted ``whole``, more is an error."""
-    path = Path(path)
-    try:
-        with path.open("rb") as stream:
-            packed = stream.read(2) == b"\x1f\x8b"
-            stream.seek(0)
-            if packed:
-                with gzip.open(stream) as unpacked:
-                    content = unpacked.read(limit + 1)
-            else:
-                content = stream.read(limit + 1)
-    except FileNotFoundError:
-        raise ScoreFileError(f"{shown(path)}: there is no such file.") from None
-    except IsADirectoryError:
-        raise ScoreFileError(f"{shown(path)} is a folder; name a file.") from None
-    except (OSError, EOFError, zlib.error, ValueError) as error:
-        cause = getattr(error, "strerror", None) or str(error)
-        raise ScoreFileError(f"{shown(path)} can't be read: {cause.rstrip('.')}.") from error
-    if whole and len(content) > limit:
-        raise ScoreFileError(
-            f"{shown(path)} holds more than {limit >> 20} MB. Split it, or leave out what are not scores."
-        )
-    return content[:limit]
+    content = bytearray()
+    for block in file_blocks(Path(path), shown(path), sys.maxsize):
+        content += block
+        if len(content) > limit and whole:
+            raise ScoreFileError(
+                f"{shown(path)} holds more than {limit >> 20} MB. Split it, or leave out what are not scores."
+            )
+        if len(content) > limit:
+            break
+    return bytes(content[:limit])
 
 
 def file_text(path: str | Path, encoding: str | None = None, limit: int = LARGEST_TEXT) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from hiercomp.scores import first_names, shown
 if TYPE_CHECKING:
     import pandas as pd
 
+PERCENT_CORRECT = "Percent_correct"
 KEYS = ("Key_Dataset", "Key_Run", "Key_Scheme")
 TRAINED, TESTED = "Number_of_training_instances", "Number_of_testing_instances"
 NO_MEASURES = ("Date_time", "Summary", "Measure_", "Key_")
@@ -27,7 +28,7 @@ NO_MEASURES = ("Date_time", "Summary", "Measure_", "Key_")
 def read_weka(
     path: str | Path,
     *,
-    measure: str = "Percent_correct",
+    measure: str = PERCENT_CORRECT,
     fraction: bool = False,
     train_percent: float | None = None,
     also: str | Sequence[str] = (),
@@ -83,15 +84,13 @@ def survey_weka(
     path: str | Path,
     collected: list[ScoreFileError],
     *,
-    measure: str = "Percent_correct",
-    fraction: bool = False,
-    train_percent: float | None = None,
-    also: str | Sequence[str] = (),
     encoding: str | None = None,
+    measure: str = PERCENT_CORRECT,
+    **options: Any,
 ) -> pd.DataFrame:
     """As `read_weka`, without the rows that are wrong, whose errors are added to a list."""
     table = _table(path, encoding, collected)
-    return _imported(_sound_rows(table, measure, collected), measure, fraction, train_percent, also)
+    return _imported(_sound_rows(table, measure, collected), measure, **options)
 
 
 def _table(path: str | Path, encoding: str | None, collected: list[ScoreFileError] | None) -> RawTable:
@@ -116,7 +115,11 @@ def _sound_rows(table: RawTable, measure: str, collected: list[ScoreFileError]) 
 
 
 def _imported(
-    table: RawTable, measure: str, fraction: bool, train_percent: float | None, also: str | Sequence[str]
+    table: RawTable,
+    measure: str,
+    fraction: bool = False,
+    train_percent: float | None = None,
+    also: str | Sequence[str] = (),
 ) -> pd.DataFrame:
     fraction, also = true_or_false("fraction", fraction), one_or_more("also", also)
     lacking = [key for key in KEYS if key not in table.names]
