@@ -30,105 +30,113 @@ from hiercomp.errors import (
 )
 
 if TYPE_CHECKING:
-    from hiercomp.baselines.bayesian_sign import BayesianSignResult, bayesian_sign_test, bayesian_signed_rank_test
-    from hiercomp.baselines.calibrated import CalibratedResult, calibrated_test
-    from hiercomp.baselines.calibration import Calibration, calibrate
-    from hiercomp.baselines.correlated import CorrelatedTResult, NormalGamma, correlated_t_test
-    from hiercomp.baselines.five_by_two import five_by_two_cv_f, five_by_two_cv_t
-    from hiercomp.baselines.frequentist import (
+    from hiercomp.closed_form.across_datasets.bayesian_sign import (
+        BayesianSignResult,
+        bayesian_sign_test,
+        bayesian_signed_rank_test,
+    )
+    from hiercomp.closed_form.across_datasets.poisson_binomial import (
+        PoissonBinomialResult,
+        TrinomialResult,
+        poisson_binomial_test,
+    )
+    from hiercomp.closed_form.across_datasets.signed_rank import SignedRankResult, sign_test, signed_rank_test
+    from hiercomp.closed_form.many_algorithms.friedman import FriedmanResult, PostHocResult, friedman_test, nemenyi_test
+    from hiercomp.closed_form.many_algorithms.posthoc import posthoc_test
+    from hiercomp.closed_form.one_dataset.calibrated import CalibratedResult, calibrated_test
+    from hiercomp.closed_form.one_dataset.calibration import Calibration, calibrate
+    from hiercomp.closed_form.one_dataset.correlated_t import CorrelatedTResult, NormalGamma, correlated_t_test
+    from hiercomp.closed_form.one_dataset.five_by_two import five_by_two_cv_f, five_by_two_cv_t
+    from hiercomp.closed_form.one_dataset.frequentist import (
         FrequentistResult,
         corrected_t_test,
         mann_whitney,
         paired_t_test,
         welch_t_test,
     )
-    from hiercomp.baselines.friedman import FriedmanResult, PostHocResult, friedman_test, nemenyi_test
-    from hiercomp.baselines.mcnemar import mcnemar
-    from hiercomp.baselines.poisson_binomial import PoissonBinomialResult, TrinomialResult, poisson_binomial_test
-    from hiercomp.baselines.posthoc import posthoc_test
-    from hiercomp.baselines.replicability import Replicability, replicability
-    from hiercomp.baselines.signed_rank import SignedRankResult, sign_test, signed_rank_test
-    from hiercomp.baselines.table import BaselineTable
-    from hiercomp.checking.check import TableCheck, check_scores
-    from hiercomp.checking.facts import Problem
+    from hiercomp.closed_form.one_dataset.mcnemar import mcnemar
+    from hiercomp.closed_form.one_dataset.replicability import Replicability, replicability
+    from hiercomp.closed_form.side_by_side import BaselineTable
+    from hiercomp.comparison import HierarchicalComparison
     from hiercomp.crossval.run import cross_validate_all
-    from hiercomp.datasets import data_card, load_scores
-    from hiercomp.design_analysis.planning import plan
-    from hiercomp.design_analysis.result import PlanResult
-    from hiercomp.differences import PairedDifferences
-    from hiercomp.exports import write_scores
-    from hiercomp.hierarchical import HierarchicalComparison
-    from hiercomp.importers import read_scores
-    from hiercomp.inference import Decision, NextDataset, Odds
-    from hiercomp.pairwise.result import PairwiseResult
-    from hiercomp.pairwise.tournament import compare_all
-    from hiercomp.priors import Priors
-    from hiercomp.result import ComparisonResult
-    from hiercomp.result_files import load_result
+    from hiercomp.files.check import TableCheck, check_scores
+    from hiercomp.files.read import read_scores
+    from hiercomp.files.write import write_scores
+    from hiercomp.model.priors import Priors
+    from hiercomp.pairs.result import PairwiseResult
+    from hiercomp.planning.plan import plan
+    from hiercomp.planning.result import PlanResult
+    from hiercomp.posterior.next_dataset import Decision, NextDataset, Odds
+    from hiercomp.posterior.result import ComparisonResult
+    from hiercomp.posterior.saved import load_result
     from hiercomp.rope import Rope
-    from hiercomp.summary import Summary
+    from hiercomp.scores.bundled import data_card, load_scores
+    from hiercomp.scores.differences import PairedDifferences
+    from hiercomp.scores.facts import Problem
+    from hiercomp.summary.comparison import Summary
+    from hiercomp.tournament import compare_all
 
 __version__ = "0.1.0"
 
 # Name to the module that defines it
 _LAZY = {
-    "BaselineTable": "baselines.table",
-    "BayesianSignResult": "baselines.bayesian_sign",
-    "CalibratedResult": "baselines.calibrated",
-    "Calibration": "baselines.calibration",
-    "ComparisonResult": "result",
-    "CorrelatedTResult": "baselines.correlated",
-    "Decision": "inference",
-    "FrequentistResult": "baselines.frequentist",
-    "FriedmanResult": "baselines.friedman",
-    "HierarchicalComparison": "hierarchical",
-    "NextDataset": "inference",
-    "NormalGamma": "baselines.correlated",
-    "Odds": "inference",
-    "PairedDifferences": "differences",
-    "PairwiseResult": "pairwise.result",
-    "PlanResult": "design_analysis.result",
-    "check_scores": "checking.check",
-    "compare_all": "pairwise.tournament",
-    "plan": "design_analysis.planning",
-    "PoissonBinomialResult": "baselines.poisson_binomial",
-    "PostHocResult": "baselines.friedman",
-    "Priors": "priors",
-    "Problem": "checking.facts",
-    "Replicability": "baselines.replicability",
+    "BaselineTable": "closed_form.side_by_side",
+    "BayesianSignResult": "closed_form.across_datasets.bayesian_sign",
+    "CalibratedResult": "closed_form.one_dataset.calibrated",
+    "Calibration": "closed_form.one_dataset.calibration",
+    "ComparisonResult": "posterior.result",
+    "CorrelatedTResult": "closed_form.one_dataset.correlated_t",
+    "Decision": "posterior.next_dataset",
+    "FrequentistResult": "closed_form.one_dataset.frequentist",
+    "FriedmanResult": "closed_form.many_algorithms.friedman",
+    "HierarchicalComparison": "comparison",
+    "NextDataset": "posterior.next_dataset",
+    "NormalGamma": "closed_form.one_dataset.correlated_t",
+    "Odds": "posterior.next_dataset",
+    "PairedDifferences": "scores.differences",
+    "PairwiseResult": "pairs.result",
+    "PlanResult": "planning.result",
+    "check_scores": "files.check",
+    "compare_all": "tournament",
+    "plan": "planning.plan",
+    "PoissonBinomialResult": "closed_form.across_datasets.poisson_binomial",
+    "PostHocResult": "closed_form.many_algorithms.friedman",
+    "Priors": "model.priors",
+    "Problem": "scores.facts",
+    "Replicability": "closed_form.one_dataset.replicability",
     "Rope": "rope",
-    "SignedRankResult": "baselines.signed_rank",
-    "Summary": "summary",
-    "TableCheck": "checking.check",
-    "TrinomialResult": "baselines.poisson_binomial",
-    "bayesian_sign_test": "baselines.bayesian_sign",
-    "bayesian_signed_rank_test": "baselines.bayesian_sign",
-    "calibrate": "baselines.calibration",
-    "calibrated_test": "baselines.calibrated",
-    "corrected_t_test": "baselines.frequentist",
-    "correlated_t_test": "baselines.correlated",
+    "SignedRankResult": "closed_form.across_datasets.signed_rank",
+    "Summary": "summary.comparison",
+    "TableCheck": "files.check",
+    "TrinomialResult": "closed_form.across_datasets.poisson_binomial",
+    "bayesian_sign_test": "closed_form.across_datasets.bayesian_sign",
+    "bayesian_signed_rank_test": "closed_form.across_datasets.bayesian_sign",
+    "calibrate": "closed_form.one_dataset.calibration",
+    "calibrated_test": "closed_form.one_dataset.calibrated",
+    "corrected_t_test": "closed_form.one_dataset.frequentist",
+    "correlated_t_test": "closed_form.one_dataset.correlated_t",
     "cross_validate_all": "crossval.run",
-    "data_card": "datasets",
-    "five_by_two_cv_f": "baselines.five_by_two",
-    "five_by_two_cv_t": "baselines.five_by_two",
-    "friedman_test": "baselines.friedman",
-    "load_result": "result_files",
-    "load_scores": "datasets",
-    "mann_whitney": "baselines.frequentist",
-    "mcnemar": "baselines.mcnemar",
-    "nemenyi_test": "baselines.friedman",
-    "paired_t_test": "baselines.frequentist",
-    "poisson_binomial_test": "baselines.poisson_binomial",
-    "posthoc_test": "baselines.posthoc",
-    "read_scores": "importers",
-    "replicability": "baselines.replicability",
-    "sign_test": "baselines.signed_rank",
-    "signed_rank_test": "baselines.signed_rank",
-    "welch_t_test": "baselines.frequentist",
-    "write_scores": "exports",
+    "data_card": "scores.bundled",
+    "five_by_two_cv_f": "closed_form.one_dataset.five_by_two",
+    "five_by_two_cv_t": "closed_form.one_dataset.five_by_two",
+    "friedman_test": "closed_form.many_algorithms.friedman",
+    "load_result": "posterior.saved",
+    "load_scores": "scores.bundled",
+    "mann_whitney": "closed_form.one_dataset.frequentist",
+    "mcnemar": "closed_form.one_dataset.mcnemar",
+    "nemenyi_test": "closed_form.many_algorithms.friedman",
+    "paired_t_test": "closed_form.one_dataset.frequentist",
+    "poisson_binomial_test": "closed_form.across_datasets.poisson_binomial",
+    "posthoc_test": "closed_form.many_algorithms.posthoc",
+    "read_scores": "files.read",
+    "replicability": "closed_form.one_dataset.replicability",
+    "sign_test": "closed_form.across_datasets.signed_rank",
+    "signed_rank_test": "closed_form.across_datasets.signed_rank",
+    "welch_t_test": "closed_form.one_dataset.frequentist",
+    "write_scores": "files.write",
 }
 
-_SUBPACKAGES = ("importers", "plots", "simulate")
+_SUBPACKAGES = ("plots",)
 
 __all__ = [
     "ArgumentError",

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hiercomp.checks import finite_number
+from hiercomp.arguments import finite_number
 from hiercomp.errors import ArgumentError
 
 REGIONS = ("left", "rope", "right")

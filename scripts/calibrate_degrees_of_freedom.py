@@ -1,4 +1,4 @@
-"""The calibrated degrees of freedom of ``hiercomp.baselines.calibrated.CALIBRATED``, found by simulation.
+"""The calibrated degrees of freedom of ``hiercomp.closed_form.one_dataset.calibrated.CALIBRATED``, found by simulation.
 
 The data sets are those of Bouckaert's Table 2 (random attributes, 10 runs of 10 folds); "resampling", which is a test of
 repeated hold-out, has as many random splits of its own. With the default of 4,000 simulations it takes about six minutes
@@ -16,10 +16,10 @@ from functools import partial
 from rich.console import Console
 from rich.table import Table
 
-from hiercomp.baselines.calibrated import CALIBRATED
-from hiercomp.baselines.calibration import LEVELS, Calibration, calibrate
-from hiercomp.baselines.schemes import SCHEMES, nominal_df
-from hiercomp.simulate import random_attributes_differences
+from hiercomp.closed_form.null_designs import random_attributes_differences
+from hiercomp.closed_form.one_dataset.calibrated import CALIBRATED
+from hiercomp.closed_form.one_dataset.calibration import LEVELS, Calibration, calibrate
+from hiercomp.closed_form.one_dataset.schemes import SCHEMES, nominal_df
 
 
 def calibrations(arguments: argparse.Namespace) -> list[Calibration]:

@@ -35,13 +35,13 @@ from fuzz_tables import TABLES, TableCase
 from hypothesis import HealthCheck, Phase
 from rich.console import Console
 
-from hiercomp.checking.check import TableCheck, check_scores
-from hiercomp.crossval.plan_file import read_plan
-from hiercomp.differences import PairedDifferences
+from hiercomp.comparison import HierarchicalComparison
+from hiercomp.crossval.experiment_file import read_plan
 from hiercomp.errors import ArgumentError, HiercompError, HiercompWarning, ScoreFileError, ScoreTableError
-from hiercomp.hierarchical import HierarchicalComparison
-from hiercomp.importers import IMPORTERS, read_scores
-from hiercomp.scores import normal_name
+from hiercomp.files.check import TableCheck, check_scores
+from hiercomp.files.read import IMPORTERS, read_scores
+from hiercomp.scores.differences import PairedDifferences
+from hiercomp.scores.table import normal_name
 
 SECONDS = 10.0  # a case that takes longer hangs
 

@@ -1,4 +1,4 @@
-"""Independent values for the tests of the closed-form tests: ``tests/golden_numbers.json``.
+"""Independent values for the tests of the closed-form tests: ``tests/data/golden_numbers.json``.
 
 Everything comes from definitions, at 50 digits: posteriors are integrated numerically with the full covariance matrix,
 tails are integrals of densities, the Poisson-binomial distribution is exact rational arithmetic. No code of hiercomp is

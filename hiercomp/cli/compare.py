@@ -40,14 +40,14 @@ from hiercomp.cli.shared import (
 from hiercomp.errors import HiercompWarning
 
 if TYPE_CHECKING:
-    from hiercomp.result import ComparisonResult
-    from hiercomp.sensitivity import Sensitivity
+    from hiercomp.posterior.result import ComparisonResult
+    from hiercomp.posterior.sensitivity import Sensitivity
 
 
 def demo(engine: EngineOption = "auto", seed: SeedOption = 0) -> None:
     """Compare naive Bayes with a decision tree on the bundled scores of 43 KEEL data sets."""
-    from hiercomp.datasets import load_scores
-    from hiercomp.hierarchical import HierarchicalComparison
+    from hiercomp.comparison import HierarchicalComparison
+    from hiercomp.scores.bundled import load_scores
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HiercompWarning)  # they are in the summary
@@ -101,8 +101,8 @@ def compare(
 
     Exit code 0: a result; 2: an error in the input; 3: the computation failed its checks and there is no verdict.
     """
-    from hiercomp.checks import number_between
-    from hiercomp.hierarchical import HierarchicalComparison
+    from hiercomp.arguments import number_between
+    from hiercomp.comparison import HierarchicalComparison
 
     number_between("alpha", alpha, 0, 0.5)
     check_outputs({"--json": json_file, "--save": save, "--report": report}, force)

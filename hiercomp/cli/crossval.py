@@ -35,9 +35,9 @@ def crossval(
 
     Exit code 0: every cell has a score; 2: an error in the plan or the data; 3: some cells failed.
     """
-    from hiercomp.crossval.plan_file import read_plan
+    from hiercomp.crossval.experiment_file import read_plan
     from hiercomp.crossval.run import check_data, cross_validate_all
-    from hiercomp.exports import check_target, write_scores
+    from hiercomp.files.write import check_target, write_scores
 
     read = read_plan(plan, allow=allow or [])
     target = output or read.output

@@ -78,8 +78,8 @@ def pairs(
 
     Exit code 0: a result; 2: an error in the input; 3: some pair has no result, and the notes say why.
     """
-    from hiercomp.checks import number_between
-    from hiercomp.pairwise.tournament import compare_all
+    from hiercomp.arguments import number_between
+    from hiercomp.tournament import compare_all
 
     number_between("alpha", alpha, 0, 0.5)
     outputs = {"--json": json_file, "--report": report}

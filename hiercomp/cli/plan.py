@@ -36,7 +36,7 @@ from hiercomp.errors import ArgumentError, HiercompWarning
 if TYPE_CHECKING:
     import pandas as pd
 
-    from hiercomp.design_analysis.result import PlanResult
+    from hiercomp.planning.result import PlanResult
 
 
 def plan(
@@ -86,7 +86,7 @@ def plan(
     """
     from dataclasses import replace
 
-    from hiercomp.design_analysis import planning
+    from hiercomp.planning import plan as planning
 
     check_outputs({"--json": json_file}, force)
     priors = named_priors(prior)
@@ -153,7 +153,7 @@ def _pilot(
     named: dict[str, str],
     common: dict[str, Any],
 ) -> Any:
-    from hiercomp.hierarchical import HierarchicalComparison
+    from hiercomp.comparison import HierarchicalComparison
 
     comparison = HierarchicalComparison(
         table,

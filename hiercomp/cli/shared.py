@@ -15,10 +15,10 @@ from hiercomp.errors import ArgumentError, HiercompWarning, ResultFileError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from hiercomp.pairwise.summary import PairwiseSummary
-    from hiercomp.priors import Priors
+    from hiercomp.model.priors import Priors
     from hiercomp.report import Source
-    from hiercomp.summary import Summary
+    from hiercomp.summary.comparison import Summary
+    from hiercomp.summary.tournament import PairwiseSummary
 
 EXIT_ERROR, EXIT_FAILED, EXIT_INTERRUPTED = 2, 3, 130
 
@@ -90,7 +90,7 @@ def parsed_rope(text: str) -> float | tuple[float, float]:
 
 def named_priors(name: str) -> Priors:
     """The priors that ``--prior`` names."""
-    from hiercomp.priors import NAMED_PRIORS
+    from hiercomp.model.priors import NAMED_PRIORS
 
     if name not in NAMED_PRIORS:
         raise ArgumentError(f"--prior must be one of {', '.join(NAMED_PRIORS)}, got {name!r}.")
@@ -137,7 +137,7 @@ def read_table(
     largest_bytes: int | None,
 ) -> pd.DataFrame:
     """The scores of a file, with what is to be said of its reading on standard error."""
-    from hiercomp.importers import read_scores
+    from hiercomp.files.read import read_scores
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HiercompWarning)  # they are among the notes

@@ -13,7 +13,7 @@ import numpy as np
 
 from hiercomp.crossval.cells import told
 from hiercomp.errors import ArgumentError, HiercompError
-from hiercomp.scores import ROLES, nearest_name, normal_name, shown
+from hiercomp.scores.table import ROLES, nearest_name, normal_name, shown
 
 if TYPE_CHECKING:
     import pandas as pd

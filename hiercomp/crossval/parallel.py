@@ -10,10 +10,10 @@ from itertools import islice
 from pickle import PicklingError
 from typing import Any, TypeAlias
 
-from hiercomp.clusters import active_client
 from hiercomp.crossval.cells import Cell, CellResult, Data, run_cell, told
 from hiercomp.errors import ArgumentError, EngineError
-from hiercomp.scores import shown
+from hiercomp.scores.table import shown
+from hiercomp.workers_dask import active_client
 
 WORKER_DIED = "the process died, for lack of memory or by a crash"
 TASKS_A_CORE = 2  # of a cluster, sent in advance

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from hiercomp.engines.progress import in_notebook
+from hiercomp.workers import in_notebook
 
 
 @dataclass

@@ -9,17 +9,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hiercomp.checks import true_or_false, whole_number
-from hiercomp.clusters import dask_backend
+from hiercomp.arguments import true_or_false, whole_number
 from hiercomp.crossval.cells import LARGEST_STATE, Cell, CellResult, Data
-from hiercomp.crossval.described import described_plan
+from hiercomp.crossval.fingerprint import described_plan
 from hiercomp.crossval.inputs import LoadedData, checked_data, checked_estimators, checked_scorers, loaded
 from hiercomp.crossval.parallel import computed
 from hiercomp.crossval.progress import CellCount, counted_cells
 from hiercomp.crossval.splits import Splits, assumption_note, draw_splits, seeded
 from hiercomp.crossval.store import CellStore
 from hiercomp.errors import ArgumentError, EngineError, FailedCellsWarning, Note
-from hiercomp.scores import shown
+from hiercomp.scores.table import shown
+from hiercomp.workers_dask import dask_backend
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,7 +7,7 @@ import difflib
 from hiercomp.engines.base import Draws, Engine, SamplerSettings
 from hiercomp.engines.cmdstan import CmdStanEngine
 from hiercomp.engines.embedded import EmbeddedEngine
-from hiercomp.engines.quadrature import QuadratureEngine
+from hiercomp.engines.quadrature.engine import QuadratureEngine
 from hiercomp.errors import ArgumentError, EngineError
 
 __all__ = ["ENGINES", "Draws", "Engine", "QuadratureEngine", "SamplerSettings", "choose_engine"]

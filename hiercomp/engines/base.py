@@ -9,9 +9,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from hiercomp.checks import number_between, true_or_false, whole_number
+from hiercomp.arguments import number_between, true_or_false, whole_number
 from hiercomp.errors import EngineError
-from hiercomp.stan_programs import StanProgram
+from hiercomp.model.programs import StanProgram
 
 MAX_TREE_DEPTH = 10
 LARGEST_SEED = 2**31 - 1  # of CmdStan 2.27

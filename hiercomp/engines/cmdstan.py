@@ -22,9 +22,9 @@ from hiercomp.engines.base import (
     SamplerSettings,
     continuation_seed,
 )
-from hiercomp.engines.progress import in_notebook
 from hiercomp.errors import EngineError
-from hiercomp.stan_programs import StanProgram, json_ready, source_with_includes
+from hiercomp.model.programs import StanProgram, json_ready, source_with_includes
+from hiercomp.workers import in_notebook
 
 if TYPE_CHECKING:
     import cmdstanpy

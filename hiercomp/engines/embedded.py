@@ -24,9 +24,9 @@ from hiercomp.engines.base import (
     SamplerSettings,
     continuation_seed,
 )
-from hiercomp.engines.progress import Report, sampling_progress
 from hiercomp.errors import EngineError
-from hiercomp.stan_programs import StanProgram, json_ready, stan_folder
+from hiercomp.model.programs import StanProgram, json_ready, stan_folder
+from hiercomp.workers import Report, sampling_progress
 
 if TYPE_CHECKING:
     import stanli

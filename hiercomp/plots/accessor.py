@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from hiercomp.plots.arviz_page import plot_diagnostics
 from hiercomp.plots.datasets import plot_ppc, plot_shrinkage
 from hiercomp.plots.next_dataset import plot_next_dataset, plot_simplex
-from hiercomp.plots.pairwise import plot_pairwise_heatmap, plot_ranking
+from hiercomp.plots.pairs import plot_pairwise_heatmap, plot_ranking
 from hiercomp.plots.population import plot_population, plot_posterior, plot_rope_curve
 from hiercomp.plots.sensitivity import plot_sensitivity
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from hiercomp.differences import FloatArray
-    from hiercomp.pairwise.result import PairwiseResult
-    from hiercomp.result import ComparisonResult
-    from hiercomp.sensitivity import Sensitivity
+    from hiercomp.pairs.result import PairwiseResult
+    from hiercomp.posterior.result import ComparisonResult
+    from hiercomp.posterior.sensitivity import Sensitivity
+    from hiercomp.scores.differences import FloatArray
 
 
 @dataclass(frozen=True, repr=False)

@@ -11,7 +11,7 @@ from hiercomp.errors import ArgumentError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from hiercomp.result import ComparisonResult
+    from hiercomp.posterior.result import ComparisonResult
 
 PAGE = (7.1, 8.4)  # inches
 DOTS = 90  # an inch

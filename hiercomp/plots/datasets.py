@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hiercomp.baselines.correlated import correlated_t_posterior
-from hiercomp.differences import FloatArray
+from hiercomp.closed_form.one_dataset.correlated_t import correlated_t_posterior
 from hiercomp.plots.style import (
     COLOURS,
     INK,
@@ -20,13 +19,14 @@ from hiercomp.plots.style import (
     plainly,
     shade_rope,
 )
+from hiercomp.scores.differences import FloatArray
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from hiercomp.result import ComparisonResult
+    from hiercomp.posterior.result import ComparisonResult
 
 MOST_NAMES = 80  # data sets whose names can still be read
 NARROWEST_ROW, TALLEST = 0.13, 11.0  # inches

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hiercomp.differences import FloatArray
 from hiercomp.plots.style import COLOURS, HATCHES, INK, axes, broken, labels, options, outcomes, plainly
 from hiercomp.rope import REGIONS, region_probabilities
-from hiercomp.text import probability_text
+from hiercomp.scores.differences import FloatArray
+from hiercomp.wording import probability_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from hiercomp.result import ComparisonResult
+    from hiercomp.posterior.result import ComparisonResult
 
 MOST_POINTS = 2000  # draws shown as points; more are binned
 CORNERS = np.array([[0.0, 0.0], [0.5, np.sqrt(0.75)], [1.0, 0.0]])  # left, rope, right

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hiercomp.differences import FloatArray
 from hiercomp.plots.style import (
     COLOURS,
     INK,
@@ -22,13 +21,14 @@ from hiercomp.plots.style import (
     shade_rope,
 )
 from hiercomp.rope import REGIONS
-from hiercomp.text import probability_text
+from hiercomp.scores.differences import FloatArray
+from hiercomp.wording import probability_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from hiercomp.result import ComparisonResult
+    from hiercomp.posterior.result import ComparisonResult
 
 POINTS = 401
 LINES = ("-", "--", ":", "-.")

@@ -12,7 +12,7 @@ from hiercomp.rope import REGIONS
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from hiercomp.sensitivity import Sensitivity
+    from hiercomp.posterior.sensitivity import Sensitivity
 
 
 def plot_sensitivity(sensitivity: Sensitivity, *, ax: Axes | None = None, **bars: Any) -> Axes:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from hiercomp.report.contents import ReportContents, report_contents
 from hiercomp.report.page import free_path, render, write_page
-from hiercomp.report.pairwise import write_pairwise_report
 from hiercomp.report.provenance import Source
+from hiercomp.report.tournament import write_pairwise_report
 
 if TYPE_CHECKING:
-    from hiercomp.influence import Influence
-    from hiercomp.result import ComparisonResult
-    from hiercomp.sensitivity import Sensitivity
+    from hiercomp.posterior.influence import Influence
+    from hiercomp.posterior.result import ComparisonResult
+    from hiercomp.posterior.sensitivity import Sensitivity
 
 __all__ = ["ReportContents", "Source", "render", "report_contents", "write_pairwise_report", "write_report"]
 
@@ -66,7 +66,7 @@ def write_report(
     Examples
     --------
     >>> import tempfile
-    >>> from hiercomp.hierarchical import HierarchicalComparison
+    >>> from hiercomp.comparison import HierarchicalComparison
     >>> scores = [[0.8, 0.9, 0.7]] * 6
     >>> same = HierarchicalComparison.from_arrays(scores, scores, left="bayes", right="tree", rho=0.1).fit()
     >>> with tempfile.TemporaryDirectory() as folder:

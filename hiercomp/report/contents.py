@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hiercomp.checks import number_between
+from hiercomp.arguments import number_between
 from hiercomp.errors import ArgumentError
 from hiercomp.report import tables
 from hiercomp.report.figures import Figure, report_figures
 from hiercomp.report.methods import Methods, methods
 from hiercomp.report.provenance import Fact, Source, data_facts, setting_facts, software_facts
 from hiercomp.report.tables import Table
-from hiercomp.scores import shown
-from hiercomp.text import counted, probability_text
+from hiercomp.scores.table import shown
+from hiercomp.wording import counted, probability_text
 
 if TYPE_CHECKING:
-    from hiercomp.influence import Influence
-    from hiercomp.result import ComparisonResult
-    from hiercomp.sensitivity import Sensitivity
+    from hiercomp.posterior.influence import Influence
+    from hiercomp.posterior.result import ComparisonResult
+    from hiercomp.posterior.sensitivity import Sensitivity
 
 INTEGRATION = {
     "ok": "the estimated error of every probability is small",
@@ -174,7 +174,7 @@ def report_contents(
 
 
 def _check_sensitivity(sensitivity: Sensitivity | None, result: ComparisonResult, alpha: float) -> None:
-    from hiercomp.sensitivity import Sensitivity
+    from hiercomp.posterior.sensitivity import Sensitivity
 
     if sensitivity is None:
         return
@@ -194,7 +194,7 @@ def _check_sensitivity(sensitivity: Sensitivity | None, result: ComparisonResult
 
 
 def _check_influence(influence: Influence | None, result: ComparisonResult) -> None:
-    from hiercomp.influence import Influence
+    from hiercomp.posterior.influence import Influence
 
     if influence is None:
         return

@@ -13,14 +13,14 @@ from hiercomp.plots import datasets as dataset_plots
 from hiercomp.plots import plot_sensitivity, replicated_standard_deviations, shrinkage_table
 from hiercomp.report.svg import inline_svg
 from hiercomp.rope import REGIONS
-from hiercomp.scores import shown
-from hiercomp.text import counted, probability_text
+from hiercomp.scores.table import shown
+from hiercomp.wording import counted, probability_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as MatplotlibFigure
 
-    from hiercomp.result import ComparisonResult
-    from hiercomp.sensitivity import Sensitivity
+    from hiercomp.posterior.result import ComparisonResult
+    from hiercomp.posterior.sensitivity import Sensitivity
 
 COLUMN = (4.2, 3.1)  # inches: half of the page's width
 PAGE_WIDTH, WIDEST = 6.4, 7.1

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hiercomp.priors import Priors
+from hiercomp.model.priors import Priors
 from hiercomp.report import references
 from hiercomp.report.provenance import priors_text, span
 from hiercomp.report.references import Reference, bibliography
 from hiercomp.rope import REGIONS
-from hiercomp.scores import shown
-from hiercomp.text import counted, error_text, probability_text
+from hiercomp.scores.table import shown
+from hiercomp.wording import counted, error_text, probability_text
 
 if TYPE_CHECKING:
-    from hiercomp.baselines.table import BaselineTable
-    from hiercomp.influence import Influence
-    from hiercomp.result import ComparisonResult
-    from hiercomp.sensitivity import Sensitivity
+    from hiercomp.closed_form.side_by_side import BaselineTable
+    from hiercomp.posterior.influence import Influence
+    from hiercomp.posterior.result import ComparisonResult
+    from hiercomp.posterior.sensitivity import Sensitivity
 
 
 @dataclass(frozen=True)

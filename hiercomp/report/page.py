@@ -10,12 +10,12 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hiercomp.checks import true_or_false
+from hiercomp.arguments import true_or_false
 from hiercomp.errors import ResultFileError
 
 if TYPE_CHECKING:
     from hiercomp.report.contents import ReportContents
-    from hiercomp.report.pairwise import PairwiseContents
+    from hiercomp.report.tournament import PairwiseContents
 
 
 def render(contents: ReportContents | PairwiseContents, template: str = "report.html.j2") -> str:

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hiercomp.errors import ArgumentError, DegenerateScoresWarning, DroppedScoresWarning, ScoreFileError
-from hiercomp.scores import shown
-from hiercomp.text import counted
+from hiercomp.scores.table import shown
+from hiercomp.wording import counted
 
 if TYPE_CHECKING:
-    from hiercomp.differences import PairedDifferences
-    from hiercomp.priors import Priors
-    from hiercomp.result import ComparisonResult
+    from hiercomp.model.priors import Priors
+    from hiercomp.posterior.result import ComparisonResult
+    from hiercomp.scores.differences import PairedDifferences
 
 
 @dataclass(frozen=True)

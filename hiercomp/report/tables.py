@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hiercomp.rope import REGIONS
-from hiercomp.scores import shown
-from hiercomp.text import error_text, probability_text
+from hiercomp.scores.table import shown
+from hiercomp.wording import error_text, probability_text
 
 if TYPE_CHECKING:
-    from hiercomp.baselines.table import BaselineTable
-    from hiercomp.diagnostics import Diagnostics
-    from hiercomp.influence import Influence
-    from hiercomp.result import ComparisonResult
-    from hiercomp.sensitivity import Sensitivity
+    from hiercomp.closed_form.side_by_side import BaselineTable
+    from hiercomp.posterior.diagnostics import Diagnostics
+    from hiercomp.posterior.influence import Influence
+    from hiercomp.posterior.result import ComparisonResult
+    from hiercomp.posterior.sensitivity import Sensitivity
 
 ABSENT = "–"
 MINUS = "\N{MINUS SIGN}"  # which screen readers say, unlike a hyphen

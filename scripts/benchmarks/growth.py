@@ -8,7 +8,7 @@ import warnings
 import hiercomp as hc
 from benchmarks.measure import Context, Row, alternately, seconds
 from benchmarks.problems import simulated_comparison
-from hiercomp.design_analysis.planning import plan
+from hiercomp.planning.plan import plan
 
 
 def _fit(comparison: hc.HierarchicalComparison) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 import hiercomp as hc
 from benchmarks.measure import Context, Row, alternately, in_fresh_process, seconds
 from benchmarks.problems import SCORES, simulated_table
-from hiercomp.pairwise.tournament import compare_all
+from hiercomp.tournament import compare_all
 
 ALL_PAIRS = """
 import json, resource, sys, time, warnings
@@ -19,7 +19,7 @@ warnings.simplefilter("ignore")
 from benchmarks.problems import simulated_table
 table = simulated_table(algorithms, datasets, scores)
 import hiercomp as hc
-from hiercomp.pairwise.tournament import compare_all
+from hiercomp.tournament import compare_all
 if __name__ == "__main__":
     started = time.perf_counter()
     result = compare_all(table, rope=0.01, n_jobs=jobs, progress=False)

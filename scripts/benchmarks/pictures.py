@@ -14,8 +14,8 @@ import hiercomp as hc
 from benchmarks.measure import Context, Row, alternately, in_fresh_process, seconds
 from benchmarks.problems import real_comparison, simulated_table
 from hiercomp import plots
-from hiercomp.design_analysis.planning import plan
-from hiercomp.pairwise.tournament import compare_all
+from hiercomp.planning.plan import plan
+from hiercomp.tournament import compare_all
 
 
 def drawn_plots(context: Context) -> list[Row]:

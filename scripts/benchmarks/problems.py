@@ -9,10 +9,10 @@ import pandas as pd
 
 import hiercomp as hc
 from benchmarks.measure import Context
-from hiercomp.design_analysis.assumption import Assumption, simulated_collections
-from hiercomp.pairing import pair_scores
-from hiercomp.reading.score_files import read_score_file
-from hiercomp.scores import tidy_scores
+from hiercomp.files.reading.score_files import read_score_file
+from hiercomp.planning.assumption import Assumption, simulated_collections
+from hiercomp.scores.pairing import pair_scores
+from hiercomp.scores.table import tidy_scores
 
 SCORES, RHO = 100, 0.1  # of a data set: ten runs of ten folds
 

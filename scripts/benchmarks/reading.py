@@ -10,14 +10,14 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.measure import Context, Row, alternately, in_fresh_process
-from hiercomp.exports import write_scores
+from hiercomp.files.write import write_scores
 
 START = """
 import json, sys, time
 import pandas as pd
 import pyarrow, pyarrow.compute, pyarrow.csv, pyarrow.parquet
-from hiercomp.differences import PairedDifferences
-from hiercomp.reading.score_files import read_score_file
+from hiercomp.scores.differences import PairedDifferences
+from hiercomp.files.reading.score_files import read_score_file
 path, = json.loads(sys.argv[1])
 started = time.perf_counter()
 """

@@ -15,12 +15,12 @@ import numpy as np
 import hiercomp as hc
 from benchmarks.measure import Context, Row, alternately, in_fresh_process, seconds
 from benchmarks.problems import paired_scores, real_comparison
-from hiercomp.diagnostics import diagnose
 from hiercomp.engines import ENGINES, Engine, SamplerSettings
-from hiercomp.model import HierarchicalModel
-from hiercomp.priors import Priors
+from hiercomp.model.priors import Priors
+from hiercomp.model.programs import StanProgram
+from hiercomp.model.scaled import HierarchicalModel
+from hiercomp.posterior.diagnostics import diagnose
 from hiercomp.rope import REGIONS
-from hiercomp.stan_programs import StanProgram
 
 POPULATION = ("delta0", "sigma0", "nu")
 ACCURACY = 0.001  # Monte Carlo standard error

@@ -1,1 +1,0 @@
-"""What a table of scores holds, and everything that is wrong with it."""

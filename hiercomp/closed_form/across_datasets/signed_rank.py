@@ -1,0 +1,236 @@
+"""Wilcoxon's signed-rank test and the sign test over data sets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from hiercomp.closed_form.inputs import Alternative, as_means, check_alternative, zeros_and_ties
+from hiercomp.document import Presentation
+from hiercomp.errors import ArgumentError
+from hiercomp.scores.differences import FloatArray, PairedDifferences
+from hiercomp.scores.table import shown
+from hiercomp.wording import counted
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LEVEL = 0.05
+ZERO_METHODS = ("wilcox", "pratt", "zsplit")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SignedRankResult(Presentation):
+    """A frequentist test over data sets.
+
+    Attributes
+    ----------
+    test : str
+        Name of the test.
+    statistic : float
+        Signed-rank: the smaller rank sum, or the rank sum of the right algorithm's wins if one-sided. Sign: the right
+        algorithm's wins.
+    p : float
+        p-value of the alternative.
+    alternative : {"two-sided", "less", "greater"}
+        "greater": the right algorithm is better.
+    zeros : str
+        How data sets without a difference were treated.
+    left_wins, ties, right_wins : int
+        Number of data sets.
+    algorithms : tuple of str
+        The left and the right algorithm.
+    notes : tuple of str
+        What was odd about the data.
+    """
+
+    test: str
+    statistic: float
+    p: float
+    alternative: str
+    zeros: str
+    left_wins: int
+    ties: int
+    right_wins: int
+    algorithms: tuple[str, str]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def datasets(self) -> int:
+        """Number of data sets."""
+        return self.left_wins + self.ties + self.right_wins
+
+    @property
+    def title(self) -> str:
+        """Which test, of what."""
+        left, right = map(shown, self.algorithms)
+        count = counted(self.datasets, "data set")
+        return f"{self.test}, {left} against {right}, {count}, {self.alternative}, zeros: {self.zeros}"
+
+    @property
+    def conclusion(self) -> str:
+        """What the result says, in a sentence."""
+        verdict = "rejected" if self.p < LEVEL else "not rejected, which is no evidence for it"
+        return f"p = {self.p:.3g}: at the {100 * LEVEL:g}% level equal performance over data sets is {verdict}."
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row: left_wins, ties, right_wins, statistic, p."""
+        import pandas as pd
+
+        names = ("left_wins", "ties", "right_wins", "statistic", "p")
+        return pd.DataFrame({name: [getattr(self, name)] for name in names}, index=[self.test])
+
+
+def signed_rank_test(
+    x: Any,
+    *,
+    zero_method: Literal["wilcox", "pratt", "zsplit"] = "zsplit",
+    alternative: Alternative = "two-sided",
+    correction: bool = False,
+    left: str | None = None,
+    right: str | None = None,
+    higher_is_better: bool = True,
+) -> SignedRankResult:
+    """Wilcoxon signed-rank test of the data sets' mean differences (``scipy.stats.wilcoxon``).
+
+    It uses one number of each data set and so ignores how uncertain that number is; it knows no rope and can't find
+    equivalence.
+
+    Parameters
+    ----------
+    x : array_like, PairedDifferences or data frame
+        Differences right minus left: one for each data set (one-dimensional), or one row for each data set, which is
+        averaged; or a tidy table.
+    zero_method : {"zsplit", "wilcox", "pratt"}
+        Data sets without a difference: "zsplit" ranks them and gives half of their ranks to each side, as Demšar (2006)
+        advises; "wilcox" (scipy's default) drops them; "pratt" ranks them and drops their ranks.
+    alternative : {"two-sided", "less", "greater"}
+        "greater": the right algorithm is better.
+    correction : bool
+        Continuity correction of the normal approximation.
+    left, right : str, optional
+        The algorithms: which two of a table, or what to call them.
+    higher_is_better : bool
+        False for losses and errors.
+
+    Returns
+    -------
+    SignedRankResult
+
+    Raises
+    ------
+    ScoreTableError
+        If a number is not finite.
+    ArgumentError
+        If the zero method or the alternative is unknown.
+
+    Notes
+    -----
+    Tied absolute differences get their mean rank; differences that are equal up to rounding are ties (0.9 - 0.8 and
+    0.8 - 0.7). Whether the p-value is exact or from the normal approximation, whose variance is corrected for ties, is
+    scipy's automatic choice; ties and zeros make the exact one approximate too. Where all differences are zero p is 1.
+
+    References
+    ----------
+    Wilcoxon, Biometrics 1 (1945); Demšar, JMLR 7 (2006), Sect. 3.1.3.
+
+    Examples
+    --------
+    >>> result = signed_rank_test([0.02, 0.03, -0.01, 0.05, 0.04, 0.06])
+    >>> result.statistic, result.p
+    (1.0, 0.0625)
+    """
+    from scipy import stats
+
+    check_alternative(alternative)
+    if zero_method not in ZERO_METHODS:
+        raise ArgumentError(f"zero_method must be 'zsplit', 'wilcox' or 'pratt', got {zero_method!r}.")
+    differences = as_means(x, left=left, right=right, higher_is_better=higher_is_better)
+    z = zeros_and_ties(differences)
+    if not z.any():
+        statistic, p = (len(z) * (len(z) + 1) / 4 if zero_method == "zsplit" else 0.0), 1.0
+    else:
+        found = stats.wilcoxon(z, zero_method=zero_method, correction=correction, alternative=alternative)
+        statistic, p = float(found.statistic), float(found.pvalue)
+    treatment = {"zsplit": "split", "wilcox": "dropped", "pratt": "ranked, then dropped"}[zero_method]
+    return _result("Wilcoxon signed-rank test", statistic, p, alternative, treatment, z, differences)
+
+
+def sign_test(
+    x: Any,
+    *,
+    zeros: Literal["split", "drop"] = "split",
+    alternative: Alternative = "two-sided",
+    left: str | None = None,
+    right: str | None = None,
+    higher_is_better: bool = True,
+) -> SignedRankResult:
+    """Sign test: a binomial test of the data sets that each algorithm wins (``scipy.stats.binomtest``).
+
+    Parameters
+    ----------
+    x : array_like, PairedDifferences or data frame
+        Differences right minus left: one for each data set (one-dimensional), or one row for each data set, which is
+        averaged; or a tidy table.
+    zeros : {"split", "drop"}
+        Data sets without a difference: "split" gives half of them to each algorithm and leaves out an odd one, as Demšar
+        (2006) advises; "drop" leaves all of them out. Where all are zero p is 1.
+    alternative : {"two-sided", "less", "greater"}
+        "greater": the right algorithm is better.
+    left, right : str, optional
+        The algorithms: which two of a table, or what to call them.
+    higher_is_better : bool
+        False for losses and errors.
+
+    Returns
+    -------
+    SignedRankResult
+
+    Raises
+    ------
+    ScoreTableError
+        If a number is not finite.
+    ArgumentError
+        If ``zeros`` or the alternative is unknown.
+
+    References
+    ----------
+    Demšar, JMLR 7 (2006), Sect. 3.1.4.
+
+    Examples
+    --------
+    >>> result = sign_test([0.02, 0.03, -0.01, 0.05, 0.04, 0.06])
+    >>> result.statistic, result.p  # 5 of 6 wins: 2 * 7 / 64
+    (5.0, 0.21875)
+    """
+    from scipy import stats
+
+    check_alternative(alternative)
+    if zeros not in ("split", "drop"):
+        raise ArgumentError(f"zeros must be 'split' or 'drop', got {zeros!r}.")
+    differences = as_means(x, left=left, right=right, higher_is_better=higher_is_better)
+    z = zeros_and_ties(differences)
+    half = int((z == 0).sum()) // 2 if zeros == "split" else 0
+    right_wins, left_wins = int((z > 0).sum()) + half, int((z < 0).sum()) + half
+    p = 1.0
+    if z.any():
+        p = float(stats.binomtest(right_wins, right_wins + left_wins, alternative=alternative).pvalue)
+    treatment = "split, an odd one left out" if zeros == "split" else "dropped"
+    return _result("Sign test", float(right_wins), p, alternative, treatment, z, differences)
+
+
+def _result(
+    test: str, statistic: float, p: float, alternative: str, zeros: str, z: FloatArray, differences: PairedDifferences
+) -> SignedRankResult:
+    return SignedRankResult(
+        test=test,
+        statistic=statistic,
+        p=p,
+        alternative=alternative,
+        zeros=zeros,
+        left_wins=int((z < 0).sum()),
+        ties=int((z == 0).sum()),
+        right_wins=int((z > 0).sum()),
+        algorithms=(differences.left, differences.right),
+        notes=tuple(note.message for note in differences.notes),
+    )

@@ -1,0 +1,400 @@
+"""What the tests are given: arrays, `PairedDifferences` or a tidy table, brought to one form."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiercomp.arguments import finite_number, true_or_false
+from hiercomp.errors import ArgumentError, DegenerateScoresWarning, DroppedScoresWarning, Note, ScoreTableError
+from hiercomp.scores.differences import ROUNDING, FloatArray, PairedDifferences
+from hiercomp.scores.rho import RhoLike
+from hiercomp.scores.table import ALIASES, cells, first_names, normal_name, shown, tidy_scores
+from hiercomp.wording import counted
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Alternative: TypeAlias = Literal["two-sided", "less", "greater"]
+ALTERNATIVES = ("two-sided", "less", "greater")
+
+
+@dataclass(frozen=True)
+class Given:
+    """Paired differences, and whether they were given as a single data set.
+
+    Attributes
+    ----------
+    differences : PairedDifferences
+        Sum of squares 0 where the differences are constant up to rounding, and mean 0 where they are 0 up to rounding.
+    single : bool
+        True for a one-dimensional array, whose results are single numbers.
+    """
+
+    differences: PairedDifferences
+    single: bool
+
+    def plain(self, values: NDArray[Any]) -> Any:
+        """A number for a single data set, else the array."""
+        return values[0].item() if self.single else values
+
+
+def as_differences(
+    x: Any,
+    rho: RhoLike = None,
+    *,
+    left: str | None = None,
+    right: str | None = None,
+    higher_is_better: bool = True,
+) -> Given:
+    """Bring what a test was given to paired differences.
+
+    Parameters
+    ----------
+    x : array_like, PairedDifferences or data frame
+        Differences right minus left: of one data set (one-dimensional), of several (one row each, or a list of arrays
+        of unequal lengths); or a tidy table of scores.
+    rho : float or mapping, optional
+        Correlation between two differences of a data set. A table has a default, arrays have none.
+    left, right : str, optional
+        The algorithms: which two of a table, or what to call them.
+    higher_is_better : bool
+        False for losses and errors: the sign is turned.
+    """
+    true_or_false("higher_is_better", higher_is_better)
+    if isinstance(x, PairedDifferences):
+        if not higher_is_better:
+            raise ArgumentError("PairedDifferences already have their sign turned; leave higher_is_better out.")
+        if (left is not None and left != x.left) or (right is not None and right != x.right):
+            raise ArgumentError(
+                f"The differences are those of {x.left!r} (left) and {x.right!r} (right); leave names out."
+            )
+        return Given(_without_rounding(x if rho is None else _with_rho(x, rho)), single=False)
+    if is_table(x):
+        given = PairedDifferences.from_table(x, left, right, rho=rho, higher_is_better=higher_is_better)
+        warn_caller(given.notes)
+        return Given(_without_rounding(given), single=False)
+    if rho is None:
+        raise ArgumentError(
+            "rho has no default for arrays. Pass 1/k for k-fold cross-validation, the share of test cases for repeated "
+            "hold-out, or 0 for independent scores."
+        )
+    rows, single = rows_of(x, "x")
+    differences = PairedDifferences.from_arrays(
+        [np.zeros(len(row)) for row in rows],
+        rows,
+        left=left or "left",
+        right=right or "right",
+        rho=rho,
+        higher_is_better=higher_is_better,
+    )
+    return Given(_without_rounding(differences), single)
+
+
+def as_pairs(
+    x: Any,
+    y: Any = None,
+    *,
+    left: str | None = None,
+    right: str | None = None,
+    higher_is_better: bool = True,
+) -> tuple[PairedDifferences, bool]:
+    """Scores of two algorithms, for tests that need the scores themselves.
+
+    Parameters
+    ----------
+    x, y : array_like
+        Scores of the left and of the right algorithm; or x alone: `PairedDifferences` or a tidy table.
+
+    Returns
+    -------
+    tuple of PairedDifferences and bool
+        With its ``scores``; and whether one-dimensional arrays were given.
+    """
+    if isinstance(x, PairedDifferences) or is_table(x):
+        if y is not None:
+            raise ArgumentError(
+                "A table and a second argument were both given; a table holds the scores of both sides."
+            )
+        given = as_differences(x, left=left, right=right, higher_is_better=higher_is_better, rho=0.0)
+        if given.differences.scores is None:
+            raise ArgumentError(
+                "These differences were read from a file, without the scores. Pass the table of scores."
+            )
+        return given.differences, False
+    if y is None:
+        raise ArgumentError("Pass the scores of both algorithms, or a table of scores.")
+    left_rows, single = rows_of(x, "the first argument")
+    right_rows, _ = rows_of(y, "the second argument")
+    differences = PairedDifferences.from_arrays(
+        left_rows,
+        right_rows,
+        left=left or "left",
+        right=right or "right",
+        rho=0.0,
+        higher_is_better=higher_is_better,
+    )
+    return differences, single
+
+
+def as_means(x: Any, *, left: str | None, right: str | None, higher_is_better: bool) -> PairedDifferences:
+    """Mean differences of data sets; a one-dimensional array holds one for each."""
+    if not isinstance(x, PairedDifferences) and not is_table(x):
+        rows, single = rows_of(x, "x")
+        x = rows[0][:, None] if single else rows
+    return as_differences(x, 0.0, left=left, right=right, higher_is_better=higher_is_better).differences
+
+
+def scores_of(differences: PairedDifferences) -> dict[str, tuple[FloatArray, FloatArray]]:
+    """Scores of the left and of the right algorithm by data set, signs turned where lower is better."""
+    assert differences.scores is not None
+    sign = 1.0 if differences.higher_is_better else -1.0
+    return {
+        str(name): (sign * rows["left"].to_numpy(float), sign * rows["right"].to_numpy(float))
+        for name, rows in differences.scores.groupby("dataset", sort=False, observed=True)
+    }
+
+
+def zeros_and_ties(differences: PairedDifferences) -> FloatArray:
+    """Mean differences in which what is equal up to rounding is equal.
+
+    Without this, 0.9 - 0.8 and 0.8 - 0.7 would have different ranks.
+    """
+    size = max(float(np.abs([differences.lowest_score, differences.highest_score]).max()), np.finfo(float).tiny)
+    return rounded(differences.mean, size)
+
+
+def rounded(values: FloatArray, size: Any) -> FloatArray:
+    """Values to 12 decimals in units of ``size``, above 0: what differs by rounding only becomes equal."""
+    return np.asarray(np.round(values / size, 12) * size)
+
+
+@dataclass(frozen=True)
+class ScoreMatrix:
+    """Mean scores of shape (data sets, algorithms), higher is better."""
+
+    values: FloatArray
+    datasets: tuple[str, ...]
+    algorithms: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def ranks(self) -> FloatArray:
+        """Ranks within each data set, 1 for the best, mean ranks for ties; what is equal up to rounding ties."""
+        from scipy import stats
+
+        size = np.maximum(np.abs(self.values).max(axis=1, keepdims=True), np.finfo(float).tiny)
+        return np.asarray(stats.rankdata(-rounded(self.values, size), axis=1))
+
+    @property
+    def tied(self) -> bool:
+        """Whether all algorithms tie on every data set."""
+        ranks = self.ranks
+        return bool((ranks == ranks[0, 0]).all())
+
+
+def read_score_matrix(scores: Any, *, missing: str, higher_is_better: bool, fewest: int) -> ScoreMatrix:
+    """Bring an array, a wide frame or a tidy table to one matrix; refuse fewer than ``fewest`` algorithms."""
+    if missing not in ("error", "drop"):
+        raise ArgumentError(f"missing must be 'error' or 'drop', got {missing!r}.")
+    sign = 1.0 if true_or_false("higher_is_better", higher_is_better) else -1.0
+    frame, notes = _read_frame(scores) if is_table(scores) else (_read_array(scores), [])
+    if frame.shape[1] < fewest:
+        raise ScoreTableError(f"The test needs at least {fewest} algorithms, got {frame.shape[1]}.")
+    frame, dropped = _complete(frame, drop=missing == "drop")
+    means = sign * frame.groupby(level="dataset", sort=False).mean()
+    if len(means) < 2:
+        raise ScoreTableError(f"The test needs at least 2 data sets without missing scores, got {len(means)}.")
+    datasets, algorithms = (tuple(str(name) for name in axis) for axis in (means.index, means.columns))
+    matrix, notes = ScoreMatrix(means.to_numpy(float), datasets, algorithms), [*notes, *dropped]
+    if matrix.tied:
+        notes.append(Note(DegenerateScoresWarning, "All algorithms tie on every data set: every p is 1."))
+    warn_caller(notes)
+    return replace(matrix, notes=tuple(note.message for note in notes))
+
+
+def is_table(x: Any) -> bool:
+    """Whether x is a data frame of some kind (pandas, polars, pyarrow, ...)."""
+    return hasattr(x, "columns") or hasattr(x, "column_names")
+
+
+def rows_of(x: Any, name: str) -> tuple[list[FloatArray], bool]:
+    """An array as a list of rows, and whether it had one dimension; what is not a finite number is refused."""
+    message = f"{name} must hold numbers: one row of differences or scores, or one row for each data set."
+    try:
+        given = list(x)
+        for row in (x, *given):
+            refuse_masked(row, name)
+        values = [np.asarray(row) for row in given]
+    except TypeError:
+        raise ScoreTableError(message) from None
+    single = all(row.ndim == 0 for row in values)
+    rows = [np.asarray(values)] if single else values
+    if not values or any(row.dtype.kind not in "fiu" or row.ndim != 1 for row in rows):
+        raise ScoreTableError(message)
+    for number, row in enumerate(rows):
+        if len(row) == 0:
+            raise ScoreTableError(f"Data set {number + 1} of {name} has no numbers.")
+        wrong = np.flatnonzero(~np.isfinite(row))
+        if len(wrong):
+            where = f"position {wrong[0]}" + ("" if single else f" of data set {number + 1}")
+            raise ScoreTableError(
+                f"{len(wrong)} of {len(row)} numbers of {name} are not finite (first: {where}, {row[wrong[0]]}). "
+                "Remove them, with their partners; a missing score is not an equivalent one."
+            )
+    return [row.astype(float) for row in rows], single
+
+
+def refuse_masked(x: Any, name: str) -> None:
+    """Refuse a masked array with masked cells: NumPy would hand over what lies under the mask."""
+    if isinstance(x, np.ma.MaskedArray) and np.ma.getmaskarray(x).any():
+        count = np.ma.getmaskarray(x).sum()
+        raise ScoreTableError(f"{count} of {x.size} numbers of {name} are masked. Remove them, with their partners.")
+
+
+def warn_caller(notes: Iterable[Note]) -> None:
+    """Raise notes as warnings that point at the first line outside this package."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith("hiercomp."):
+        level, frame = level + 1, frame.f_back
+    for note in notes:
+        note.warn(stacklevel=level)
+
+
+def check_alternative(alternative: object) -> None:
+    """Refuse what is not one of scipy's alternatives."""
+    if alternative not in ALTERNATIVES:
+        raise ArgumentError(f"alternative must be 'two-sided', 'less' or 'greater', got {alternative!r}.")
+
+
+def need_scores(differences: PairedDifferences, smallest: int, test: str) -> None:
+    """Refuse data sets with too few scores, by name."""
+    few = np.flatnonzero(differences.n < smallest)
+    if len(few):
+        name, count = shown(differences.datasets[few[0]]), differences.n[few[0]]
+        raise ScoreTableError(
+            f"{test} needs at least {smallest} scores of a data set; {len(few)} of {len(differences.datasets)} data sets "
+            f"have fewer (first: {name!r}, {count})."
+        )
+
+
+def _with_rho(differences: PairedDifferences, rho: RhoLike) -> PairedDifferences:
+    if isinstance(rho, Mapping):
+        raise ArgumentError(
+            "PairedDifferences hold the rho of each data set already. Pass one number for all, or give the mapping to "
+            "PairedDifferences.from_table."
+        )
+    number = finite_number("rho", rho)
+    if not 0 <= number < 1:
+        raise ArgumentError(f"rho must be a number of at least 0 and below 1, got {rho!r}.")
+    return replace(differences, rho=np.full(len(differences.n), number))
+
+
+def _without_rounding(differences: PairedDifferences) -> PairedDifferences:
+    constant, mean = differences.constant, differences.mean
+    size = np.maximum(np.abs(differences.lowest_score), np.abs(differences.highest_score))
+    return replace(
+        differences,
+        mean=np.where(constant & (np.abs(mean) <= ROUNDING * size), 0.0, mean),
+        sum_of_squares=np.where(constant, 0.0, differences.sum_of_squares),
+    )
+
+
+def _read_array(scores: Any) -> pd.DataFrame:
+    import pandas as pd
+
+    refuse_masked(scores, "scores")
+    try:
+        values = np.asarray(scores)
+    except ValueError:  # ragged
+        values = np.empty(0)
+    if values.ndim != 2 or values.dtype.kind not in "fiu" or values.size == 0:
+        raise ScoreTableError("scores must be numbers, one row for each data set and one column for each algorithm.")
+    names = [f"algorithm {number + 1}" for number in range(values.shape[1])]
+    index = pd.Index([str(number + 1) for number in range(len(values))], name="dataset")
+    return pd.DataFrame(values.astype(float), index=index, columns=names)
+
+
+def _read_frame(scores: Any) -> tuple[pd.DataFrame, list[Note]]:
+    import pandas as pd
+
+    if not isinstance(scores, pd.DataFrame):
+        import narwhals
+
+        native = narwhals.from_native(scores, eager_only=True)
+        scores = pd.DataFrame({name: native[name].to_list() for name in native.columns})
+    roles = {_role(name): name for name in scores.columns} | {_role(name): name for name in scores.index.names}
+    if "dataset" in roles and "algorithm" in roles:
+        return _unstacked(scores)
+    odd = [role for role in ("algorithm", "run", "fold") if role in roles]
+    if odd or _role(scores.columns.name) == "dataset":
+        what = f"a column {roles[odd[0]]!r}" if odd else "data sets as columns"
+        raise ScoreTableError(
+            f"The table has {what}. Give one row for each data set and one column for each algorithm, or a tidy table with "
+            "columns dataset, algorithm and score (and run and fold)."
+        )
+    if "dataset" in roles and roles["dataset"] in scores.columns:
+        scores = scores.set_index(roles["dataset"])
+    for column, kind in zip(scores.columns, scores.dtypes, strict=True):
+        if kind.kind not in "fiu":
+            raise ScoreTableError(
+                f"Column {shown(column)!r} doesn't hold numbers; each column holds an algorithm's scores."
+            )
+    frame = pd.DataFrame(scores.to_numpy(dtype=float, na_value=np.nan))
+    frame.index = pd.Index([normal_name(name) for name in scores.index], name="dataset")
+    frame.columns = [normal_name(name) for name in scores.columns]
+    for axis, kind in ((frame.index, "data sets"), (frame.columns, "algorithms")):
+        if axis.has_duplicates:
+            raise ScoreTableError(
+                f"Several {kind} are called {shown(axis[axis.duplicated()][0])!r}. Rename or remove them."
+            )
+    return frame, []
+
+
+def _role(name: object) -> str | None:
+    """What a column of that name would be in a tidy table."""
+    plain = re.sub(r"[\s._-]+", "", str(name)).casefold()
+    return next((role for role, aliases in ALIASES.items() if plain in aliases), None)
+
+
+def _unstacked(scores: pd.DataFrame) -> tuple[pd.DataFrame, list[Note]]:
+    """A tidy table with a column for each algorithm and a row for each data set, run and fold."""
+    import pandas as pd
+
+    tidy = tidy_scores(scores)
+    place = ["dataset", *(role for role in ("run", "fold") if role in tidy.frame)]
+    repeated = tidy.frame.duplicated([*place, "algorithm"], keep=False).to_numpy()
+    if repeated.any():
+        raise ScoreTableError(
+            f"{repeated.sum()} scores share their data set, algorithm, run and fold with another (first: "
+            f"{cells(tidy.frame, repeated, 'score')}). Keep one of each, or add the run and fold columns."
+        )
+    text = tidy.frame.astype({"dataset": str, "algorithm": str})  # it may be categorical
+    rows = text.set_index([*place, "algorithm"])["score"].unstack("algorithm")
+    order = pd.Index(text["dataset"].unique()).get_indexer(rows.index.get_level_values("dataset"))
+    return rows[tidy.algorithms].iloc[np.argsort(order, kind="stable")], list(tidy.notes)
+
+
+def _complete(frame: pd.DataFrame, *, drop: bool) -> tuple[pd.DataFrame, list[Note]]:
+    """Without the data sets that lack a score, if that is allowed."""
+    wrong = ~np.isfinite(frame.to_numpy())
+    if not wrong.any():
+        return frame, []
+    rows, columns = np.nonzero(wrong)
+    places = frame.index.to_frame(index=False).iloc[rows].assign(algorithm=frame.columns[columns])
+    examples = cells(places, np.full(len(rows), True))
+    listed = f"{len(rows)} of {wrong.size} scores are missing or not finite (first: {examples})"
+    lacking = list(dict.fromkeys(places["dataset"]))
+    names = first_names(lacking)
+    if not drop:
+        raise ScoreTableError(
+            f"{listed}. Fill them in, or pass missing='drop' to leave out {counted(len(lacking), 'data set')}: {names}."
+        )
+    note = Note(DroppedScoresWarning, f"{listed}; {counted(len(lacking), 'data set')} left out: {names}.")
+    return frame[~frame.index.get_level_values("dataset").isin(lacking)], [note]

@@ -1,0 +1,1 @@
+"""Tests for three and more algorithms over several data sets."""

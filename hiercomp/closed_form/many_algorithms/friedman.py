@@ -1,0 +1,308 @@
+"""Several algorithms over data sets: Friedman's test, Iman & Davenport's F and Nemenyi's test."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from hiercomp.arguments import number_between
+from hiercomp.closed_form.inputs import read_score_matrix
+from hiercomp.document import Presentation
+from hiercomp.scores.differences import FloatArray
+from hiercomp.wording import counted
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+LEVEL = 0.05  # of Friedman's sentence; the p-values are there for any other
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FriedmanResult(Presentation):
+    """Friedman's test and Iman & Davenport's F.
+
+    Attributes
+    ----------
+    statistic, df, p : float
+        Friedman's chi-squared, corrected for ties, its k - 1 degrees of freedom and its p-value.
+    f_statistic : float
+        Iman & Davenport's F, infinite where all data sets rank the algorithms alike.
+    f_df : tuple of float
+        Its degrees of freedom, k - 1 and (k - 1) (N - 1).
+    f_p : float
+        Its p-value.
+    mean_ranks : ndarray, shape (k,)
+        Mean rank of each algorithm; 1 is the best.
+    algorithms, datasets : tuple of str
+    notes : tuple of str
+        What was dropped or is odd.
+    """
+
+    statistic: float
+    df: float
+    p: float
+    f_statistic: float
+    f_df: tuple[float, float]
+    f_p: float
+    mean_ranks: FloatArray
+    algorithms: tuple[str, ...]
+    datasets: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """Which test, of what."""
+        return f"Friedman test, {len(self.algorithms)} algorithms, {counted(len(self.datasets), 'data set')}"
+
+    @property
+    def conclusion(self) -> str:
+        """What the result says, in a sentence."""
+        verdict = "rejected" if self.f_p < LEVEL else "not rejected, which is no evidence for it"
+        return (
+            f"Chi-squared = {self.statistic:.4g} (df {self.df:g}), p = {self.p:.3g}; Iman & Davenport's F = "
+            f"{self.f_statistic:.4g} (df {self.f_df[0]:g}, {self.f_df[1]:g}), p = {self.f_p:.3g}: at the {100 * LEVEL:g}% "
+            f"level equal performance of all is {verdict} (by F)."
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each algorithm, best first: mean_rank."""
+        import pandas as pd
+
+        frame = pd.DataFrame({"mean_rank": self.mean_ranks}, index=pd.Index(self.algorithms, name="algorithm"))
+        return frame.sort_values("mean_rank", kind="stable")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PostHocResult(Presentation):
+    """A test of every pair of algorithms.
+
+    Attributes
+    ----------
+    test : str
+        Name of the test, with its source.
+    algorithms : tuple of str
+    mean_ranks : ndarray, shape (k,)
+        Mean rank of each algorithm; 1 is the best.
+    statistic : ndarray of shape (k, k), or None
+        Statistic of each pair, NaN on the diagonal; None for tests that give p-values only.
+    p, adjusted_p : ndarray, shape (k, k)
+        p-value of each pair before and after the adjustment for their number; 1 on the diagonal.
+    adjust : str
+        The adjustment; "none" also where the p-values hold for all pairs at once as they are.
+    alpha : float
+        The level of `groups` and of the critical difference.
+    critical_difference : float or None
+        Mean ranks that differ by more are told apart; None for tests without.
+    datasets : int
+        Number of data sets.
+    notes : tuple of str
+        What was dropped or is odd.
+    """
+
+    test: str
+    algorithms: tuple[str, ...]
+    mean_ranks: FloatArray
+    statistic: FloatArray | None
+    p: FloatArray
+    adjusted_p: FloatArray
+    adjust: str
+    alpha: float
+    critical_difference: float | None
+    datasets: int
+    notes: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """Which test, of what."""
+        adjustment = "" if self.adjust == "none" else f", p adjusted by {self.adjust}"
+        count = counted(self.datasets, "data set")
+        return f"{self.test}, all pairs of {len(self.algorithms)} algorithms, {count}{adjustment}"
+
+    @property
+    def conclusion(self) -> str:
+        """What the result says, in a sentence."""
+        p = self.adjusted_p[np.triu_indices(len(self.algorithms), 1)]
+        critical = "" if self.critical_difference is None else f" (critical difference {self.critical_difference:.4g})"
+        return (
+            f"At the {100 * self.alpha:g}% level {(p < self.alpha).sum()} of {counted(len(p), 'pair')} are told apart"
+            f"{critical}; the others may differ or not."
+        )
+
+    def plot(self, *, ax: Axes | None = None, **line: Any) -> Axes:
+        """Mean ranks, joined where they are not told apart; see `hiercomp.plots.plot_critical_difference`."""
+        from hiercomp.plots.closed_form import plot_critical_difference
+
+        return plot_critical_difference(self, ax=ax, **line)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each pair: algorithm, against, statistic (where there is one), p, adjusted_p."""
+        import pandas as pd
+
+        one, other = np.triu_indices(len(self.algorithms), 1)
+        names = np.array(self.algorithms, dtype=object)
+        columns: dict[str, Any] = {"algorithm": names[one], "against": names[other]}
+        if self.statistic is not None:
+            columns["statistic"] = self.statistic[one, other]
+        return pd.DataFrame(columns | {"p": self.p[one, other], "adjusted_p": self.adjusted_p[one, other]})
+
+    def matrix(self) -> pd.DataFrame:
+        """The adjusted p-values as a square, algorithms on both sides."""
+        import pandas as pd
+
+        return pd.DataFrame(self.adjusted_p, index=list(self.algorithms), columns=list(self.algorithms))
+
+    def groups(self) -> list[tuple[str, ...]]:
+        """The largest groups within which no pair is told apart, for a critical-difference diagram.
+
+        Each group and the list begin with the best mean rank. A group has at least two algorithms and is not part of
+        another; one that is in no group is told apart from all others.
+        """
+        by_rank = np.argsort(self.mean_ranks, kind="stable")
+        alike = (self.adjusted_p >= self.alpha)[np.ix_(by_rank, by_rank)]
+        neighbours = [set(np.flatnonzero(row).tolist()) - {number} for number, row in enumerate(alike)]
+        found: list[list[int]] = []
+
+        def extend(group: list[int], candidates: set[int], excluded: set[int]) -> None:  # Bron & Kerbosch, with pivot
+            if not candidates and not excluded and len(group) > 1:
+                found.append(sorted(group))
+            if candidates:
+                pivot = max(candidates | excluded, key=lambda node: len(neighbours[node] & candidates))
+                for node in sorted(candidates - neighbours[pivot]):
+                    extend([*group, node], candidates & neighbours[node], excluded & neighbours[node])
+                    candidates, excluded = candidates - {node}, excluded | {node}
+
+        extend([], set(range(len(by_rank))), set())
+        return [tuple(self.algorithms[by_rank[place]] for place in group) for group in sorted(found)]
+
+
+def friedman_test(
+    scores: Any, *, missing: Literal["error", "drop"] = "error", higher_is_better: bool = True
+) -> FriedmanResult:
+    """Friedman's test: do several algorithms have the same mean rank over data sets?
+
+    Ties get mean ranks, and chi-squared is corrected for them (``scipy.stats.friedmanchisquare``). Iman & Davenport's
+    F = (N - 1) chi2 / (N (k - 1) - chi2) of N data sets and k algorithms is less conservative.
+
+    Parameters
+    ----------
+    scores : array_like or data frame
+        One row for each data set and one column for each algorithm; or a tidy table (dataset, algorithm, run, fold,
+        score), of which the means over folds are taken. A frame is tidy where it has dataset and algorithm columns.
+    missing : {"error", "drop"}
+        Refuse missing scores, or leave out the data sets that lack any, with a warning.
+    higher_is_better : bool
+        False for losses and errors.
+
+    Returns
+    -------
+    FriedmanResult
+        Where all algorithms tie on every data set both statistics are 0 and both p are 1, with a warning.
+
+    Raises
+    ------
+    ScoreTableError
+        If scores are missing or duplicate, or there are fewer than 3 algorithms or 2 data sets.
+    ArgumentError
+        If an argument is outside what is allowed.
+
+    References
+    ----------
+    Demšar, "Statistical comparisons of classifiers over multiple data sets", JMLR 7 (2006), Sect. 3.2.2; Iman &
+    Davenport, Communications in Statistics A 9 (1980).
+
+    Examples
+    --------
+    >>> result = friedman_test([[0.9, 0.8, 0.7], [0.8, 0.7, 0.6], [0.7, 0.8, 0.6], [0.9, 0.7, 0.8]])
+    >>> result.mean_ranks
+    array([1.25, 2.  , 2.75])
+    >>> round(result.statistic, 6), round(result.p, 4), round(result.f_statistic, 6)
+    (4.5, 0.1054, 3.857143)
+    """
+    from scipy import special, stats
+
+    table = read_score_matrix(scores, missing=missing, higher_is_better=higher_is_better, fewest=3)
+    ranks, (count, k) = table.ranks, table.values.shape
+    mean_ranks = ranks.mean(axis=0)
+    f_df = (k - 1.0, (k - 1.0) * (count - 1))
+    statistic, p, f_statistic, f_p = 0.0, 1.0, 0.0, 1.0
+    if not table.tied:
+        statistic, p = map(float, stats.friedmanchisquare(*ranks.T))
+        # Iman & Davenport's F without its cancellation: the variances of ranks between and within algorithms
+        between, within = count * np.sum((mean_ranks - (k + 1) / 2) ** 2), np.sum((ranks - mean_ranks) ** 2)
+        f_statistic = float((count - 1) * between / within) if within > 0 else math.inf
+        f_p = float(special.fdtrc(*f_df, f_statistic)) if within > 0 else 0.0
+    return FriedmanResult(
+        statistic, k - 1.0, p, f_statistic, f_df, f_p, mean_ranks, table.algorithms, table.datasets, table.notes
+    )
+
+
+def nemenyi_test(
+    scores: Any,
+    *,
+    alpha: float = 0.05,
+    missing: Literal["error", "drop"] = "error",
+    higher_is_better: bool = True,
+) -> PostHocResult:
+    """Nemenyi's test: which pairs of algorithms have different mean ranks, all pairs at once.
+
+    The difference of two mean ranks over sqrt(k (k + 1) / (12 N)) is compared with the studentized range of k groups and
+    infinite degrees of freedom, so that the p-values need no further adjustment. Ties are not corrected for.
+
+    Parameters
+    ----------
+    scores : array_like or data frame
+        As in `friedman_test`; two algorithms are enough.
+    alpha : float
+        Level of the critical difference and of the groups.
+    missing, higher_is_better
+        As in `friedman_test`.
+
+    Returns
+    -------
+    PostHocResult
+        The statistic is the studentized range. p-values have an absolute error of at most 1e-11, scipy's tolerance; smaller
+        ones are only known to be small.
+
+    Raises
+    ------
+    ScoreTableError, ArgumentError
+        As `friedman_test`; alpha must be above 0 and below 1.
+
+    References
+    ----------
+    Nemenyi, "Distribution-free multiple comparisons", Princeton (1963); Demšar, JMLR 7 (2006), Sect. 3.2.2, whose critical
+    value is the studentized range over sqrt(2).
+
+    Examples
+    --------
+    >>> result = nemenyi_test([[0.9, 0.8, 0.7], [0.8, 0.7, 0.6], [0.7, 0.8, 0.6], [0.9, 0.7, 0.8]])
+    >>> round(result.critical_difference, 3), round(float(result.p[0, 2]), 4)
+    (1.657, 0.0855)
+    """
+    from scipy import stats
+
+    alpha = number_between("alpha", alpha, 0, 1)
+    table = read_score_matrix(scores, missing=missing, higher_is_better=higher_is_better, fewest=2)
+    count, k = table.values.shape
+    mean_ranks, unit = table.ranks.mean(axis=0), math.sqrt(k * (k + 1) / (12 * count))
+    statistic = np.abs(mean_ranks[:, None] - mean_ranks) / unit
+    different, place = np.unique(statistic.round(12), return_inverse=True)  # each costs an integral
+    p = np.where(different == 0, 1.0, stats.studentized_range.sf(different, k, np.inf))[place].reshape(k, k)
+    np.fill_diagonal(statistic, np.nan)
+    return PostHocResult(
+        test="Nemenyi test",
+        algorithms=table.algorithms,
+        mean_ranks=mean_ranks,
+        statistic=statistic,
+        p=p,
+        adjusted_p=p,
+        adjust="none",
+        alpha=alpha,
+        critical_difference=float(stats.studentized_range.isf(alpha, k, np.inf)) * unit,
+        datasets=count,
+        notes=table.notes,
+    )

@@ -1,0 +1,275 @@
+"""Tests of every pair of algorithms, adjusted for their number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hiercomp.arguments import number_between, whole_number
+from hiercomp.closed_form.inputs import ScoreMatrix, read_score_matrix, rounded
+from hiercomp.closed_form.many_algorithms.friedman import PostHocResult, nemenyi_test
+from hiercomp.errors import ArgumentError, ScoreTableError
+from hiercomp.scores.differences import FloatArray
+
+PostHocMethod: TypeAlias = Literal["wilcoxon", "nemenyi", "conover", "siegel", "miller"]
+Adjustment: TypeAlias = Literal["holm", "shaffer", "bonferroni", "hochberg", "hommel", "fdr_bh", "fdr_by", "none"]
+ZeroMethod: TypeAlias = Literal["zsplit", "wilcox", "pratt"]
+
+NAMES = {
+    "wilcoxon": "Wilcoxon signed-rank test",
+    "conover": "Conover's test after Friedman's",
+    "siegel": "Siegel & Castellan's test after Friedman's",
+    "miller": "Miller's test after Friedman's",
+}
+SIMULTANEOUS = ("nemenyi", "miller")  # their p-values hold for all pairs at once
+MOST_ENUMERATED = 13  # data sets whose 2^N changes of sign are enumerated where there are ties; scipy's limit as well
+
+
+def posthoc_test(
+    scores: Any,
+    *,
+    method: PostHocMethod = "wilcoxon",
+    adjust: Adjustment = "holm",
+    alpha: float = 0.05,
+    zero_method: ZeroMethod = "zsplit",
+    missing: Literal["error", "drop"] = "error",
+    higher_is_better: bool = True,
+) -> PostHocResult:
+    """Test every pair of several algorithms over data sets, and adjust the p-values for the number of pairs.
+
+    Parameters
+    ----------
+    scores : array_like or data frame
+        One row for each data set and one column for each algorithm; or a tidy table, as in `friedman_test`.
+    method : {"wilcoxon", "nemenyi", "conover", "siegel", "miller"}
+        "wilcoxon": ``scipy.stats.wilcoxon`` of each pair by itself, two-sided; exact up to 50 data sets without ties and
+        zeros and up to 13 with them, else the normal approximation. "nemenyi": `nemenyi_test`. The others use
+        the ranks among all algorithms and come from the package scikit-posthocs, if it is installed.
+    adjust : {"holm", "shaffer", "bonferroni", "hochberg", "hommel", "fdr_bh", "fdr_by", "none"}
+        The adjustment; see Notes. Not applied to "nemenyi" and "miller", whose p-values hold for all pairs at once.
+    alpha : float
+        Level of the groups, and of Nemenyi's critical difference.
+    zero_method : {"zsplit", "wilcox", "pratt"}
+        What Wilcoxon's test does with data sets on which both algorithms are equal: split their ranks between both
+        (Demšar 2006), leave them out, or rank them and leave these ranks out.
+    missing : {"error", "drop"}
+        Refuse missing scores, or leave out the data sets that lack any, with a warning.
+    higher_is_better : bool
+        False for losses and errors.
+
+    Returns
+    -------
+    PostHocResult
+        The statistic of Wilcoxon's test is the smaller of the two rank sums. Algorithms that are equal on every data set
+        have p 1.
+
+    Raises
+    ------
+    ScoreTableError
+        If scores are missing or duplicate, or there are fewer than 2 algorithms or 2 data sets.
+    ArgumentError
+        If an argument is outside what is allowed, or scikit-posthocs is needed and not installed.
+
+    Notes
+    -----
+    "holm", "bonferroni", "hochberg" and "hommel" hold the probability of any false rejection at alpha, "fdr_bh" (Benjamini
+    & Hochberg) and "fdr_by" (Benjamini & Yekutieli) the expected share of false ones among the rejections; all are those
+    of ``statsmodels.stats.multitest.multipletests``. "hochberg", "hommel" and "fdr_bh" assume that the tests are
+    independent or positively dependent, which tests of pairs need not be.
+
+    "shaffer" is the static procedure of Shaffer (1986), `shaffer_adjusted`: it gains on Holm's because hypotheses about
+    pairs imply each other. Bergmann & Hommel's procedure is left out on purpose: its cost grows with the number of
+    partitions of the algorithms (already 115,975 of 10), and its gain over Shaffer's is small.
+
+    References
+    ----------
+    García & Herrera, "An extension on 'Statistical comparisons of classifiers over multiple data sets' for all pairwise
+    comparisons", JMLR 9 (2008); Demšar, JMLR 7 (2006).
+
+    Examples
+    --------
+    >>> scores = [[0.90, 0.80, 0.70], [0.85, 0.82, 0.60], [0.70, 0.68, 0.71], [0.95, 0.81, 0.80], [0.77, 0.74, 0.70]]
+    >>> result = posthoc_test(scores, adjust="shaffer")
+    >>> result.to_frame()["p"].tolist()
+    [0.0625, 0.125, 0.1875]
+    >>> result.to_frame()["adjusted_p"].tolist()
+    [0.1875, 0.1875, 0.1875]
+    """
+    for name, value, allowed in (
+        ("method", method, get_args(PostHocMethod)),
+        ("adjust", adjust, get_args(Adjustment)),
+        ("zero_method", zero_method, get_args(ZeroMethod)),
+    ):
+        if value not in allowed:
+            raise ArgumentError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {value!r}.")
+    alpha = number_between("alpha", alpha, 0, 1)
+    if zero_method != "zsplit" and method != "wilcoxon":
+        raise ArgumentError(f"zero_method is of method 'wilcoxon' only; leave it out with {method!r}.")
+    if method == "nemenyi":
+        return nemenyi_test(scores, alpha=alpha, missing=missing, higher_is_better=higher_is_better)
+    friedman_posthoc = None if method == "wilcoxon" else _scikit_posthocs(method)
+    table = read_score_matrix(scores, missing=missing, higher_is_better=higher_is_better, fewest=2)
+    statistic = None
+    if friedman_posthoc is None:
+        statistic, p = _wilcoxon(table, zero_method)
+    else:
+        p = _after_friedman(table, friedman_posthoc)
+    if method in SIMULTANEOUS:
+        adjust = "none"
+    pairs = np.triu_indices(len(p), 1)
+    return PostHocResult(
+        test=NAMES[method],
+        algorithms=table.algorithms,
+        mean_ranks=table.ranks.mean(axis=0),
+        statistic=statistic,
+        p=p,
+        adjusted_p=_square(adjusted_p_values(p[pairs], adjust, len(p)), len(p), diagonal=1.0),
+        adjust=adjust,
+        alpha=alpha,
+        critical_difference=None,
+        datasets=len(table.values),
+        notes=table.notes,
+    )
+
+
+def adjusted_p_values(p: ArrayLike, adjust: Adjustment, algorithms: int) -> FloatArray:
+    """Adjust the p-values of all pairs of ``algorithms`` algorithms, in any order; shape (k (k - 1) / 2,)."""
+    from statsmodels.stats.multitest import multipletests
+
+    values = np.asarray(p, dtype=float)
+    if adjust == "none":
+        return values
+    if adjust == "shaffer":
+        return shaffer_adjusted(values, algorithms)
+    return np.asarray(
+        multipletests(values, method="simes-hochberg" if adjust == "hochberg" else adjust)[1], dtype=float
+    )
+
+
+def shaffer_adjusted(p: ArrayLike, algorithms: int) -> FloatArray:
+    """p-values of all pairs adjusted by Shaffer's static procedure.
+
+    The i-th smallest p-value is multiplied by t_i, the largest number of hypotheses that can be true once i - 1 are
+    false, where Holm's procedure has m - i + 1; then no adjusted value is below an earlier one.
+
+    Parameters
+    ----------
+    p : array_like, shape (k (k - 1) / 2,)
+        In any order.
+    algorithms : int
+        Their number k.
+
+    References
+    ----------
+    Shaffer, "Modified sequentially rejective multiple test procedures", Journal of the American Statistical Association
+    81 (1986); García & Herrera, JMLR 9 (2008), Sect. 2.
+
+    Examples
+    --------
+    >>> [round(float(p), 2) for p in shaffer_adjusted([0.01, 0.02, 0.04], algorithms=3)]  # times 3, 1, 1
+    [0.03, 0.03, 0.04]
+    """
+    k, values = whole_number("algorithms", algorithms, 2), np.asarray(p, dtype=float)
+    count = k * (k - 1) // 2
+    if values.shape != (count,) or not ((values >= 0) & (values <= 1)).all():
+        raise ScoreTableError(f"{k} algorithms have {count} pairs; p must hold that many numbers between 0 and 1.")
+    possible = np.array(possible_true_hypotheses(k))
+    most = possible[np.searchsorted(possible, np.arange(count, 0, -1), side="right") - 1]
+    order = np.argsort(values, kind="stable")
+    adjusted = np.empty(count)
+    adjusted[order] = np.minimum(np.maximum.accumulate(values[order] * most), 1.0)
+    return adjusted
+
+
+@cache
+def possible_true_hypotheses(algorithms: int) -> tuple[int, ...]:
+    """How many of the hypotheses "a and b are equal" about all pairs can be true at once, ascending.
+
+    Equality is transitive: the true hypotheses are the pairs within the blocks of a partition of the algorithms. With j
+    algorithms in one block, S(k) is the union over j of C(j, 2) + S(k - j), and S(0) = {0} (García & Herrera 2008, Sect.
+    2).
+
+    Examples
+    --------
+    >>> possible_true_hypotheses(5)
+    (0, 1, 2, 3, 4, 6, 10)
+    """
+    found = [{0}]
+    for k in range(1, algorithms + 1):
+        found.append({j * (j - 1) // 2 + rest for j in range(1, k + 1) for rest in found[k - j]})
+    return tuple(sorted(found[algorithms]))
+
+
+def _wilcoxon(table: ScoreMatrix, zero_method: ZeroMethod) -> tuple[FloatArray, FloatArray]:
+    """Statistic and p-value of every pair, shapes (k, k)."""
+    from scipy import stats
+
+    count, k = table.values.shape
+    size = max(float(np.abs(table.values).max()), np.finfo(float).tiny)
+    one, other = np.triu_indices(k, 1)
+    differences = rounded(table.values[:, other] - table.values[:, one], size)  # 0.9 - 0.8 and 0.8 - 0.7 tie
+    statistic, p = np.zeros(len(one)), np.ones(len(one))
+    for pair, values in enumerate(differences.T):
+        if not values.any():
+            statistic[pair] = count * (count + 1) / 4 if zero_method == "zsplit" else 0.0
+        elif count <= MOST_ENUMERATED and len(np.unique(np.abs(values[values != 0]))) < count:
+            statistic[pair], p[pair] = signed_rank_with_ties(values, zero_method)
+        else:
+            found = stats.wilcoxon(values, zero_method=zero_method)
+            statistic[pair], p[pair] = found.statistic, found.pvalue
+    return _square(statistic, k, diagonal=np.nan), _square(p, k, diagonal=1.0)
+
+
+def signed_rank_with_ties(values: FloatArray, zero_method: ZeroMethod) -> tuple[float, float]:
+    """Smaller rank sum and exact two-sided p-value of a few differences that have ties or zeros, but are not all zero.
+
+    It is what ``scipy.stats.wilcoxon`` finds for them since version 1.15 by a permutation test, which takes it about half
+    a second a pair: the distribution of the rank sum over all changes of sign.
+    """
+    from scipy import stats
+
+    ranked = values[values != 0] if zero_method == "wilcox" else values
+    ranks, zero = stats.rankdata(np.abs(ranked)), ranked == 0
+    sums = np.zeros(1)
+    for rank in ranks[~zero]:
+        sums = np.concatenate([sums, sums + rank])
+    plus, minus = ranks[ranked > 0].sum(), ranks[ranked < 0].sum()
+    share = ranks[zero].sum() / 2 if zero_method == "zsplit" else 0.0
+    p = 2 * min(np.mean(sums <= plus), np.mean(sums >= plus))  # multiples of 1/2: equal sums are exactly equal
+    return float(min(plus, minus) + share), float(min(p, 1.0))
+
+
+def _scikit_posthocs(method: str) -> Callable[..., Any]:
+    try:
+        import scikit_posthocs
+    except ImportError:
+        raise ArgumentError(
+            f"method={method!r} needs the package scikit-posthocs: pip install 'hiercomp[posthocs]'. The methods 'wilcoxon' "
+            "and 'nemenyi' don't."
+        ) from None
+    function: Callable[..., Any] = getattr(scikit_posthocs, f"posthoc_{method}_friedman")
+    return function
+
+
+def _after_friedman(table: ScoreMatrix, test: Callable[..., Any]) -> FloatArray:
+    """Unadjusted p-values of every pair, shape (k, k), of a test that uses Friedman's ranks."""
+    ranks = table.ranks
+    mean_ranks = ranks.mean(axis=0)
+    equal = np.equal.outer(mean_ranks, mean_ranks)
+    if "conover" in test.__name__ and (ranks == ranks[0]).all():
+        p = np.zeros(equal.shape)  # ranks never vary between data sets: Conover's t is infinite
+    else:
+        p = np.asarray(test(ranks), dtype=float)
+    return np.asarray(np.where(equal, 1.0, p))
+
+
+def _square(pairs: FloatArray, k: int, *, diagonal: float) -> FloatArray:
+    """Values of the pairs, in the order of ``triu_indices``, as a symmetric matrix."""
+    square = np.full((k, k), diagonal)
+    one, other = np.triu_indices(k, 1)
+    square[one, other] = square[other, one] = pairs
+    return square

@@ -1,0 +1,1 @@
+"""Tests for the scores of one data set."""

@@ -1,0 +1,282 @@
+"""The Bayesian correlated t-test of a single data set (Corani & Benavoli 2015)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hiercomp.arguments import finite_number
+from hiercomp.closed_form.inputs import as_differences, need_scores
+from hiercomp.document import Presentation
+from hiercomp.errors import ArgumentError, DegenerateScoresWarning, Note
+from hiercomp.rope import Rope, RopeLike, region_probabilities
+from hiercomp.scores.differences import FloatArray, PairedDifferences
+from hiercomp.scores.rho import RhoLike
+from hiercomp.scores.table import shown
+from hiercomp.wording import counted, probability_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+ON_BOUNDARY = 1e-12  # a point mass this close to an end of the rope, in units of that end, lies on it
+
+
+@dataclass(frozen=True)
+class NormalGamma:
+    """A Normal-Gamma prior on the mean difference mu and the precision tau = 1/sigma^2 of a data set.
+
+    mu given tau is Normal with mean ``mu0`` and variance ``k0 / tau``; tau is Gamma with shape ``a`` and rate ``b``.
+
+    Parameters
+    ----------
+    mu0 : float
+        Prior mean of the difference, in the metric's units.
+    k0 : float
+        Variance of mu in units of 1/tau; above 0.
+    a, b : float
+        Shape and rate of the Gamma; above 0.
+
+    Raises
+    ------
+    ArgumentError
+        If a number is not finite, or k0, a or b is not above 0.
+
+    References
+    ----------
+    Corani & Benavoli, Machine Learning 100 (2015), Sect. 2.
+
+    Examples
+    --------
+    >>> prior = NormalGamma(mu0=0.0, k0=1.0, a=2.0, b=0.001)
+    >>> round(correlated_t_test([0.02, 0.03, 0.01, 0.04, 0.02], rho=0.2, rope=0.01, prior=prior).right, 3)
+    0.779
+    """
+
+    mu0: float
+    k0: float
+    a: float
+    b: float
+
+    def __post_init__(self) -> None:
+        for name in ("mu0", "k0", "a", "b"):
+            object.__setattr__(self, name, finite_number(name, getattr(self, name)))
+        for name in ("k0", "a", "b"):
+            if getattr(self, name) <= 0:
+                raise ArgumentError(f"{name} must be above 0, got {getattr(self, name):g}.")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CorrelatedTResult(Presentation):
+    """Posterior of the mean difference of one or more data sets, each on its own.
+
+    Attributes
+    ----------
+    left, rope, right : float, or ndarray of shape (q,)
+        Posterior probability that the mean difference lies left of, in, and right of the rope.
+    mean, scale, df : float, or ndarray of shape (q,)
+        Location, scale and degrees of freedom of the Student posterior; a scale of 0 is a point mass.
+    interval : Rope
+        The region of practical equivalence.
+    algorithms : tuple of str
+        The left and the right algorithm.
+    datasets : tuple of str
+    notes : tuple of str
+        What was odd about the data.
+    """
+
+    left: Any
+    rope: Any
+    right: Any
+    mean: Any
+    scale: Any
+    df: Any
+    interval: Rope
+    algorithms: tuple[str, str]
+    datasets: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def posterior(self) -> Any:
+        """The posterior as a frozen ``scipy.stats.t``, one for all data sets; NaN where it is a point mass."""
+        from scipy import stats
+
+        return stats.t(df=self.df, loc=self.mean, scale=self.scale)
+
+    @property
+    def title(self) -> str:
+        """Which test, of what."""
+        left, right = map(shown, self.algorithms)
+        count = counted(len(self.datasets), "data set")
+        return f"Bayesian correlated t-test, {left} against {right}, {count}, rope {self.interval}"
+
+    @property
+    def conclusion(self) -> str:
+        """What the result says, in a sentence."""
+        left, right = map(shown, self.algorithms)
+        table = np.stack([np.atleast_1d(value) for value in (self.left, self.rope, self.right)])
+        if table.shape[1] == 1:
+            outcome = (f"{left} better", "practically equivalent", f"{right} better")
+            largest = int(np.argmax(table[:, 0]))
+            if table[0, 0] == table[2, 0] == table[largest, 0]:
+                probability = probability_text(table[0, 0])
+                return (
+                    f"On this data set {left} and {right} are equally likely to be better (probability {probability})."
+                )
+            return (
+                f"On this data set the most probable outcome is: {outcome[largest]} "
+                f"(probability {probability_text(table[largest, 0])})."
+            )
+        sure = (table > 0.95).sum(axis=1)
+        return (
+            f"With probability above 0.95, {left} is better on {sure[0]}, both are practically equivalent on {sure[1]} and "
+            f"{right} is better on {sure[2]} of {table.shape[1]} data sets, each judged on its own."
+        )
+
+    def plot(self, dataset: str | None = None, *, ax: Axes | None = None, **line: Any) -> Axes:
+        """The posterior of a data set with the rope; see `hiercomp.plots.plot_student`."""
+        from hiercomp.plots.closed_form import plot_student
+
+        return plot_student(self, dataset, ax=ax, **line)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each data set: left, rope, right, mean, scale, df."""
+        import pandas as pd
+
+        names = ("left", "rope", "right", "mean", "scale", "df")
+        columns = {name: np.atleast_1d(getattr(self, name)) for name in names}
+        return pd.DataFrame(columns, index=pd.Index(self.datasets, name="dataset"))
+
+
+def correlated_t_test(
+    x: Any,
+    rho: RhoLike = None,
+    rope: RopeLike = 0.01,
+    *,
+    prior: NormalGamma | None = None,
+    left: str | None = None,
+    right: str | None = None,
+    higher_is_better: bool = True,
+) -> CorrelatedTResult:
+    """Bayesian correlated t-test: the posterior of the mean difference of a cross-validated data set.
+
+    The differences are multivariate normal with equal variances and correlation rho. Under the matching prior
+    (mu0 = 0, k0 to infinity, a = -1/2, b = 0) the posterior of the mean is Student-t with n - 1 degrees of freedom,
+    centre xbar and scale^2 = (1/n + rho / (1 - rho)) s^2, so that P(mu > 0) equals 1 - p of the one-sided
+    `corrected_t_test`. rho = 0 gives the Bayesian t-test of the paper's Sect. 2.2.
+
+    Parameters
+    ----------
+    x : array_like, PairedDifferences or data frame
+        Differences right minus left of one data set (one-dimensional) or of several (one row each); or a tidy table.
+    rho : float or mapping from data set to float, optional
+        Correlation between differences, in [0, 1): 1/k for k folds. A table and `PairedDifferences` have a default.
+    rope : float, pair of float or Rope
+        Differences that make no practical difference, in the metric's units; 0 for none.
+    prior : NormalGamma, optional
+        Any Normal-Gamma prior; None is the matching prior.
+    left, right : str, optional
+        The algorithms: which two of a table, or what to call them.
+    higher_is_better : bool
+        False for losses and errors.
+
+    Returns
+    -------
+    CorrelatedTResult
+        Numbers for a one-dimensional array, else arrays over the data sets.
+
+    Raises
+    ------
+    ScoreTableError
+        If a number is not finite, or a data set has fewer than two.
+    ArgumentError
+        If rho, the rope or the prior is outside what is allowed.
+
+    Notes
+    -----
+    With n differences, S their sum of squares, c = (1 + (n - 1) rho) / n and a prior (mu0, k0, a, b) the posterior is
+    Student-t with 2 a_n degrees of freedom, centre mu_n and scale^2 = k_n b_n / a_n, where (the paper's Table 2, with
+    M^-1 in closed form)::
+
+        k_n  = 1 / (1/c + 1/k0)
+        mu_n = k_n (xbar / c + mu0 / k0)
+        a_n  = a + n / 2
+        b_n  = b + S / (2 (1 - rho)) + (xbar - mu0)^2 / (2 (c + k0))
+
+    Without variation the matching posterior is a point mass, which lies in one region; on a boundary of the rope it is
+    in the rope, and with a rope of 0 and a mean of 0 left and right have one half each.
+
+    References
+    ----------
+    Corani & Benavoli, "A Bayesian approach for comparing cross-validated algorithms on multiple data sets", Machine
+    Learning 100 (2015), Sects. 2.2-2.3 and Table 2.
+
+    Examples
+    --------
+    >>> result = correlated_t_test([0.02, 0.03, 0.01, 0.04, 0.02], rho=0.2, rope=0.01)
+    >>> round(result.right, 3)
+    0.929
+    >>> [round(float(end), 4) for end in result.posterior.interval(0.95)]
+    [0.0028, 0.0452]
+    """
+    given = as_differences(x, rho, left=left, right=right, higher_is_better=higher_is_better)
+    differences, interval = given.differences, Rope.of(rope)
+    need_scores(differences, 2, "The correlated t-test")
+    if prior is not None and not isinstance(prior, NormalGamma):
+        raise ArgumentError(
+            f"prior must be a NormalGamma(mu0, k0, a, b) or None for the matching prior, got {prior!r}."
+        )
+    mean, scale, df = correlated_t_posterior(differences, prior)
+    notes = [note.message for note in differences.notes]
+    point = scale == 0
+    if point.any():
+        note = Note(
+            DegenerateScoresWarning,
+            f"The differences never vary in {point.sum()} of {len(mean)} data sets (first: "
+            f"{shown(differences.datasets[int(np.argmax(point))])!r}); their posterior is a point mass.",
+        )
+        notes.append(note.message)
+        note.warn(stacklevel=2)
+    regions = regions_with_ties(mean, scale, df, interval)
+    return CorrelatedTResult(
+        left=given.plain(regions[:, 0]),
+        rope=given.plain(regions[:, 1]),
+        right=given.plain(regions[:, 2]),
+        mean=given.plain(mean),
+        scale=given.plain(scale),
+        df=given.plain(df),
+        interval=interval,
+        algorithms=(differences.left, differences.right),
+        datasets=differences.datasets,
+        notes=tuple(notes),
+    )
+
+
+def correlated_t_posterior(
+    differences: PairedDifferences, prior: NormalGamma | None = None
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Centre, scale and degrees of freedom of the posterior of each data set's mean difference, shapes (q,)."""
+    n, rho, mean = differences.n.astype(float), differences.rho, differences.mean
+    within = differences.sum_of_squares / (1 - rho)
+    variance_of_mean = (1 + (n - 1) * rho) / n  # 1 / (1' M^-1 1), in units of sigma^2
+    if prior is None:
+        df = n - 1
+        return mean, np.sqrt(within / df * variance_of_mean), df
+    k_n = 1 / (1 / variance_of_mean + 1 / prior.k0)
+    mu_n = k_n * (mean / variance_of_mean + prior.mu0 / prior.k0)
+    a_n = prior.a + n / 2
+    b_n = prior.b + within / 2 + (mean - prior.mu0) ** 2 / (2 * (variance_of_mean + prior.k0))
+    return mu_n, np.sqrt(k_n * b_n / a_n), 2 * a_n
+
+
+def regions_with_ties(mean: FloatArray, scale: FloatArray, df: FloatArray, rope: Rope) -> FloatArray:
+    """Region probabilities, shape (q, 3); a point mass on a rope without width is split between left and right."""
+    for end in (rope.lower, rope.upper):  # a difference of 0.81 - 0.80 lies on the boundary of a rope of 0.01
+        mean = np.where((scale == 0) & (np.abs(mean - end) <= ON_BOUNDARY * abs(end)), end, mean)
+    regions = region_probabilities(mean, scale, df, rope)
+    if rope.half_width == 0:
+        tie = (scale == 0) & (mean == rope.lower)
+        regions = np.where(tie[:, None], [0.5, 0.0, 0.5], regions)
+    return regions

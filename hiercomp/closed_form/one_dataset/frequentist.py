@@ -1,0 +1,400 @@
+"""Frequentist tests of a single data set: corrected t (Nadeau & Bengio), paired t, Welch, Mann-Whitney."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiercomp.arguments import whole_number
+from hiercomp.closed_form.inputs import (
+    Alternative,
+    Given,
+    as_differences,
+    as_pairs,
+    check_alternative,
+    need_scores,
+    rounded,
+    scores_of,
+)
+from hiercomp.document import Presentation
+from hiercomp.errors import ArgumentError, DegenerateScoresWarning, Note
+from hiercomp.rope import student_t_half
+from hiercomp.scores.differences import ROUNDING, FloatArray, PairedDifferences
+from hiercomp.scores.rho import RhoLike
+from hiercomp.scores.table import shown
+from hiercomp.wording import counted
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LEVEL = 0.05  # of the sentences; the p-values are there for any other
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FrequentistResult(Presentation):
+    """A test statistic and its p-value, for one data set or several.
+
+    Attributes
+    ----------
+    test : str
+        Name of the test, with its source.
+    statistic : float, or ndarray of shape (q,)
+        Positive where the right algorithm is better, for statistics that have a sign.
+    df : float, tuple, ndarray or None
+        Degrees of freedom; None for tests without.
+    p : float, or ndarray of shape (q,)
+        p-value of the alternative.
+    alternative : {"two-sided", "less", "greater"}
+        "greater": the right algorithm is better.
+    algorithms : tuple of str
+        The left and the right algorithm.
+    datasets : tuple of str
+        One name for each p-value.
+    notes : tuple of str
+        What was odd about the data.
+    """
+
+    test: str
+    statistic: Any
+    df: Any
+    p: Any
+    alternative: str
+    algorithms: tuple[str, str]
+    datasets: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """Which test, of what."""
+        left, right = map(shown, self.algorithms)
+        return f"{self.test}, {left} against {right}, {counted(len(self.datasets), 'data set')}, {self.alternative}"
+
+    @property
+    def conclusion(self) -> str:
+        """What the result says, in a sentence."""
+        p = np.atleast_1d(self.p)
+        if len(p) == 1:
+            verdict = "rejected" if p[0] < LEVEL else "not rejected, which is no evidence for it"
+            return f"p = {p[0]:.3g}: at the {100 * LEVEL:g}% level equal performance is {verdict}."
+        return (
+            f"At the {100 * LEVEL:g}% level equal performance is rejected on {(p < LEVEL).sum()} of {len(p)} data sets, "
+            "each tested on its own."
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each data set: statistic, df (where there is one), p."""
+        import pandas as pd
+
+        p = np.atleast_1d(self.p)
+        columns: dict[str, Any] = {"statistic": np.atleast_1d(self.statistic)}
+        if isinstance(self.df, tuple):
+            columns |= {"df1": np.full(len(p), self.df[0]), "df2": np.full(len(p), self.df[1])}
+        elif self.df is not None:
+            columns["df"] = np.broadcast_to(self.df, p.shape)
+        return pd.DataFrame(columns | {"p": p}, index=pd.Index(self.datasets, name="dataset"))
+
+
+def corrected_t_test(
+    x: Any,
+    rho: RhoLike = None,
+    *,
+    n_train: int | None = None,
+    n_test: int | None = None,
+    alternative: Alternative = "two-sided",
+    left: str | None = None,
+    right: str | None = None,
+    higher_is_better: bool = True,
+) -> FrequentistResult:
+    """Corrected resampled t-test of Nadeau & Bengio, for scores whose training sets overlap.
+
+    t = xbar / sqrt((1/n + rho / (1 - rho)) s^2) with n - 1 degrees of freedom, where rho / (1 - rho) is the paper's
+    n_test / n_train. One-sided, P(mu > 0) of `correlated_t_test` is 1 - p.
+
+    Why the correction: with equal correlation rho, the mean of n differences has the variance
+    sigma^2 (1 + (n - 1) rho) / n, while s^2 estimates sigma^2 (1 - rho). The naive t therefore is too wide by
+    sqrt((1 + (n - 1) rho) / (1 - rho)): 3.48 times at n = 100 and rho = 0.1, so that abs(t) exceeds its 5% point 1.984 with
+    probability 2 (1 - Phi(1.984 / 3.48)) = 0.57.
+
+    Parameters
+    ----------
+    x : array_like, PairedDifferences or data frame
+        Differences right minus left of one data set (one-dimensional) or of several (one row each); or a tidy table.
+    rho : float or mapping from data set to float, optional
+        Correlation between differences: 1/k for k folds, the share of test cases for hold-out.
+    n_train, n_test : int, optional
+        Cases in a training and in a test set, instead of rho.
+    alternative : {"two-sided", "less", "greater"}
+        "greater": the right algorithm is better.
+    left, right : str, optional
+        The algorithms: which two of a table, or what to call them.
+    higher_is_better : bool
+        False for losses and errors.
+
+    Returns
+    -------
+    FrequentistResult
+        Without variation the statistic is infinite, and 0 where the mean is 0 as well (two-sided p 1, one-sided 0.5).
+
+    Raises
+    ------
+    ScoreTableError
+        If a number is not finite, or a data set has fewer than two.
+    ArgumentError
+        If rho, the sizes or the alternative are outside what is allowed.
+
+    References
+    ----------
+    Nadeau & Bengio, "Inference for the generalization error", Machine Learning 52 (2003).
+
+    Examples
+    --------
+    >>> result = corrected_t_test([0.02, 0.03, 0.01, 0.04, 0.02], n_train=80, n_test=20)
+    >>> round(result.statistic, 4), result.df, round(result.p, 4)
+    (3.1379, 4.0, 0.0349)
+    """
+    if n_train is not None or n_test is not None:
+        if rho is not None or n_train is None or n_test is None:
+            raise ArgumentError("Pass either rho, or both n_train and n_test.")
+        n_train, n_test = whole_number("n_train", n_train, 1), whole_number("n_test", n_test, 1)
+        rho = n_test / (n_train + n_test)
+    given = as_differences(x, rho, left=left, right=right, higher_is_better=higher_is_better)
+    return _t_test("Corrected resampled t-test (Nadeau & Bengio 2003)", given, alternative)
+
+
+def paired_t_test(
+    x: Any,
+    y: Any = None,
+    *,
+    alternative: Alternative = "two-sided",
+    left: str | None = None,
+    right: str | None = None,
+    higher_is_better: bool = True,
+) -> FrequentistResult:
+    """Paired t-test (``scipy.stats.ttest_rel``), which takes the folds as independent.
+
+    For cross-validated scores they are not, and the test then rejects far too often (see `corrected_t_test`): it is
+    here for comparison and for independent repetitions.
+
+    Parameters
+    ----------
+    x, y : array_like
+        Scores of the left and of the right algorithm, of one data set or one row for each data set; or x alone:
+        `PairedDifferences` or a tidy table.
+    alternative : {"two-sided", "less", "greater"}
+        "greater": the right algorithm is better.
+    left, right : str, optional
+        The algorithms: which two of a table, or what to call them.
+    higher_is_better : bool
+        False for losses and errors.
+
+    Returns
+    -------
+    FrequentistResult
+        Without variation the statistic is infinite, or 0 where the mean difference is 0 too, with a warning.
+
+    Examples
+    --------
+    >>> round(paired_t_test([0.81, 0.80, 0.83], [0.85, 0.82, 0.84]).p, 4)
+    0.1181
+    """
+    from scipy import stats
+
+    def test(a: FloatArray, b: FloatArray) -> tuple[float, float, float]:
+        size = np.abs([a, b]).max()
+        if np.ptp(b - a) <= ROUNDING * size:
+            return _constant(float(np.mean(b - a)), size, alternative)
+        found = stats.ttest_rel(b, a, alternative=alternative)
+        return float(found.statistic), float(found.df), float(found.pvalue)
+
+    return _scipy_test("Paired t-test", test, x, y, alternative, left, right, higher_is_better)
+
+
+def welch_t_test(
+    x: Any,
+    y: Any = None,
+    *,
+    alternative: Alternative = "two-sided",
+    left: str | None = None,
+    right: str | None = None,
+    higher_is_better: bool = True,
+) -> FrequentistResult:
+    """Welch's t-test of two independent samples (``scipy.stats.ttest_ind`` with unequal variances).
+
+    It ignores that the folds are paired, and that they are correlated.
+
+    Parameters
+    ----------
+    x, y : array_like
+        Scores of the left and of the right algorithm; or x alone: `PairedDifferences` or a tidy table.
+    alternative : {"two-sided", "less", "greater"}
+        "greater": the right algorithm is better.
+    left, right : str, optional
+        The algorithms: which two of a table, or what to call them.
+    higher_is_better : bool
+        False for losses and errors.
+
+    Returns
+    -------
+    FrequentistResult
+        Where neither algorithm's scores vary the statistic is infinite, or 0 where they are equal, with a warning.
+
+    Examples
+    --------
+    >>> round(welch_t_test([0.81, 0.80, 0.83], [0.85, 0.82, 0.84]).p, 4)
+    0.1347
+    """
+    from scipy import stats
+
+    def test(a: FloatArray, b: FloatArray) -> tuple[float, float, float]:
+        size = np.abs([a, b]).max()
+        if max(np.ptp(a), np.ptp(b)) <= ROUNDING * size:
+            return _constant(float(b.mean() - a.mean()), size, alternative)
+        with warnings.catch_warnings():  # where one algorithm's scores are constant; the other's variance is exact
+            warnings.filterwarnings("ignore", "Precision loss", RuntimeWarning)
+            found = stats.ttest_ind(b, a, equal_var=False, alternative=alternative)
+        return float(found.statistic), float(found.df), float(found.pvalue)
+
+    return _scipy_test("Welch's t-test", test, x, y, alternative, left, right, higher_is_better)
+
+
+def mann_whitney(
+    x: Any,
+    y: Any = None,
+    *,
+    alternative: Alternative = "two-sided",
+    left: str | None = None,
+    right: str | None = None,
+    higher_is_better: bool = True,
+) -> FrequentistResult:
+    """Mann-Whitney U test of two independent samples (``scipy.stats.mannwhitneyu``); U is that of the right scores.
+
+    It ignores that the folds are paired, and that they are correlated. Scores that are equal up to rounding tie; where all
+    are equal p is 1.
+
+    Parameters
+    ----------
+    x, y : array_like
+        Scores of the left and of the right algorithm; or x alone: `PairedDifferences` or a tidy table.
+    alternative : {"two-sided", "less", "greater"}
+        "greater": the right algorithm is better.
+    left, right : str, optional
+        The algorithms: which two of a table, or what to call them.
+    higher_is_better : bool
+        False for losses and errors.
+
+    Returns
+    -------
+    FrequentistResult
+
+    Examples
+    --------
+    >>> result = mann_whitney([0.81, 0.80, 0.83], [0.85, 0.82, 0.84])
+    >>> result.statistic, round(result.p, 4)
+    (8.0, 0.2)
+    """
+    from scipy import stats
+
+    def test(a: FloatArray, b: FloatArray) -> tuple[float, float, float]:
+        a, b = rounded(np.stack([a, b]), max(np.abs([a, b]).max(), np.finfo(float).tiny))
+        if np.ptp([a, b]) == 0:  # no variance of the ranks
+            return len(a) * len(b) / 2, np.nan, 1.0
+        found = stats.mannwhitneyu(b, a, alternative=alternative)
+        return float(found.statistic), np.nan, float(found.pvalue)
+
+    return _scipy_test(
+        "Mann-Whitney U test", test, x, y, alternative, left, right, higher_is_better, needs_variation=False
+    )
+
+
+def t_statistic(differences: PairedDifferences) -> tuple[FloatArray, FloatArray]:
+    """Corrected t of each data set and its degrees of freedom; infinite without variation, 0 if the mean is 0 too."""
+    n = differences.n.astype(float)
+    scale = np.sqrt(differences.sum_of_squares / (n - 1) * (1 / n + differences.rho / (1 - differences.rho)))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        statistic = np.where(differences.mean == 0, 0.0, differences.mean / scale)
+    return statistic, n - 1
+
+
+def t_p_value(statistic: FloatArray, df: Any, alternative: str) -> FloatArray:
+    """p-value of a t statistic, with full relative accuracy in the tail."""
+    tail, central = student_t_half(np.abs(statistic), df)
+    check_alternative(alternative)
+    if alternative == "two-sided":
+        return 2 * tail
+    beyond = statistic > 0 if alternative == "greater" else statistic < 0
+    return np.where(beyond, tail, 0.5 + central)
+
+
+def _t_test(name: str, given: Given, alternative: str) -> FrequentistResult:
+    differences = given.differences
+    need_scores(differences, 2, name)
+    statistic, df = t_statistic(differences)
+    p = t_p_value(statistic, df, alternative)
+    return FrequentistResult(
+        test=name,
+        statistic=given.plain(statistic),
+        df=given.plain(df),
+        p=given.plain(p),
+        alternative=alternative,
+        algorithms=(differences.left, differences.right),
+        datasets=differences.datasets,
+        notes=_notes(differences, differences.sum_of_squares == 0),
+    )
+
+
+def _notes(differences: PairedDifferences, constant: NDArray[np.bool_]) -> tuple[str, ...]:
+    """What is odd about the differences, with a warning of those that never vary."""
+    notes = tuple(note.message for note in differences.notes)
+    if not constant.any():
+        return notes
+    note = Note(
+        DegenerateScoresWarning,
+        f"The differences never vary in {constant.sum()} of {len(constant)} data sets (first: "
+        f"{shown(differences.datasets[int(np.argmax(constant))])!r}): the statistic is infinite, or 0 where the mean is 0 "
+        "too.",
+    )
+    note.warn(stacklevel=4)
+    return (*notes, note.message)
+
+
+def _scipy_test(
+    name: str,
+    test: Callable[[FloatArray, FloatArray], tuple[float, float, float]],
+    x: Any,
+    y: Any,
+    alternative: str,
+    left: str | None,
+    right: str | None,
+    higher_is_better: bool,
+    needs_variation: bool = True,
+) -> FrequentistResult:
+    """Apply a test of scipy to the left and right scores of each data set; its df is NaN where there is no variation."""
+    check_alternative(alternative)
+    differences, single = as_pairs(x, y, left=left, right=right, higher_is_better=higher_is_better)
+    need_scores(differences, 2, name)
+    pairs = scores_of(differences)
+    statistic, df, p = np.array([test(*pairs[dataset]) for dataset in differences.datasets]).T
+    constant = np.isnan(df) & needs_variation
+    plain = Given(differences, single).plain
+    return FrequentistResult(
+        test=name,
+        statistic=plain(statistic),
+        df=None if np.isnan(df).all() else plain(df),
+        p=plain(p),
+        alternative=alternative,
+        algorithms=(differences.left, differences.right),
+        datasets=differences.datasets,
+        notes=_notes(differences, constant),
+    )
+
+
+def _constant(difference: float, size: float, alternative: str) -> tuple[float, float, float]:
+    """Statistic, df and p where nothing varies: the limit of a small variance; 0 up to rounding is 0."""
+    statistic = math.copysign(math.inf, difference) if abs(difference) > ROUNDING * size else 0.0
+    return statistic, math.nan, float(t_p_value(np.array(statistic), math.inf, alternative))

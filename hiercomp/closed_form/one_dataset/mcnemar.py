@@ -1,0 +1,163 @@
+"""McNemar's test of two algorithms on the same test cases."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiercomp.closed_form.inputs import as_pairs, is_table, refuse_masked
+from hiercomp.closed_form.one_dataset.frequentist import FrequentistResult
+from hiercomp.errors import ArgumentError, ScoreTableError
+from hiercomp.scores.differences import PairedDifferences
+from hiercomp.scores.table import shown
+
+McNemarMethod: TypeAlias = Literal["exact", "chi2", "chi2_corrected"]
+
+NAMES = {
+    "exact": "McNemar's test (exact binomial)",
+    "chi2": "McNemar's test (chi-squared)",
+    "chi2_corrected": "McNemar's test (chi-squared with continuity correction)",
+}
+
+
+def mcnemar(
+    x: Any,
+    y: Any = None,
+    *,
+    method: McNemarMethod = "exact",
+    left: str | None = None,
+    right: str | None = None,
+) -> FrequentistResult:
+    """McNemar's test: do two algorithms err equally often on the same cases?
+
+    Only the cases on which one algorithm alone is right matter. If both err equally often, each of these is equally
+    likely to be either's. The computation is ``statsmodels.stats.contingency_tables.mcnemar``.
+
+    Parameters
+    ----------
+    x, y : array_like
+        x alone: the number of cases as a 2 x 2 table ``[[both right, only left right], [only right algorithm right, both
+        wrong]]``, or these four numbers in that order in one sequence. x and y: whether the left and the right algorithm
+        is right (1 or True) or wrong (0 or False), case by case; one row for each data set if there are several. Or x
+        alone: `PairedDifferences` or a tidy table whose scores are all 0 or 1, a fold being a case.
+    method : {"exact", "chi2", "chi2_corrected"}
+        Binomial probabilities; (b - c)^2 / (b + c) compared with chi-squared of one degree of freedom; or
+        (abs(b - c) - 1)^2 / (b + c), where b and c are the cases on which only the left and only the right algorithm is
+        right.
+    left, right : str, optional
+        The algorithms: which two of a table, or what to call them.
+
+    Returns
+    -------
+    FrequentistResult
+        The statistic has no sign: the smaller of b and c where the test is exact, else the chi-squared. Where no case is
+        right for one algorithm only it is 0 and p is 1. With the continuity correction b = c gives 1 / (b + c), not 0.
+
+    Raises
+    ------
+    ScoreTableError
+        If the counts are not whole numbers of at least 0, or a score is neither 0 nor 1.
+    ArgumentError
+        If the method is none of the three.
+
+    References
+    ----------
+    McNemar, Psychometrika 12 (1947); Dietterich, "Approximate statistical tests for comparing supervised classification
+    learning algorithms", Neural Computation 10 (1998), Sect. 3.1.
+
+    Examples
+    --------
+    >>> mcnemar([[4, 2], [1, 3]]).p  # 3 cases differ: 2 (1 + 3) / 2^3
+    1.0
+    >>> round(mcnemar([[40, 14], [3, 6]]).p, 4)
+    0.0127
+    >>> mcnemar([1, 1, 0, 1, 1, 1], [1, 0, 0, 0, 0, 0]).p
+    0.125
+    """
+    from statsmodels.stats.contingency_tables import mcnemar as test_of_table
+
+    if method not in get_args(McNemarMethod):
+        raise ArgumentError(f"method must be 'exact', 'chi2' or 'chi2_corrected', got {method!r}.")
+    datasets: tuple[str, ...] = ("1",)
+    notes: tuple[str, ...] = ()
+    if y is None and not isinstance(x, PairedDifferences) and not is_table(x):
+        tables, single = _table_of_counts(x)[None], True
+        algorithms = (left or "left", right or "right")
+    else:
+        differences, single = as_pairs(_numbers(x), _numbers(y), left=left, right=right)
+        tables = _counted_cases(differences)
+        algorithms, datasets = (differences.left, differences.right), differences.datasets
+        notes = tuple(note.message for note in differences.notes)
+    statistic, p = np.zeros(len(tables)), np.ones(len(tables))
+    for row, table in enumerate(tables):
+        if table[0, 1] + table[1, 0] == 0:  # chi-squared would be 0 / 0
+            continue
+        found = test_of_table(table, exact=method == "exact", correction=method == "chi2_corrected")
+        statistic[row], p[row] = found.statistic, found.pvalue
+    return FrequentistResult(
+        test=NAMES[method],
+        statistic=statistic[0].item() if single else statistic,
+        df=None if method == "exact" else 1.0,
+        p=p[0].item() if single else p,
+        alternative="two-sided",
+        algorithms=algorithms,
+        datasets=datasets,
+        notes=notes,
+    )
+
+
+def _table_of_counts(x: Any) -> NDArray[np.int64]:
+    """The four counts as an array of shape (2, 2)."""
+    refuse_masked(x, "x")
+    try:
+        counts = np.asarray(x)
+    except ValueError:  # ragged
+        counts = np.empty(0)
+    if counts.shape not in ((2, 2), (4,)) or counts.dtype.kind not in "fiu":
+        raise ScoreTableError(
+            "x alone must be the four counts [[both right, only left right], [only right algorithm right, both wrong]]; "
+            "for correctness case by case pass both algorithms' vectors."
+        )
+    with np.errstate(invalid="ignore"):
+        wrong = ~((counts >= 0) & (counts == np.floor(counts)) & (counts < 2**53))
+    if wrong.any():
+        raise ScoreTableError(
+            f"{wrong.sum()} of the 4 counts are not whole numbers of at least 0 (first: {counts[wrong][0]})."
+        )
+    return counts.astype(np.int64).reshape(2, 2)
+
+
+def _numbers(x: Any) -> Any:
+    """Booleans as 0 and 1; anything else as it is."""
+    if x is None or isinstance(x, PairedDifferences) or is_table(x):
+        return x
+    refuse_masked(x, "correctness")
+    if isinstance(x, np.ndarray):
+        return x.astype(int) if x.dtype.kind == "b" else x
+    try:
+        return [row.astype(int) if (row := np.asarray(given)).dtype.kind == "b" else given for given in x]
+    except TypeError:
+        return x
+
+
+def _counted_cases(differences: PairedDifferences) -> NDArray[np.int64]:
+    """Counts of each data set, shape (q, 2, 2), from scores that are 0 or 1."""
+    assert differences.scores is not None
+    pairs = differences.scores
+    sides = {side: pairs[side].to_numpy(float) for side in ("left", "right")}
+    for side, scores in sides.items():
+        wrong = np.flatnonzero((scores != 0) & (scores != 1))
+        if len(wrong):
+            name = differences.left if side == "left" else differences.right
+            raise ScoreTableError(
+                f"McNemar's test needs cases that are right (1) or wrong (0), but {len(wrong)} of {len(scores)} scores of "
+                f"{shown(name)!r} are neither (first: data set {shown(pairs['dataset'].iloc[wrong[0]])!r}, "
+                f"{scores[wrong[0]]:g}). For accuracies of folds use corrected_t_test."
+            )
+    codes = pairs["dataset"].factorize()[0]
+    failed = [sides[side] == 0 for side in ("left", "right")]  # of errors 1 means wrong: b and c change places, no more
+    tables = np.zeros((len(differences.datasets), 2, 2), dtype=np.int64)
+    np.add.at(tables, (codes, failed[0].astype(int), failed[1].astype(int)), 1)
+    return tables

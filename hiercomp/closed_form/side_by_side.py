@@ -1,0 +1,360 @@
+"""Every applicable test's answer beside the hierarchical model's, each with what it does and does not say."""
+
+from __future__ import annotations
+
+import html
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from hiercomp.arguments import whole_number
+from hiercomp.closed_form.across_datasets.bayesian_sign import bayesian_sign_test, bayesian_signed_rank_test
+from hiercomp.closed_form.across_datasets.poisson_binomial import LARGEST_TRINOMIAL, poisson_binomial_test
+from hiercomp.closed_form.across_datasets.signed_rank import sign_test, signed_rank_test
+from hiercomp.closed_form.one_dataset.calibrated import calibrated_test
+from hiercomp.closed_form.one_dataset.correlated_t import correlated_t_test
+from hiercomp.closed_form.one_dataset.five_by_two import five_by_two_cv_f
+from hiercomp.closed_form.one_dataset.frequentist import corrected_t_test, mann_whitney, paired_t_test, welch_t_test
+from hiercomp.document import Presentation
+from hiercomp.errors import HiercompError, HiercompWarning
+from hiercomp.rope import Rope
+from hiercomp.scores.differences import PairedDifferences
+from hiercomp.scores.table import shown
+from hiercomp.wording import counted
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LEVEL = 0.05
+
+
+@dataclass(frozen=True)
+class BaselineRow:
+    """One test's answer.
+
+    Attributes
+    ----------
+    test : str
+    left, rope, right : float or None
+        Probabilities, where the test is Bayesian and speaks of all data sets.
+    p : float or None
+        p-value, where the test is frequentist and speaks of all data sets.
+    says, does_not_say : str
+        What it means, and what is often read into it.
+    """
+
+    test: str
+    left: float | None
+    rope: float | None
+    right: float | None
+    p: float | None
+    says: str
+    does_not_say: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BaselineTable(Presentation):
+    """The answers of all applicable tests.
+
+    Attributes
+    ----------
+    rows : tuple of BaselineRow
+    algorithms : tuple of str
+        The left and the right algorithm.
+    datasets : int
+        Number of data sets.
+    interval : Rope
+        The region of practical equivalence.
+    notes : tuple of str
+        Tests that could not be done, and why.
+    """
+
+    rows: tuple[BaselineRow, ...]
+    algorithms: tuple[str, str]
+    datasets: int
+    interval: Rope
+    notes: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """What was compared."""
+        left, right = map(shown, self.algorithms)
+        return f"All tests, {left} against {right}, {counted(self.datasets, 'data set')}, rope {self.interval}"
+
+    @property
+    def conclusion(self) -> str:
+        """How to read the table."""
+        left, right = map(shown, self.algorithms)
+        return (
+            f"left: {left} better; rope: practically equivalent; right: {right} better. The tests answer different "
+            "questions, and only the hierarchical model speaks of the next data set with a margin."
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each test: left, rope, right, p, says, does_not_say."""
+        import pandas as pd
+
+        columns = ("left", "rope", "right", "p", "says", "does_not_say")
+        rows = [[getattr(row, column) for column in columns] for row in self.rows]
+        frame = pd.DataFrame(rows, columns=list(columns), index=pd.Index([row.test for row in self.rows], name="test"))
+        return frame.astype(dict.fromkeys(("left", "rope", "right", "p"), float))
+
+    def to_dict(self) -> list[dict[str, Any]]:
+        """The rows as plain values, ready for JSON."""
+        return [dict(vars(row)) for row in self.rows]
+
+    def _shown_frame(self) -> pd.DataFrame:
+        """Without the sentences, and without the tests of single data sets, which are all sentence."""
+        numbers = self.to_frame()[["left", "rope", "right", "p"]].notna().any(axis=1)
+        return super()._shown_frame().drop(columns=["says", "does_not_say"])[numbers.to_numpy()]
+
+    def __str__(self) -> str:
+        text = super().__str__().split("\n\nNotes:")
+        lines = [f"  {row.test}: {shown(row.says)} Not: {shown(row.does_not_say)}" for row in self.rows]
+        return "\n\nNotes:".join(["\n".join([text[0], "", "What each says:", *lines]), *text[1:]])
+
+    def _repr_html_(self) -> str:
+        lines = "".join(
+            f"<dt>{html.escape(row.test)}</dt><dd>{html.escape(shown(row.says))} <em>Not:</em> "
+            f"{html.escape(shown(row.does_not_say))}</dd>"
+            for row in self.rows
+        )
+        return f"{super()._repr_html_()}<dl class='hiercomp-tests'>{lines}</dl>"
+
+
+def baseline_table(
+    differences: PairedDifferences,
+    rope: Rope,
+    hierarchical: tuple[float, float, float] | None,
+    *,
+    seed: int = 0,
+) -> BaselineTable:
+    """Run every test that applies to these differences.
+
+    Parameters
+    ----------
+    differences : PairedDifferences
+        With their scores, the tests that need them are done as well.
+    rope : Rope
+    hierarchical : tuple of float or None
+        Probabilities of the hierarchical model; None where it has no verdict.
+    seed : int
+        Of the sampled tests.
+    """
+    seed = whole_number("seed", seed, 0)
+    left, right = shown(differences.left), shown(differences.right)
+    model = hierarchical or (None, None, None)
+    rows = [
+        BaselineRow(
+            "hierarchical model",
+            model[0],
+            model[1],
+            model[2],
+            None,
+            "probability that this is the likeliest outcome on the next data set, beyond the rope."
+            if hierarchical
+            else "no verdict: the computation failed its checks.",
+            "how often the outcome happens.",
+        )
+    ]
+    notes: list[str] = []
+    for name, row in _TESTS.items():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", HiercompWarning)  # the comparison itself gave them
+            try:
+                rows.append(row(_Question(differences, rope, left, right, seed)))
+            except HiercompError as error:
+                notes.append(f"{name}: not applicable. {error}")
+    return BaselineTable(
+        tuple(rows), (differences.left, differences.right), len(differences.datasets), rope, tuple(notes)
+    )
+
+
+@dataclass(frozen=True)
+class _Question:
+    differences: PairedDifferences
+    rope: Rope
+    left: str
+    right: str
+    seed: int
+
+
+def _signed_rank_bayesian(asked: _Question) -> BaselineRow:
+    found = bayesian_signed_rank_test(asked.differences, asked.rope, seed=asked.seed)
+    return BaselineRow(
+        "Bayesian signed-rank",
+        found.left,
+        found.rope,
+        found.right,
+        None,
+        "probability that this region holds most of the (averaged pairs of) data sets' mean differences.",
+        "anything of the uncertainty of each mean, which it takes as exact.",
+    )
+
+
+def _sign_bayesian(asked: _Question) -> BaselineRow:
+    found = bayesian_sign_test(asked.differences, asked.rope, seed=asked.seed)
+    return BaselineRow(
+        "Bayesian sign",
+        found.left,
+        found.rope,
+        found.right,
+        None,
+        "probability that this region is the most frequent one among data sets.",
+        "anything of the sizes of the differences, or of their uncertainty.",
+    )
+
+
+def _trinomial(asked: _Question) -> BaselineRow:
+    sampled = len(asked.differences.datasets) > LARGEST_TRINOMIAL
+    method: Literal["exact", "sampling"] = "sampling" if sampled else "exact"
+    found = poisson_binomial_test(asked.differences, rope=asked.rope, method=method, seed=asked.seed)
+    return BaselineRow(
+        "Poisson-binomial, rope",
+        found.left,
+        found.rope,
+        found.right,
+        None,
+        "probability that this outcome is the most frequent one on these data sets.",
+        "anything of other data sets: it doesn't generalise.",
+    )
+
+
+def _poisson_binomial(asked: _Question) -> BaselineRow:
+    found = poisson_binomial_test(asked.differences)
+    half = f" (exactly half with probability {found.tie:.3g})" if found.tie else ""
+    return BaselineRow(
+        "Poisson-binomial",
+        found.left,
+        None,
+        found.right,
+        None,
+        f"probability of being better on more than half of these data sets{half}.",
+        "whether by a margin that matters, or on other data sets.",
+    )
+
+
+def _correlated(asked: _Question) -> BaselineRow:
+    found = correlated_t_test(asked.differences, rope=asked.rope)
+    left, rope, right = (np.stack([found.left, found.rope, found.right]) > 1 - LEVEL).sum(axis=1)
+    return BaselineRow(
+        "correlated t, each data set",
+        None,
+        None,
+        None,
+        None,
+        f"with probability above {1 - LEVEL:g}, {asked.left} is better on {left}, both are equivalent on {rope} and "
+        f"{asked.right} is better on {right} of {len(asked.differences.datasets)} data sets.",
+        "anything of the data sets together; the rest are undecided.",
+    )
+
+
+def _rejections(asked: _Question, name: str, sign: Any, p: Any, caveat: str) -> BaselineRow:
+    """On how many data sets a two-sided test favours left and right."""
+    sign, rejected = np.atleast_1d(sign), np.atleast_1d(p) < LEVEL
+    return BaselineRow(
+        f"{name}, each data set",
+        None,
+        None,
+        None,
+        None,
+        f"equality is rejected at {100 * LEVEL:g}% in favour of {asked.left} on {(rejected & (sign < 0)).sum()} and of "
+        f"{asked.right} on {(rejected & (sign > 0)).sum()} of {len(rejected)} data sets.",
+        caveat,
+    )
+
+
+def _corrected(asked: _Question) -> BaselineRow:
+    found = corrected_t_test(asked.differences)
+    return _rejections(
+        asked, "corrected t", found.statistic, found.p, "that the others are equivalent, or that the margins matter."
+    )
+
+
+def _calibrated(asked: _Question) -> BaselineRow:
+    found = calibrated_test(asked.differences)
+    return _rejections(
+        asked,
+        "calibrated t, 10 df",
+        found.statistic,
+        found.p,
+        "that the others are equivalent, or that the margins matter.",
+    )
+
+
+def _paired(asked: _Question) -> BaselineRow:
+    found = paired_t_test(asked.differences)
+    caveat = "what it seems to: folds are correlated, and it rejects far too often."
+    return _rejections(asked, "paired t", found.statistic, found.p, caveat)
+
+
+def _welch(asked: _Question) -> BaselineRow:
+    found = welch_t_test(asked.differences)
+    return _rejections(
+        asked,
+        "Welch's t",
+        found.statistic,
+        found.p,
+        "much: it ignores that folds are paired and that they are correlated.",
+    )
+
+
+def _mann_whitney(asked: _Question) -> BaselineRow:
+    found = mann_whitney(asked.differences)
+    sign = np.sign(asked.differences.mean)
+    return _rejections(
+        asked, "Mann-Whitney U", sign, found.p, "much: it ignores that folds are paired and that they are correlated."
+    )
+
+
+def _five_by_two(asked: _Question) -> BaselineRow:
+    found = five_by_two_cv_f(asked.differences)
+    sign = np.sign(asked.differences.mean)
+    return _rejections(asked, "5x2 cv F", sign, found.p, "that the others are equivalent, or that the margins matter.")
+
+
+def _signed_rank(asked: _Question) -> BaselineRow:
+    found = signed_rank_test(asked.differences)
+    return BaselineRow(
+        "Wilcoxon signed-rank",
+        None,
+        None,
+        None,
+        found.p,
+        "how surprising the mean differences would be if both were equally good over data sets.",
+        "the probability that they are, or whether the margin matters; with enough data sets it always rejects.",
+    )
+
+
+def _sign(asked: _Question) -> BaselineRow:
+    found = sign_test(asked.differences)
+    wins = f"{asked.left} wins {found.left_wins}, {asked.right} {found.right_wins}, {found.ties} tied: "
+    return BaselineRow(
+        "sign test",
+        None,
+        None,
+        None,
+        found.p,
+        f"{wins}how surprising these wins would be if both were equally good.",
+        "anything of the sizes of the differences.",
+    )
+
+
+_TESTS: dict[str, Callable[[_Question], BaselineRow]] = {
+    "Bayesian signed-rank": _signed_rank_bayesian,
+    "Bayesian sign": _sign_bayesian,
+    "Poisson-binomial, rope": _trinomial,
+    "Poisson-binomial": _poisson_binomial,
+    "Wilcoxon signed-rank": _signed_rank,
+    "sign test": _sign,
+    "correlated t": _correlated,
+    "corrected t": _corrected,
+    "calibrated t": _calibrated,
+    "5x2 cv F": _five_by_two,
+    "paired t": _paired,
+    "Welch's t": _welch,
+    "Mann-Whitney U": _mann_whitney,
+}

@@ -1,0 +1,363 @@
+"""A cross-validation written down as a TOML file: estimators by import path, data as files."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import tomllib
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hiercomp.crossval.cells import told
+from hiercomp.errors import ArgumentError, ScoreFileError
+from hiercomp.files.reading.score_files import names_as_text, read_score_file
+from hiercomp.scores.cell_values import DECIMAL, MISSING_TEXT
+from hiercomp.scores.table import first_names, nearest_name, shown, shown_value
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ALLOWED_PACKAGES = ("sklearn",)
+KEYS = ("seed", "scoring", "checkpoint", "output", "one_hot", "cv", "estimators", "data")
+DATA_KEYS = ("file", "target", "drop", "groups")
+ESTIMATOR_KEYS = ("class", "parameters", "steps")
+
+
+@dataclass(frozen=True)
+class CrossValidationPlan:
+    """What a plan file asks for, ready for `hiercomp.cross_validate_all`.
+
+    Attributes
+    ----------
+    estimators : dict from name to estimator
+    data : dict from name to function
+        Each reads its file when it is called.
+    cv : splitter or None
+        None is the default of `cross_validate_all`.
+    scoring : str or list of str
+    seed : int
+    checkpoint, output : Path or None
+    files : tuple of Path
+        Those of the data.
+    """
+
+    estimators: dict[str, Any]
+    data: dict[str, Callable[[], tuple[Any, ...]]]
+    cv: Any
+    scoring: str | list[str]
+    seed: int
+    checkpoint: Path | None
+    output: Path | None
+    files: tuple[Path, ...]
+
+
+def read_plan(path: str | Path, *, allow: Sequence[str] = ()) -> CrossValidationPlan:
+    r"""Read a plan; nothing in it is executed, and classes come from packages that are allowed only.
+
+    Parameters
+    ----------
+    path : str or Path
+        A TOML file; files that it names are relative to its folder.
+    allow : sequence of str
+        Packages, besides scikit-learn, whose estimators may be imported.
+
+    Returns
+    -------
+    CrossValidationPlan
+
+    Raises
+    ------
+    ScoreFileError
+        If the file is missing or not TOML, or a file of data is missing.
+    ArgumentError
+        If a key or value is not known, or a class is not allowed or not an estimator.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> text = '''
+    ... scoring = "accuracy"
+    ... [cv]
+    ... splitter = "RepeatedStratifiedKFold"
+    ... n_splits = 5
+    ... n_repeats = 2
+    ... [estimators.tree]
+    ... class = "sklearn.tree.DecisionTreeClassifier"
+    ... parameters = { max_depth = 3 }
+    ... [data.small]
+    ... file = "small.csv"
+    ... target = "y"
+    ... '''
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "small.csv").write_text("x,y\n1,a\n")
+    ...     _ = Path(folder, "plan.toml").write_text(text)
+    ...     plan = read_plan(f"{folder}/plan.toml")
+    >>> plan.estimators
+    {'tree': DecisionTreeClassifier(max_depth=3)}
+    """
+    path = Path(path)
+    content = _parsed(path)
+    _only(content, KEYS, "the plan")
+    allowed = {*ALLOWED_PACKAGES, *(_package(name) for name in allow)}
+    estimators = {
+        name: _estimator(f"estimators.{shown(name)}", table, allowed)
+        for name, table in _tables(content, "estimators", path).items()
+    }
+    if content.get("one_hot", False) is True:
+        estimators = {name: _one_hot(estimator) for name, estimator in estimators.items()}
+    elif content.get("one_hot", False) is not False:
+        raise ArgumentError(f"one_hot must be true or false, got {shown_value(content['one_hot'])}.")
+    data = {
+        name: _source(f"data.{shown(name)}", table, path.parent, content.get("one_hot", False))
+        for name, table in _tables(content, "data", path).items()
+    }
+    named: dict[str, Path | None] = {}
+    for key in ("checkpoint", "output"):
+        value = content.get(key)
+        if value is not None and (not isinstance(value, str) or not value):
+            raise ArgumentError(f"{key} must be the name of a file, got {shown_value(value)}.")
+        named[key] = None if value is None else path.parent / value
+    return CrossValidationPlan(
+        estimators=estimators,
+        data=data,
+        cv=_splitter(content["cv"]) if "cv" in content else None,
+        scoring=_scoring(content.get("scoring", "accuracy")),
+        seed=content.get("seed", 0),
+        checkpoint=named["checkpoint"],
+        output=named["output"],
+        files=tuple(path.parent / table["file"] for table in content["data"].values()),
+    )
+
+
+def read_data(path: Path, target: str, drop: Sequence[str], groups: str | None, *, text: bool) -> tuple[Any, ...]:
+    """Features, target and, where named, groups of one file.
+
+    Parameters
+    ----------
+    path : Path
+        CSV (also compressed) or Parquet.
+    target : str
+        Column of the classes or values.
+    drop : sequence of str
+        Columns that are no features.
+    groups : str or None
+        Column of the groups, for splitters that want them.
+    text : bool
+        Whether features may be text; else they are refused by name.
+    """
+    # the target's cells stay text, so that 001 is not 1, nor NA nothing
+    frame = names_as_text(read_score_file(path, {"dataset": target}))
+    taken = [target, *drop] if groups is None else [target, *drop, groups]
+    for name in taken:
+        if name not in frame:
+            known = [str(column) for column in frame.columns]
+            raise ArgumentError(
+                f"{shown(path)} has no column {shown(name)!r}.{nearest_name(name, known)} Its columns are: "
+                f"{first_names(known)}."
+            )
+    _refuse_marks(path, frame[target])
+    empty = int((frame[target].isna() | (frame[target].astype(str).str.strip() == "")).sum())
+    if empty:
+        raise ArgumentError(f"{shown(path)}: the target {shown(target)!r} is empty in {empty} of {len(frame)} rows.")
+    features = frame.drop(columns=taken).apply(_numbers)
+    if features.shape[1] == 0:
+        raise ArgumentError(f"{shown(path)} has no column left that is a feature.")
+    if not text:
+        _refuse_text(path, features)
+    parts = (features, _numbers(frame[target]).to_numpy())
+    return parts if groups is None else (*parts, frame[groups].to_numpy())
+
+
+def _numbers(column: pd.Series) -> pd.Series:
+    """As numbers where every filled cell is one and no two texts become the same."""
+    import pandas as pd
+
+    if column.dtype.kind not in "OTU" and str(column.dtype) not in ("string", "str"):
+        return column
+    text = column.astype(str).str.strip()
+    filled = text[(text != "") & column.notna()]
+    if len(filled) == 0 or not filled.map(DECIMAL.fullmatch).astype(bool).all():
+        return column
+    numbers = pd.to_numeric(text.where(column.notna() & (text != "")), errors="coerce")
+    return numbers if numbers.nunique() == filled.nunique() else column
+
+
+def _refuse_marks(path: Path, target: pd.Series) -> None:
+    """Numbers with a mark such as NA among them, which would turn all of them into classes."""
+    marks = target.astype(str).str.strip().str.casefold().isin(MISSING_TEXT - {""}) & target.notna()
+    if marks.any() and not marks.all() and _numbers(target[~marks]).dtype.kind in "iuf":
+        raise ArgumentError(
+            f"{shown(path)}: the target {shown(target.name)!r} is {shown(target[marks].iloc[0])!r} in {int(marks.sum())} of "
+            f"{len(target)} rows and a number in the others. Leave these rows out."
+        )
+
+
+def _parsed(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ScoreFileError(f"{shown(path)}: there is no such file.") from None
+    except OSError as error:
+        raise ScoreFileError(f"{shown(path)} can't be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise ScoreFileError(f"{shown(path)} is not UTF-8 text (byte {error.start}).") from error
+    except (ValueError, RecursionError) as error:  # of tomllib, and of int() for thousands of digits
+        raise ScoreFileError(f"{shown(path)} is not TOML: {shown(error)}.") from error
+
+
+def _tables(content: Mapping[str, Any], key: str, path: Path) -> dict[str, Any]:
+    tables = content.get(key)
+    if not isinstance(tables, dict) or not tables or not all(isinstance(table, dict) for table in tables.values()):
+        raise ArgumentError(f"{shown(path)} needs at least one table [{key}.NAME].")
+    return tables
+
+
+def _only(table: Mapping[str, Any], keys: Sequence[str], where: str) -> None:
+    for key in table:
+        if key not in keys:
+            raise ArgumentError(
+                f"{where} has an unknown key {shown(key)!r}.{nearest_name(key, keys)} It may have: {', '.join(keys)}."
+            )
+
+
+def _package(name: str) -> str:
+    if not name.isidentifier():
+        raise ArgumentError(f"A package to allow must be a name such as xgboost, got {shown(name)!r}.")
+    return name
+
+
+def _estimator(where: str, table: Any, allowed: Collection[str]) -> Any:
+    """An estimator from a table with a class and its parameters, or a pipeline from steps."""
+    from sklearn.pipeline import make_pipeline
+
+    if not isinstance(table, dict):
+        raise ArgumentError(f"{where} must be a table with a class, got {shown_value(table)}.")
+    _only(table, ESTIMATOR_KEYS, where)
+    if ("class" in table) == ("steps" in table):
+        raise ArgumentError(f"{where} must have either a class or steps.")
+    if "steps" in table:
+        steps = table["steps"]
+        if not isinstance(steps, list) or not steps or "parameters" in table:
+            raise ArgumentError(f"{where}: steps must be a list of tables with a class each, and take no parameters.")
+        return make_pipeline(*(_estimator(f"{where}.steps[{i}]", step, allowed) for i, step in enumerate(steps)))
+    given = table.get("parameters", {})
+    if not isinstance(given, dict):
+        raise ArgumentError(f"{where}: parameters must be a table, got {shown_value(given)}.")
+    kind = _class(where, table["class"], allowed)
+    if "memory" in given:  # joblib would unpickle what lies in that folder
+        raise ArgumentError(f"{where}: a plan can't set memory, a folder from which results are loaded.")
+    parameters = {
+        name: _estimator(f"{where}.parameters.{shown(name)}", value, allowed)
+        if isinstance(value, dict) and ("class" in value or "steps" in value)
+        else value
+        for name, value in given.items()
+    }
+    try:
+        return kind(**parameters)
+    except Exception as error:  # whatever a constructor raises
+        raise ArgumentError(
+            f"{where}: {table['class']} can't be made with these parameters: {told(error)}.{_meant(kind, given)}"
+        ) from error
+
+
+def _class(where: str, name: Any, allowed: Collection[str]) -> Any:
+    """A class by its import path; the package is checked before anything is imported."""
+    if not isinstance(name, str) or "." not in name or not all(part.isidentifier() for part in name.split(".")):
+        raise ArgumentError(f"{where}: class must be an import path such as sklearn.svm.SVC, got {shown_value(name)}.")
+    package = name.split(".")[0]
+    if package not in allowed:
+        raise ArgumentError(
+            f"{where}: {shown(name)} is not from an allowed package ({', '.join(sorted(allowed))}). If you trust "
+            f"{package!r}, pass --allow {package}."
+        )
+    module, _, attribute = name.rpartition(".")
+    try:
+        holder = importlib.import_module(module)
+    except Exception as error:  # whatever the module raises
+        raise ArgumentError(f"{where}: {shown(name)} can't be imported: {told(error)}.") from error
+    try:
+        found = getattr(holder, attribute)
+    except Exception as error:
+        hint = nearest_name(attribute, [known for known in dir(holder) if not known.startswith("_")])
+        raise ArgumentError(f"{where}: {shown(name)} can't be imported: {told(error)}.{hint}") from error
+    is_estimator = isinstance(found, type) and all(hasattr(found, method) for method in ("fit", "get_params"))
+    if not is_estimator or found.__module__.split(".")[0] not in allowed:
+        raise ArgumentError(f"{where}: {shown(name)} is not an estimator, a class with fit and get_params.")
+    return found
+
+
+def _meant(kind: Any, given: Mapping[str, Any]) -> str:
+    """What a misspelt parameter may have been."""
+    try:
+        known = list(inspect.signature(kind).parameters)
+    except ValueError:  # a class written in C
+        return ""
+    return "".join(nearest_name(name, known) for name in given if name not in known)
+
+
+def _one_hot(estimator: Any) -> Any:
+    """The estimator behind an encoding of every feature that is text."""
+    from sklearn.compose import make_column_selector, make_column_transformer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder
+
+    text = make_column_selector(dtype_exclude="number")
+    encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+    return make_pipeline(make_column_transformer((encoder, text), remainder="passthrough"), estimator)
+
+
+def _splitter(table: Any) -> Any:
+    from sklearn import model_selection
+
+    if not isinstance(table, dict) or not isinstance(table.get("splitter"), str):
+        raise ArgumentError("[cv] must have a splitter, the name of a class of sklearn.model_selection.")
+    known = [
+        name for name, kind in vars(model_selection).items() if hasattr(kind, "get_n_splits") and name[0].isupper()
+    ]
+    name = table["splitter"]
+    if name not in known:
+        raise ArgumentError(f"[cv]: splitter {shown(name)!r} is not known.{nearest_name(name, known)}")
+    try:
+        return getattr(model_selection, name)(**{key: value for key, value in table.items() if key != "splitter"})
+    except Exception as error:  # whatever a constructor raises
+        hint = _meant(getattr(model_selection, name), {key: None for key in table if key != "splitter"})
+        raise ArgumentError(f"[cv]: {name} can't be made with these parameters: {told(error)}.{hint}") from error
+
+
+def _scoring(value: Any) -> str | list[str]:
+    names = value if isinstance(value, list) else [value]
+    if not names or not all(isinstance(name, str) for name in names):
+        raise ArgumentError(f"scoring must be the name of a scorer or a list of names, got {shown_value(value)}.")
+    return value  # type: ignore[no-any-return]
+
+
+def _source(where: str, table: Mapping[str, Any], folder: Path, text: bool) -> Callable[[], tuple[Any, ...]]:
+    _only(table, DATA_KEYS, where)
+    for key in ("file", "target"):
+        if not isinstance(table.get(key), str):
+            raise ArgumentError(f"{where} must have a {key}, a text; got {shown_value(table.get(key))}.")
+    drop, groups = table.get("drop", []), table.get("groups")
+    if not isinstance(drop, list) or not all(isinstance(name, str) for name in drop):
+        raise ArgumentError(f"{where}: drop must be a list of columns, got {shown_value(drop)}.")
+    if groups is not None and not isinstance(groups, str):
+        raise ArgumentError(f"{where}: groups must be the name of a column, got {shown_value(groups)}.")
+    path = folder / table["file"]
+    try:
+        found = path.is_file()
+    except OSError:  # a name too long for a file
+        found = False
+    if not found:
+        raise ScoreFileError(f"{where}: there is no file {shown(path)}.")
+    return partial(read_data, path, table["target"], drop, groups, text=text)
+
+
+def _refuse_text(path: Path, features: pd.DataFrame) -> None:
+    text = [str(name) for name, kind in features.dtypes.items() if kind.kind not in "biuf"]
+    if text:
+        raise ArgumentError(
+            f"{shown(path)}: {len(text)} features are not numbers ({first_names(text)}). Write one_hot = true into the plan "
+            "to turn text into indicator columns, or leave them out with drop."
+        )

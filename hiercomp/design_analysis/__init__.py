@@ -1,1 +1,0 @@
-"""How many data sets and runs a comparison needs."""

@@ -1,0 +1,1 @@
+"""Deterministic integration of the posterior on a grid."""

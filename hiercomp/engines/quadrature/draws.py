@@ -1,0 +1,114 @@
+"""Independent draws of every parameter from a grid of the posterior."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiercomp.engines.quadrature.grid import FineGrid, PosteriorGrid
+from hiercomp.engines.quadrature.likelihood import MeanIntegrals, MeanLikelihood
+
+FloatArray = NDArray[np.float64]
+
+CELLS = 128  # of sigma0 and of nu, each; draws are uniform within a cell
+BISECTIONS = 25  # of a cell of delta0
+MEAN_STEP = 0.12  # between the nodes of delta_i
+PAIRS_AT_ONCE = 50_000
+
+
+def population_draws(grid: PosteriorGrid, count: int, generator: np.random.Generator) -> dict[str, FloatArray]:
+    """Draws of delta0, sigma0 and, of a Student-t population, nu; each of shape (count,)."""
+    fine = FineGrid.even(grid, CELLS)
+    mass = np.cumsum(fine.pair_mass)
+    pair = np.minimum(np.searchsorted(mass, generator.random(count) * mass[-1], side="right"), len(mass) - 1)
+    problem, support = grid.problem, grid.support
+    nu_cells, sigma0_cells = fine.shape
+    first, last = support.nu
+    nu_place = first + (last - first) * (pair // sigma0_cells + generator.random(count)) / nu_cells
+    relative = -1 + 2 * (pair % sigma0_cells + generator.random(count)) / sigma0_cells
+    lower, upper = support.ends(nu_place)
+    found = {"sigma0": problem.sigma0(lower + (upper - lower) * (1 + relative) / 2)}
+    if problem.nu_prior is not None:
+        found["nu"] = np.maximum(problem.nu(nu_place), np.nextafter(problem.priors.nu_lower, np.inf))
+    return {"delta0": _delta0_draws(fine, pair, generator)} | found
+
+
+def _delta0_draws(fine: FineGrid, pair: NDArray[np.intp], generator: np.random.Generator) -> FloatArray:
+    """delta0 given the pair: its distribution function inverted by bisection, from the cell between two nodes on."""
+    at, bound = fine.only(pair), fine.grid.problem.delta0_bound
+    wanted = generator.random(len(pair)) * at.pair_mass
+    edges = np.clip(at.delta0, -bound, bound)
+    rows, low_cell, high_cell = np.arange(len(pair)), np.zeros(len(pair), int), np.full(len(pair), edges.shape[1] - 1)
+    while (high_cell - low_cell).max() > 1:
+        middle_cell = (low_cell + high_cell) // 2
+        short = at.mass_below(edges[rows, middle_cell][:, None])[:, 0] < wanted
+        low_cell, high_cell = np.where(short, middle_cell, low_cell), np.where(short, high_cell, middle_cell)
+    low, high = edges[rows, low_cell], edges[rows, high_cell]
+    for _ in range(BISECTIONS):
+        middle = (low + high) / 2
+        short = at.mass_below(middle[:, None])[:, 0] < wanted
+        low, high = np.where(short, middle, low), np.where(short, high, middle)
+    return np.asarray((low + high) / 2)
+
+
+def dataset_draws(
+    likelihood: MeanLikelihood, population: dict[str, FloatArray], generator: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    """Draws of delta_i and sigma_i given those of the population, each of shape (draws, q)."""
+    delta0, sigma0 = population["delta0"], population["sigma0"]
+    nu = population.get("nu", np.full(len(delta0), np.inf))
+    delta = np.empty((len(delta0), len(likelihood.n)))
+    chosen = np.arange(len(likelihood.n))
+    for rows in _batches(len(delta0), max(1, PAIRS_AT_ONCE // len(chosen))):
+        integrals = MeanIntegrals.of(likelihood, chosen, delta0[rows], sigma0[rows], nu[rows], MEAN_STEP)
+        offset = np.empty(len(integrals.count))
+        order = np.argsort(integrals.count, kind="stable")
+        level = generator.random(len(order))
+        for part in _batches(len(order), 1000):
+            some = order[part]
+            offset[some] = _inverse(*_node_masses(integrals, some), level[some])
+        delta[rows] = delta0[rows, None] + (offset * integrals.side).reshape(integrals.shape)
+    return delta, _sigma_draws(likelihood, delta, generator)
+
+
+def _node_masses(integrals: MeanIntegrals, some: NDArray[np.intp]) -> tuple[FloatArray, FloatArray]:
+    nodes = integrals.nodes(some)
+    return nodes.offset, np.exp(nodes.log_density) * nodes.weight
+
+
+def _inverse(places: FloatArray, mass: FloatArray, level: FloatArray) -> FloatArray:
+    """Places at which the masses at the nodes, joined by straight lines, reach a share ``level`` of their sum."""
+    cells = (mass[:, 1:] + mass[:, :-1]) / 2
+    total = np.cumsum(cells, axis=1)
+    wanted = level * total[:, -1]
+    rows = np.arange(len(level))
+    cell = np.minimum((total < wanted[:, None]).sum(axis=1), cells.shape[1] - 1)
+    rest = wanted - (total[rows, cell] - cells[rows, cell])
+    first, last = mass[rows, cell], mass[rows, cell + 1]
+    # first s + (last - first) s^2 / 2 = rest, in the form that does not cancel
+    root = np.sqrt(np.maximum(first**2 + 2 * (last - first) * rest, 0.0))
+    share = np.clip(2 * rest / np.maximum(first + root, np.finfo(float).tiny), 0, 1)
+    start, end = places[rows, cell], places[rows, cell + 1]
+    return np.asarray(start + share * (end - start))
+
+
+def _sigma_draws(likelihood: MeanLikelihood, delta: FloatArray, generator: np.random.Generator) -> FloatArray:
+    """sigma_i given delta_i: Q / (2 sigma_i^2) has a Gamma distribution, cut off by the bound of sigma_i."""
+    from scipy import special
+
+    n, rho = likelihood.n, likelihood.rho
+    quadratic = likelihood.sum_of_squares / (1 - rho) + n * (likelihood.mean - delta) ** 2 / (1 + (n - 1) * rho)
+    half = np.broadcast_to((n - 1) / 2, delta.shape)
+    smallest = quadratic / (2 * likelihood.sigma_upper**2)
+    drawn = generator.standard_gamma(half)
+    outside = drawn < smallest
+    if outside.any():
+        upper = special.gammaincc(half[outside], smallest[outside])
+        drawn[outside] = special.gammainccinv(half[outside], upper * generator.random(int(outside.sum())))
+    return np.asarray(np.sqrt(quadratic / (2 * np.maximum(drawn, smallest))))
+
+
+def _batches(count: int, size: int) -> Iterator[slice]:
+    return (slice(start, start + size) for start in range(0, count, size))

@@ -1,0 +1,354 @@
+"""The posterior of (delta0, sigma0, nu) on a grid: a log likelihood at few nodes, integrals over many."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiercomp.engines.quadrature.axes import (
+    ChebyshevAxis,
+    SplineAxis,
+    StretchedLine,
+    cumulative,
+    cumulative_at,
+    gauss_legendre,
+)
+from hiercomp.engines.quadrature.likelihood import MeanLikelihood
+from hiercomp.engines.quadrature.support import Problem, Support
+
+FloatArray = NDArray[np.float64]
+
+FINE_NODES = (60, 36, 161)  # of sigma0, nu and delta0
+USUAL_LENGTH = 4.0  # of sigma0's axis; a longer one has more fine nodes
+SMOOTH_NODES = (28, 28, 161)  # for integrands without a kink
+FINE_FOR_NODE = 4  # of delta0 where its axis is stretched
+MANY_DATASETS = 80  # from here on fewer nodes do, if delta0 is centred exactly
+VERY_MANY_DATASETS = 500  # from here on an approximate centre of delta0 is many standard errors off
+GRID_STEP = 0.4  # between the nodes of delta_i; its error of 1e-5 of a likelihood is nearly the same all over the grid
+NEWTON_STEPS, LONGEST_STEP = 2, 20.0
+STEPS = 20  # of the iteration for the conditional centre of delta0
+COARSER = 0.75  # share of the fine nodes that the coarser integration takes
+
+
+@dataclass(frozen=True, eq=False)
+class PosteriorGrid:
+    """Log likelihood on the product of three axes, and what follows from it.
+
+    delta0 is ``centre`` + ``scale`` times its axis's value, so that its nodes follow the conditional posterior.
+
+    Attributes
+    ----------
+    problem : Problem
+    support : Support
+    sigma0_axis : ChebyshevAxis or SplineAxis
+    nu_axis : ChebyshevAxis
+        Of the relative place between the ends of sigma0, and of the place on nu's axis.
+    delta0_axis : ChebyshevAxis or StretchedLine
+    centre, log_scale : ndarray, shape (sigma0 nodes, nu nodes)
+    log_likelihood : ndarray, shape (sigma0 nodes, nu nodes, delta0 nodes)
+    fineness : tuple of float
+        By which the usual numbers of fine nodes of sigma0, nu and delta0 are multiplied.
+    """
+
+    problem: Problem
+    support: Support
+    sigma0_axis: ChebyshevAxis | SplineAxis
+    nu_axis: ChebyshevAxis
+    delta0_axis: ChebyshevAxis | StretchedLine
+    centre: FloatArray
+    log_scale: FloatArray
+    log_likelihood: FloatArray
+    fineness: tuple[float, float, float] = (1.0, 1.0, 1.0)
+
+    @classmethod
+    def computed(
+        cls,
+        problem: Problem,
+        support: Support,
+        sigma0_count: int,
+        nu_count: int,
+        delta0_axis: ChebyshevAxis | StretchedLine,
+        fineness: tuple[float, float, float] = (1.0, 1.0, 1.0),
+    ) -> PosteriorGrid:
+        """Compute the log likelihood at every node."""
+        stretched = isinstance(delta0_axis, StretchedLine)
+        sigma0_axis = (SplineAxis if stretched else ChebyshevAxis)(-1.0, 1.0, sigma0_count)
+        nu_axis = ChebyshevAxis(*support.nu, nu_count)
+        sigma0 = problem.sigma0(support.sigma0_place(sigma0_axis.nodes, nu_axis.nodes))
+        nu = np.broadcast_to(problem.nu(nu_axis.nodes), sigma0.shape)
+        if isinstance(delta0_axis, StretchedLine):
+            centre, log_scale = np.zeros(sigma0.shape), np.zeros(sigma0.shape)
+            relative = delta0_axis.delta0(delta0_axis.nodes)
+        else:
+            if len(problem.likelihood.n) < MANY_DATASETS:
+                centre, scale = conditional_moments(problem.likelihood, sigma0, nu)
+            else:
+                centre, scale, _ = refined_moments(problem.likelihood, sigma0, nu)
+            log_scale = np.log(scale)
+            relative = delta0_axis.nodes
+        delta0 = centre[..., None] + np.exp(log_scale)[..., None] * relative
+        log_likelihood = problem.likelihood.log_marginal(delta0, sigma0[..., None], nu[..., None], step=GRID_STEP)
+        values = log_likelihood.reshape(delta0.shape)
+        return cls(problem, support, sigma0_axis, nu_axis, delta0_axis, centre, log_scale, values, fineness)
+
+
+@dataclass(frozen=True, eq=False)
+class FineGrid:
+    """Posterior weights on many nodes.
+
+    Attributes
+    ----------
+    grid : PosteriorGrid
+    sigma0, nu : ndarray, shape (pairs,)
+        One entry for each pair of a sigma0 and a nu.
+    shape : tuple of int
+        Number of values of nu and of sigma0.
+    centre, scale : ndarray, shape (pairs,)
+        delta0 is centre + scale times the relative place.
+    first, spacing : float
+        Of the equally spaced nodes of the axis of delta0.
+    density : ndarray, shape (pairs, nodes)
+        Joint density by the axis of delta0, times the pair's weight; relative to exp(``log_peak``).
+    sums : ndarray, shape (pairs, nodes)
+        Its integral from the first node on.
+    log_peak : float
+    """
+
+    grid: PosteriorGrid
+    sigma0: FloatArray
+    nu: FloatArray
+    shape: tuple[int, int]
+    centre: FloatArray
+    scale: FloatArray
+    first: float
+    spacing: float
+    density: FloatArray
+    sums: FloatArray
+    log_peak: float
+
+    @classmethod
+    def of(
+        cls,
+        grid: PosteriorGrid,
+        half_width: float | None = None,
+        coarse: tuple[bool, bool, bool] = (False, False, False),
+    ) -> FineGrid:
+        """Interpolate the log likelihood of a grid and multiply it by the priors.
+
+        Some megabytes, so that it is made anew where it is needed and not kept.
+
+        Parameters
+        ----------
+        grid : PosteriorGrid
+        half_width : float, optional
+            Of the rope. For each nu the nodes of sigma0 are split where the rope stops being the most probable region for
+            any delta0: the indicators' integrals have a kink there. None is for smooth integrands, which need fewer nodes.
+        coarse : tuple of bool
+            Whether sigma0, nu and delta0 get fewer nodes, and interpolation of a lower degree.
+        """
+        problem = grid.problem
+        wanted = SMOOTH_NODES if half_width is None else FINE_NODES
+        factors = [(COARSER if less else 1.0) * more for less, more in zip(coarse, grid.fineness, strict=True)]
+        factors[0] *= max(1.0, grid.support.length / USUAL_LENGTH)
+        sigma0_count, nu_count, delta0_count = (
+            int(factor * count) for factor, count in zip(factors, wanted, strict=True)
+        )
+        if problem.nu_prior is None:
+            nu_places, nu_weight = grid.nu_axis.nodes, np.ones(1)
+        else:
+            nu_places, nu_weight = gauss_legendre(*grid.support.nu, nu_count)
+        if half_width is None:
+            nodes, weights = gauss_legendre(-1.0, 1.0, sigma0_count)
+            relative = np.broadcast_to(nodes, (len(nu_places), sigma0_count))
+            return cls._with_rule(grid, nu_places, relative, weights * nu_weight[:, None], delta0_count, coarse)
+        lower, upper = grid.support.ends(nu_places)
+        kink = np.log(largest_sigma0_of_rope(half_width, problem.nu(nu_places)) + problem.sigma0_offset)
+        split = 2 * np.clip((kink - lower) / (upper - lower), 0, 1) - 1
+        relative, weight = _split_rule(split, sigma0_count)
+        return cls._with_rule(grid, nu_places, relative, weight * nu_weight[:, None], delta0_count, coarse)
+
+    @classmethod
+    def even(cls, grid: PosteriorGrid, cells: int) -> FineGrid:
+        """Equal cells on the axes of sigma0 and nu, each seen from its middle."""
+        middles = -1 + (2 * np.arange(cells) + 1) / cells
+        if grid.problem.nu_prior is None:
+            nu_places = grid.nu_axis.nodes
+        else:
+            first, last = grid.support.nu
+            nu_places = first + (last - first) * (1 + middles) / 2
+        relative = np.broadcast_to(middles, (len(nu_places), cells))
+        weight = np.full(relative.shape, 1.0 / relative.size)
+        return cls._with_rule(grid, nu_places, relative, weight, FINE_NODES[2], (False, False, False))
+
+    @classmethod
+    def _with_rule(
+        cls,
+        grid: PosteriorGrid,
+        nu_places: FloatArray,
+        relative: FloatArray,
+        weight: FloatArray,
+        delta0_count: int,
+        coarse: tuple[bool, bool, bool],
+    ) -> FineGrid:
+        """From places of nu and, for each, relative places of sigma0, with weights of shape (nu, sigma0)."""
+        problem, axis = grid.problem, grid.delta0_axis
+        lower, upper = grid.support.ends(nu_places)
+        nu = problem.nu(nu_places)
+        sigma0 = problem.sigma0(lower[:, None] + (upper - lower)[:, None] * (1 + relative) / 2)
+        # The uniform prior is a constant, and d sigma0 = (sigma0 + c) d log(sigma0 + c)
+        with np.errstate(divide="ignore"):  # nothing on one side of a split
+            log_weight = np.log(weight * (upper - lower)[:, None] / 2 * (sigma0 + problem.sigma0_offset))
+        if problem.nu_prior is not None:
+            log_weight += (problem.nu_prior.log_density(nu) + np.log(problem.nu_slope(nu_places)))[:, None]
+        by_sigma0 = grid.sigma0_axis.interpolation(relative.ravel(), coarse=coarse[0]).reshape(*relative.shape, -1)
+        by_nu = grid.nu_axis.interpolation(nu_places, coarse=coarse[1])
+        first, last = axis.ends
+        if isinstance(axis, StretchedLine):
+            delta0_count = max(delta0_count, FINE_FOR_NODE * (axis.count - 1) + 1)
+        delta0_count = 8 * int(np.ceil((delta0_count - 1) / 8)) + 1  # thinned by 4 or 8, the last node is still there
+        places = np.linspace(first, last, delta0_count)
+        by_delta0 = axis.interpolation(places, coarse=coarse[2])
+        along_nu = np.tensordot(by_nu, grid.log_likelihood @ by_delta0.T, axes=(1, 1))  # (nu, sigma0 nodes, delta0)
+        log_density = (by_sigma0 @ along_nu).reshape(relative.size, -1)
+        centre, log_scale = (
+            (by_sigma0 @ (by_nu @ field.T)[..., None]).ravel() for field in (grid.centre, grid.log_scale)
+        )
+        log_density += (log_weight.ravel() + log_scale)[:, None]
+        if isinstance(axis, StretchedLine):
+            log_density += np.log(axis.slope(axis.delta0(places)))
+        log_peak = float(log_density.max())
+        density = np.exp(log_density - log_peak)
+        spacing = float(places[1] - places[0])
+        return cls(
+            grid, sigma0.ravel(), np.repeat(nu, relative.shape[1]), relative.shape, centre, np.exp(log_scale),
+            first, spacing, density, cumulative(density, spacing), log_peak,
+        )  # fmt: skip
+
+    def only(self, pairs: NDArray[np.intp]) -> FineGrid:
+        """Some of the pairs, as often as they are named."""
+        fields = ("sigma0", "nu", "centre", "scale", "density", "sums")
+        return replace(self, shape=(1, len(pairs)), **{name: getattr(self, name)[pairs] for name in fields})
+
+    def mass_below(self, delta0: FloatArray) -> FloatArray:
+        """Joint mass of each pair and of delta0 between its lower bound and some values.
+
+        Parameters
+        ----------
+        delta0 : ndarray, shape (pairs, values)
+        """
+        bound = self.grid.problem.delta0_bound
+        ends = np.concatenate([np.full((len(delta0), 1), -bound), np.clip(delta0, -bound, bound)], axis=1)
+        masses = cumulative_at(self.places_of(ends), self.first, self.spacing, self.density, self.sums)
+        return np.asarray(masses[:, 1:] - masses[:, :1])
+
+    def places_of(self, delta0: FloatArray) -> FloatArray:
+        """Where values of delta0, shape (pairs, values), lie on its axis."""
+        relative = (delta0 - self.centre[:, None]) / self.scale[:, None]
+        axis = self.grid.delta0_axis
+        return axis.coordinate(relative) if isinstance(axis, StretchedLine) else relative
+
+    @cached_property
+    def places(self) -> FloatArray:
+        """The nodes of the axis of delta0, relative to centre and scale."""
+        return np.asarray(self.first + self.spacing * np.arange(self.density.shape[1]))
+
+    @cached_property
+    def delta0(self) -> FloatArray:
+        """delta0 at every node, shape (pairs, nodes)."""
+        axis = self.grid.delta0_axis
+        relative = axis.delta0(self.places) if isinstance(axis, StretchedLine) else self.places
+        return np.asarray(self.centre[:, None] + self.scale[:, None] * relative)
+
+    @cached_property
+    def pair_mass(self) -> FloatArray:
+        """Mass of each pair of sigma0 and nu, delta0 integrated between its bounds."""
+        bound = np.full((len(self.centre), 1), self.grid.problem.delta0_bound)
+        return self.mass_below(bound)[:, 0]
+
+    @cached_property
+    def expected_delta0(self) -> float:
+        """Posterior mean of delta0, by the trapezoidal rule given each pair."""
+        inside = np.abs(self.delta0) <= self.grid.problem.delta0_bound
+        weight = np.where(inside, self.density, 0.0)
+        weight[:, [0, -1]] /= 2
+        sums = weight.sum(axis=1)
+        means = (weight * self.delta0).sum(axis=1) / np.where(sums > 0, sums, 1.0)
+        return float(means @ self.pair_mass / self.total)
+
+    @cached_property
+    def total(self) -> float:
+        """The whole mass."""
+        return float(self.pair_mass.sum())
+
+    @property
+    def log_marginal_likelihood(self) -> float:
+        """Log of the probability density of all scores' differences."""
+        problem = self.grid.problem
+        priors = np.log(2 * problem.delta0_bound) + np.log(problem.sigma0_upper)
+        return float(np.log(self.total) + self.log_peak - priors)
+
+
+def largest_sigma0_of_rope(half_width: float, nu: FloatArray) -> FloatArray:
+    """Above this sigma0 the rope is not the most probable region, wherever delta0 lies.
+
+    At delta0 in the rope's middle the three regions are equally probable there: the half-width is the 2/3 quantile.
+    """
+    from scipy import special
+
+    quantile = np.where(np.isinf(nu), special.ndtri(2 / 3), special.stdtrit(np.where(np.isinf(nu), 1.0, nu), 2 / 3))
+    return np.asarray(half_width / quantile)
+
+
+def _split_rule(split: FloatArray, count: int) -> tuple[FloatArray, FloatArray]:
+    """Nodes and weights on [-1, 1], half of them on each side of every ``split``, shape (splits, count)."""
+    nodes, weights = gauss_legendre(-1.0, 1.0, count // 2)
+    below, above = ((split - 1) / 2, (split + 1) / 2), ((split + 1) / 2, (1 - split) / 2)
+    return (
+        np.concatenate([middle[:, None] + half[:, None] * nodes for middle, half in (below, above)], axis=1),
+        np.concatenate([half[:, None] * weights for _, half in (below, above)], axis=1),
+    )
+
+
+def conditional_moments(
+    likelihood: MeanLikelihood, sigma0: FloatArray, nu: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Approximate centre and scale of delta0 given sigma0 and nu, of their shape; only nodes are placed by them.
+
+    A data set's mean is taken as Student-t around delta0 with the sum of the two variances, and degrees of freedom as
+    Welch and Satterthwaite have them.
+    """
+    a2 = likelihood.width**2
+    spread2 = sigma0[..., None] ** 2
+    variance = a2 + spread2
+    k = (a2**2 / likelihood.df + spread2**2 / nu[..., None]) / variance**2
+    centre = np.broadcast_to(np.median(likelihood.mean), sigma0.shape)
+    for _ in range(STEPS):
+        weight = (1 + k) / (variance + k * (likelihood.mean - centre[..., None]) ** 2)
+        centre = (weight * likelihood.mean).sum(axis=-1) / weight.sum(axis=-1)
+    squared = k * (likelihood.mean - centre[..., None]) ** 2
+    curvature = ((1 + k) * (variance - squared) / (variance + squared) ** 2).sum(axis=-1)
+    information = ((1 + k) / (variance + squared)).sum(axis=-1)
+    return np.asarray(centre), np.asarray(1 / np.sqrt(np.maximum(curvature, 0.3 * information)))
+
+
+def refined_moments(
+    likelihood: MeanLikelihood, sigma0: FloatArray, nu: FloatArray, step: float = GRID_STEP
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Mode and scale of delta0 given sigma0 and nu by Newton's method, and the log likelihood at the mode.
+
+    For many data sets: the likelihood of delta0 is then nearly Gaussian, and so narrow that the approximation is not enough.
+    """
+    centre, scale = conditional_moments(likelihood, sigma0, nu)
+    log_peak = np.zeros_like(centre)
+    for _ in range(NEWTON_STEPS if len(likelihood.n) >= VERY_MANY_DATASETS else 1):
+        delta0 = centre[..., None] + scale[..., None] * np.array([-1.0, 0.0, 1.0])
+        values = likelihood.log_marginal(delta0, sigma0[..., None], nu[..., None], step=step).reshape(delta0.shape)
+        slope = (values[..., 2] - values[..., 0]) / 2
+        bend = np.minimum(values[..., 2] - 2 * values[..., 1] + values[..., 0], -0.1)
+        moved = np.clip(-slope / bend, -LONGEST_STEP, LONGEST_STEP)
+        log_peak = values[..., 1] + slope * moved + bend * moved**2 / 2
+        centre, scale = centre + scale * moved, scale / np.sqrt(-bend)
+    return centre, scale, log_peak

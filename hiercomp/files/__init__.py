@@ -1,0 +1,1 @@
+"""Files of scores: read, written and checked."""

@@ -1,0 +1,1 @@
+"""Other tools' files, one module a format."""

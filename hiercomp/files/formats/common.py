@@ -1,0 +1,292 @@
+"""What the importers share: reading a table, finding its measure, and checking what they made of it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from hiercomp.arguments import number_between, whole_number
+from hiercomp.errors import ArgumentError, HiercompWarning, Note, ScoreFileError, ScoreTableError
+from hiercomp.files.reading.content import file_blocks
+from hiercomp.files.reading.decoding import checked_encoding
+from hiercomp.files.reading.score_files import names_as_text, read_score_file
+from hiercomp.files.reading.separators import SEPARATORS, checked_separator
+from hiercomp.scores.table import ALIASES, cells, first_names, nearest_name, shown, tidy_scores, to_pandas
+from hiercomp.wording import counted
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Source: TypeAlias = "str | Path | pd.DataFrame"
+
+LAYOUT_OPTIONS = ("encoding", "separator", "decimal", "percent", "largest_bytes")
+HEAD_BYTES = 1 << 20  # enough for any header, and for telling a format
+LARGEST_TEXT = 256 << 20  # of files that are read as a whole, after decompression
+
+# Parts of the name of a measure of which less is better; "auc", "accuracy" and the like hold none of them
+LOSS_WORDS = frozenset(
+    "ce error errors err entropy false fp fn loss logloss mse rmse mae mape smape msle rmsle rae rse rrse sae sse medae "
+    "medse maxae brier bbrier mbrier fpr fnr fdr dfr fomr incorrect perplexity bpb wer cer ter costs cost time rmspe mase "
+    "deviance pinball graf intlogloss schmid".split()
+)
+
+
+def tidy_frame(
+    columns: Mapping[str, Any],
+    *,
+    format_name: str,
+    source: str | None = None,
+    measure: str | None = None,
+    notes: Sequence[Note] = (),
+    duplicates: str = "Keep one score for each data set, algorithm, run and fold.",
+    names: Mapping[str, str] | None = None,
+) -> pd.DataFrame:
+    """The frame that an importer returns, checked, with its notes raised as warnings.
+
+    Parameters
+    ----------
+    columns : mapping
+        Cells of dataset, algorithm, run, fold and score, of rho where it is known, and of further measures.
+    format_name : str
+        Kept as ``attrs["format"]``.
+    source : str, optional
+        The file, for messages.
+    measure : str, optional
+        Kept as ``attrs["measure"]``; a loss is noted.
+    notes : sequence of Note
+        Texts are kept as ``attrs["notes"]``.
+    duplicates : str
+        What to do where a cell has several scores.
+    names : mapping, optional
+        What the source calls dataset, algorithm and the others, for messages.
+
+    Raises
+    ------
+    ScoreFileError, ScoreTableError
+        If a name is empty, a score is no number or a cell has several scores; the first where there is a file.
+    """
+    import pandas as pd
+
+    frame = pd.DataFrame(dict(columns))
+    try:
+        tidy = tidy_scores(frame)
+        places = ["dataset", "algorithm", "run", "fold"]
+        repeated = tidy.frame.duplicated(places, keep=False).to_numpy()
+        if repeated.any():
+            count = len(tidy.frame.loc[repeated, places].drop_duplicates())
+            raise ScoreTableError(
+                f"{counted(count, 'cell', 'has')} more than one score (first: {cells(tidy.frame, repeated, 'score')}). "
+                f"{duplicates}"
+            )
+    except ScoreTableError as error:
+        text = str(error)
+        for role, name in (names or {}).items():
+            text = text.replace(f"olumn {role!r}", f"olumn {shown(name)!r}")
+        refused = ScoreTableError(text) if source is None else ScoreFileError(f"{shown(source)}: {text}")
+        refused.table = frame
+        raise refused from error
+    for name in ("dataset", "algorithm", "run", "fold", "score"):
+        frame[name] = tidy.frame[name]
+    if measure is not None and lower_is_better(measure):
+        text = f"Less is better in {measure!r}: pass higher_is_better=False (--lower-is-better)."
+        notes = (*notes, Note(HiercompWarning, text))
+    notes = (*notes, *tidy.notes)
+    frame.attrs = {"format": format_name, "notes": [note.message for note in notes]}
+    if measure is not None:
+        frame.attrs |= {"measure": measure, "higher_is_better": not lower_is_better(measure)}
+    for note in notes:
+        note.warn(stacklevel=3)
+    return frame
+
+
+def lower_is_better(measure: object) -> bool:
+    """Whether the name of a measure is that of a loss, an error or a duration."""
+    plain = str(measure).split(",")[0]
+    if re.match(r"(neg_|neg-|negative[ _])", plain):  # scikit-learn turns the sign of losses
+        return False
+    words = re.split(r"[^a-z0-9]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", plain).casefold())
+    return bool(LOSS_WORDS.intersection(words)) or plain.casefold() in ("mn_log_loss", "log_loss")
+
+
+def source_name(source: Source | Any) -> str | None:
+    """The file as messages name it; None for what is in memory."""
+    return str(source) if isinstance(source, (str, Path)) else None
+
+
+def read_table(source: Source, names: Mapping[str, str], layout: Mapping[str, Any]) -> pd.DataFrame:
+    """A table of a file, or a copy of a frame; the columns that hold names stay text."""
+    for option in layout:
+        if option not in LAYOUT_OPTIONS:
+            raise ArgumentError(
+                f"There is no option {option!r}.{nearest_name(option, LAYOUT_OPTIONS)} Of the file's layout there are: "
+                f"{', '.join(LAYOUT_OPTIONS)}."
+            )
+    if not isinstance(source, (str, Path)):
+        frame = to_pandas(source)
+        if len(frame) == 0:
+            raise ScoreTableError("The table has no rows.")
+        return frame.set_axis([str(name) for name in frame.columns], axis=1)
+    frame = read_score_file(source, {role: name for role, name in names.items() if name}, **layout)
+    return names_as_text(frame)
+
+
+def need_columns(frame: pd.DataFrame, names: Iterable[str], source: Source, what: str) -> None:
+    """Refuse a table that lacks columns of its format."""
+    lacking = [name for name in names if name not in frame.columns]
+    if lacking:
+        raise table_error(
+            source,
+            f"There is no column {lacking[0]!r}, which {what} has. The columns are: {first_names(list(frame.columns))}.",
+        )
+
+
+def table_error(source: Source | Any, message: str) -> ScoreFileError | ScoreTableError:
+    """An error of a file, which it names, or of a frame."""
+    name = source_name(source)
+    return ScoreTableError(message) if name is None else ScoreFileError(f"{shown(name)}: {message}")
+
+
+def column_roles(names: Sequence[str], roles: Sequence[str], given: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Which column plays which role, as given or by its name; a role with several candidates is left out."""
+    found = dict(given or {})
+    for role in roles:
+        if role in found:
+            continue
+        free = [name for name in names if name not in found.values()]
+        matches = [name for name in free if re.sub(r"[\s._-]+", "", name).casefold() in ALIASES[role]]
+        exact = [name for name in matches if name == role]
+        if len(exact or matches) == 1:
+            found[role] = (exact or matches)[0]
+    return found
+
+
+def chosen_measure(measure: str | None, measures: Sequence[str], source: Source | Any) -> str:
+    """The measure asked for, or the only one that there is."""
+    text_options(measure=measure)
+    if measure is None:
+        if len(measures) == 1:
+            return measures[0]
+        if not measures:
+            raise table_error(source, "There is no measure: no column holds scores.")
+        raise table_error(
+            source,
+            f"There are {len(measures)} measures: {first_names(measures)}. Say which with measure={measures[0]!r}.",
+        )
+    if measure not in measures:
+        raise ArgumentError(
+            f"There is no measure {shown(measure)!r}.{nearest_name(measure, measures)} There are: {first_names(measures)}."
+        )
+    return measure
+
+
+def one_or_more(option: str, names: str | Sequence[str]) -> tuple[str, ...]:
+    """A name or several."""
+    listed = (names,) if isinstance(names, str) else names
+    if not isinstance(listed, Sequence) or not all(isinstance(name, str) for name in listed):
+        raise ArgumentError(f"{option} must be a name or a list of names, got {names!r}.")
+    return tuple(listed)
+
+
+def text_options(**options: object) -> None:
+    """Refuse options that are neither text nor left out."""
+    for option, value in options.items():
+        if value is not None and not isinstance(value, str):
+            raise ArgumentError(f"{option} must be a name, got {value!r}.")
+
+
+def first_repeated(names: Iterable[str]) -> str | None:
+    """The first name that occurs a second time."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None
+
+
+def checked_rho(rho: float | None) -> float | None:
+    """A correlation in [0, 1), or None."""
+    if rho is None or rho == 0:
+        return None if rho is None else 0.0
+    return number_between("rho", rho, 0, 1)
+
+
+def checked_folds(folds: int | None) -> int | None:
+    """The number of folds of a run, or None."""
+    return None if folds is None else whole_number("folds", folds, 2)
+
+
+def rho_of_folds(datasets: Any, runs: Any, folds: Any) -> np.ndarray:
+    """1/k of the k folds in a run of each row's data set; 0 where there is one."""
+    import pandas as pd
+
+    frame = pd.DataFrame({"dataset": np.asarray(datasets), "run": np.asarray(runs), "fold": np.asarray(folds)})
+    count = frame.groupby(["dataset", "run"])["fold"].nunique().groupby("dataset").max()
+    k = frame["dataset"].map(count).to_numpy(dtype=float)
+    return np.where(k > 1, 1 / k, 0.0)
+
+
+def runs_and_folds(positions: np.ndarray, folds: int) -> tuple[np.ndarray, np.ndarray]:
+    """Run and fold, from 1, of splits that are counted from 0 through all runs."""
+    return positions // folds + 1, positions % folds + 1
+
+
+def file_bytes(path: str | Path, limit: int, *, whole: bool) -> bytes:
+    """The content of a file, decompressed, up to a limit; where it is wanted ``whole``, more is an error."""
+    content = bytearray()
+    for block in file_blocks(Path(path), shown(path), sys.maxsize):
+        content += block
+        if len(content) > limit and whole:
+            raise ScoreFileError(
+                f"{shown(path)} holds more than {limit >> 20} MB. Split it, or leave out what are not scores."
+            )
+        if len(content) > limit:
+            break
+    return bytes(content[:limit])
+
+
+def file_text(path: str | Path, encoding: str | None = None, limit: int = LARGEST_TEXT) -> str:
+    """The whole text of a file: UTF-8, UTF-16 with a byte order mark, or the encoding given."""
+    encoding = checked_encoding(encoding)
+    content = file_bytes(path, limit, whole=True)
+    try:
+        text = content.decode(encoding or _encoding(content))
+    except UnicodeDecodeError as error:
+        raise ScoreFileError(
+            f"{shown(path)} is not {(encoding or _encoding(content)).removesuffix('-sig').upper()} text "
+            f"(byte {error.start}). Save it as UTF-8, or name its encoding."
+        ) from error
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise ScoreFileError(f"{shown(path)}, line {line}: holds a NUL character; the file is damaged or not text.")
+    return text
+
+
+def file_head(path: str | Path, encoding: str | None = None) -> str:
+    """The beginning of a file as text, only to tell its format; what can't be decoded is replaced."""
+    encoding = checked_encoding(encoding)
+    content = file_bytes(path, HEAD_BYTES, whole=False)
+    return content.decode(encoding or _encoding(content), errors="replace")
+
+
+def header_names(head: str, separator: str | None) -> list[str]:
+    """The column names in the first line of a text; none where it can't be a header."""
+    line = next((line for line in head.splitlines() if line.strip()), "")
+    separator = checked_separator(separator)
+    separators = [separator] if separator else list(SEPARATORS)
+    try:
+        rows = [next(csv.reader(io.StringIO(line), delimiter=mark), []) for mark in separators]
+    except csv.Error:
+        return []
+    return [cell.strip().strip("'\ufeff") for cell in max(rows, key=len)]
+
+
+def _encoding(content: bytes) -> str:
+    return "utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"

@@ -1,0 +1,156 @@
+"""Scores of mlr3 benchmarks: the table of ``bmr$score()``, written as CSV."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hiercomp.arguments import number_between
+from hiercomp.files.formats.common import (
+    Source,
+    checked_folds,
+    checked_rho,
+    chosen_measure,
+    need_columns,
+    one_or_more,
+    read_table,
+    rho_of_folds,
+    runs_and_folds,
+    source_name,
+    table_error,
+    tidy_frame,
+)
+from hiercomp.scores.table import shown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NAME_COLUMNS = {"dataset": "task_id", "algorithm": "learner_id"}
+MEASURE = re.compile(r"(classif|regr|surv|dens|clust|fcst)\.\w+")
+ONE_RUN = ("cv", "custom_cv", "loo", "spcv_coords")  # each iteration is a fold
+RANDOM_SPLITS = ("subsampling", "holdout")
+
+
+def read_mlr3(
+    source: Source,
+    measure: str | None = None,
+    *,
+    folds: int | None = None,
+    ratio: float | None = None,
+    rho: float | None = None,
+    also: str | Sequence[str] = (),
+    **layout: Any,
+) -> pd.DataFrame:
+    """Tidy scores of the table that ``bmr$score()`` gives.
+
+    Parameters
+    ----------
+    source : path or DataFrame
+        With columns task_id, learner_id, resampling_id, iteration and measures such as classif.acc. In R:
+        ``data.table::fwrite(bmr$score(msrs(c("classif.acc"))), "scores.csv")``; other columns are not looked at.
+    measure : str, optional
+        The column of scores; needed where there are several.
+    folds : int, optional
+        Folds of a run of repeated cross-validation ("repeated_cv"), which the table does not tell.
+    ratio : float, optional
+        Share of the cases that "subsampling" trains on, such as 2/3; rho is 1 - ratio.
+    rho : float, optional
+        Correlation between iterations; needed for other resamplings, such as "bootstrap".
+    also : str or sequence of str
+        Further measures, kept as columns of their own names.
+    **layout
+        ``encoding``, ``separator`` and ``decimal`` of a file.
+
+    Returns
+    -------
+    DataFrame
+        Columns dataset, algorithm, run, fold, score and, where it is known, rho.
+
+    Raises
+    ------
+    ScoreFileError, ScoreTableError
+        If columns are missing, or folds, ratio or rho are needed.
+
+    Warns
+    -----
+    HiercompWarning
+        If less of the measure is better: ``higher_is_better=False`` is then needed.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"task_id": "iris", "learner_id": "classif.rpart", "resampling_id": "cv",
+    ...                       "iteration": [1, 2], "classif.acc": [0.92, 0.96]})
+    >>> read_mlr3(table)
+      dataset      algorithm  run  fold  score  rho
+    0    iris  classif.rpart    1     1   0.92  0.5
+    1    iris  classif.rpart    1     2   0.96  0.5
+    """
+    frame = read_table(source, NAME_COLUMNS, layout)
+    need_columns(frame, [*NAME_COLUMNS.values(), "resampling_id", "iteration"], source, "mlr3's table of scores")
+    folds, rho = checked_folds(folds), checked_rho(rho)
+    measures = [name for name in frame.columns if MEASURE.fullmatch(name)]
+    measure = chosen_measure(measure, measures, source)
+    iteration = _iterations(frame["iteration"], source)
+    kinds = frame["resampling_id"].astype(str).to_numpy(dtype=object)
+    run, fold = iteration.copy(), np.ones(len(frame), dtype=np.int64)
+    correlation = np.full(len(frame), np.nan if rho is None else rho)
+    for kind in dict.fromkeys(kinds):
+        rows = kinds == kind
+        if kind in ONE_RUN or kind == "repeated_cv":
+            if kind == "repeated_cv" and folds is None:
+                raise table_error(
+                    source,
+                    f"The resampling is 'repeated_cv' with {int(iteration[rows].max())} iterations, and the table does not "
+                    "tell the folds of a run. Pass folds=10 for repeats of 10-fold cross-validation.",
+                )
+            count = folds if kind == "repeated_cv" and folds is not None else int(iteration[rows].max())
+            if iteration[rows].max() % count:
+                raise table_error(
+                    source, f"{int(iteration[rows].max())} iterations are no whole number of runs of {count} folds."
+                )
+            run[rows], fold[rows] = runs_and_folds(iteration[rows] - 1, count)
+            if rho is None:
+                correlation[rows] = rho_of_folds(frame["task_id"][rows], run[rows], fold[rows])
+        elif kind in RANDOM_SPLITS and ratio is not None:
+            correlation[rows] = 1 - number_between("ratio", ratio, 0, 1)
+        elif rho is None and not (kind == "holdout" and iteration[rows].max() == 1):
+            need = "ratio, the share trained on (mlr3's default is 2/3)" if kind in RANDOM_SPLITS else "rho"
+            raise table_error(
+                source,
+                f"The resampling is {shown(kind)!r}, and the table does not tell how iterations correlate. Pass {need}.",
+            )
+    columns = {
+        "dataset": frame["task_id"],
+        "algorithm": frame["learner_id"],
+        "run": run,
+        "fold": fold,
+        "score": frame[measure],
+    }
+    if not np.isnan(correlation).any():
+        columns["rho"] = correlation
+    columns |= {other: frame[chosen_measure(other, measures, source)] for other in one_or_more("also", also)}
+    hint = "Write each benchmark once; where a learner has several settings, give them different ids."
+    return tidy_frame(
+        columns,
+        format_name="mlr3",
+        source=source_name(source),
+        measure=measure,
+        duplicates=hint,
+        names={**NAME_COLUMNS, "score": measure},
+    )
+
+
+def _iterations(column: pd.Series, source: Source) -> np.ndarray:
+    """Whole numbers from 1."""
+    import pandas as pd
+
+    numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float)
+    wrong = ~(np.isfinite(numbers) & (numbers >= 1) & (numbers == np.floor(numbers)))
+    if wrong.any():
+        row = int(np.flatnonzero(wrong)[0])
+        raise table_error(source, f"Row {row + 1}: iteration is {str(column.iloc[row])!r}, not a whole number from 1.")
+    return numbers.astype(np.int64)

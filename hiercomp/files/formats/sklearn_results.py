@@ -1,0 +1,339 @@
+"""Results of scikit-learn: ``cross_validate``, ``cross_val_score`` and the searches of ``GridSearchCV``."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from hiercomp.arguments import whole_number
+from hiercomp.errors import ArgumentError, DefaultedRhoWarning, Note, ScoreTableError
+from hiercomp.files.formats.common import checked_folds, chosen_measure, one_or_more, runs_and_folds, tidy_frame
+from hiercomp.scores.rho import MOST_FOLDS
+from hiercomp.scores.table import shown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TEST = "test_"
+SPLIT = re.compile(r"split(\d+)_test_(.+)")
+Scheme: TypeAlias = "tuple[int | None, float | None]"  # folds of a run, or the correlation between random splits
+
+
+def from_cross_validate(
+    results: Mapping[Any, Any],
+    *,
+    folds: int | None = None,
+    cv: Any = None,
+    metric: str | None = None,
+    also: str | Sequence[str] = (),
+) -> pd.DataFrame:
+    """Tidy scores of what ``cross_validate`` or ``cross_val_score`` returned.
+
+    Parameters
+    ----------
+    results : mapping
+        From data set to a mapping from algorithm to a result, or from (data set, algorithm) to a result. A result is the
+        dictionary of ``cross_validate`` or the array of ``cross_val_score``, in the order of scikit-learn's splits.
+    folds : int, optional
+        Folds of one run; needed for repeated cross-validation unless ``cv`` is given.
+    cv : int or splitter, optional
+        What was passed to scikit-learn as ``cv``: it tells the folds of a run, or the share of test cases.
+    metric : str, optional
+        Which metric, for results of several: "accuracy" for "test_accuracy".
+    also : str or sequence of str
+        Further metrics, kept as columns of their own names.
+
+    Returns
+    -------
+    DataFrame
+        Columns dataset, algorithm, run, fold, score and rho. Nothing is known of the scores' order beyond scikit-learn's.
+
+    Raises
+    ------
+    ScoreTableError, ArgumentError
+        If a result is neither, or the number of folds is not known.
+
+    Warns
+    -----
+    DefaultedRhoWarning
+        If neither folds nor cv is given: the scores are then taken as one run.
+
+    Examples
+    --------
+    >>> results = {"iris": {"tree": {"test_score": [0.9, 0.8, 0.7, 0.6]}, "bayes": [0.8, 0.9, 0.6, 0.7]}}
+    >>> from_cross_validate(results, folds=2).head(3)
+      dataset algorithm  run  fold  score  rho
+    0    iris      tree    1     1    0.9  0.5
+    1    iris      tree    1     2    0.8  0.5
+    2    iris      tree    2     1    0.7  0.5
+    """
+    scheme = _scheme(folds, cv)
+    blocks = []
+    for dataset, algorithm, result in _results(results):
+        place = f"data set {shown(dataset)!r}, algorithm {shown(algorithm)!r}"
+        scores = _metrics_of_result(result, place)
+        chosen = chosen_measure(metric, list(scores), None)
+        further = {other: scores[chosen_measure(other, list(scores), None)] for other in one_or_more("also", also)}
+        blocks.append((dataset, algorithm, scores[chosen], further, scheme))
+    return _blocks_to_frame(blocks, metric, "cross_validate")
+
+
+def from_grid_search(
+    results: Any,
+    *,
+    dataset: str | None = None,
+    folds: int | None = None,
+    cv: Any = None,
+    metric: str | None = None,
+    also: str | Sequence[str] = (),
+) -> pd.DataFrame:
+    """Tidy scores of every candidate of a search; candidates become algorithms, called by their parameters.
+
+    Parameters
+    ----------
+    results : search, dict, DataFrame or mapping from data set to these
+        A fitted ``GridSearchCV`` or the like, its ``cv_results_``, or that as a frame.
+    dataset : str, optional
+        Name of the data set, where results are those of one.
+    folds : int, optional
+        Folds of one run; needed for repeated cross-validation unless ``cv`` is given or the search tells.
+    cv : int or splitter, optional
+        What was passed to the search as ``cv``.
+    metric : str, optional
+        Which metric, for a search with several.
+    also : str or sequence of str
+        Further metrics, kept as columns of their own names.
+
+    Returns
+    -------
+    DataFrame
+        Columns dataset, algorithm, run, fold, score and rho.
+
+    Raises
+    ------
+    ScoreTableError, ArgumentError
+        If the results are those of no search, or the number of folds is not known.
+
+    Warns
+    -----
+    DefaultedRhoWarning
+        If nothing tells the folds of a run: the splits are then taken as one run.
+
+    Examples
+    --------
+    >>> found = {"params": [{"depth": 1}, {"depth": 2}], "split0_test_score": [0.7, 0.8], "split1_test_score": [0.6, 0.9]}
+    >>> from_grid_search(found, dataset="iris", folds=2)
+      dataset algorithm  run  fold  score  rho
+    0    iris   depth=1    1     1    0.7  0.5
+    1    iris   depth=1    1     2    0.6  0.5
+    2    iris   depth=2    1     1    0.8  0.5
+    3    iris   depth=2    1     2    0.9  0.5
+    """
+    several = isinstance(results, Mapping) and not _is_search(results)
+    if several and dataset is not None:
+        raise ArgumentError("dataset is for one search; results are a mapping from data set to search.")
+    if not several and dataset is None:
+        raise ArgumentError("A search does not name its data set. Pass dataset='iris', or a mapping from data set.")
+    blocks = []
+    for name, search in results.items() if several else [(dataset, results)]:
+        found = _cv_results(search, str(name))
+        scheme = _scheme(folds, cv) if folds is not None or cv is not None else _scheme_of_search(search)
+        metrics = list(dict.fromkeys(match.group(2) for match in map(SPLIT.fullmatch, map(str, found)) if match))
+        chosen = chosen_measure(metric, metrics, None)
+        further = {other: _splits(found, chosen_measure(other, metrics, None)) for other in one_or_more("also", also)}
+        scores = _splits(found, chosen)
+        for row, candidate in enumerate(_candidates(found["params"])):
+            extra = {other: values[row] for other, values in further.items()}
+            blocks.append((str(name), candidate, scores[row], extra, scheme))
+    return _blocks_to_frame(blocks, metric, "sklearn")
+
+
+def _blocks_to_frame(
+    blocks: Sequence[tuple[str, str, np.ndarray, Mapping[str, np.ndarray], Scheme]],
+    metric: str | None,
+    format_name: str,
+) -> pd.DataFrame:
+    """One frame of the scores of every data set and algorithm."""
+    notes: list[Note] = []
+    parts: dict[str, list[Any]] = {}
+    for dataset, algorithm, scores, further, (folds, rho) in blocks:
+        count = len(scores)
+        place = f"Data set {shown(dataset)!r}, algorithm {shown(algorithm)!r}"
+        size = 1 if rho is not None else folds
+        if size is None:
+            if count > MOST_FOLDS:
+                raise ScoreTableError(
+                    f"{place}: {count} scores look like several runs. Pass folds=10 for runs of 10-fold "
+                    "cross-validation, or cv."
+                )
+            size = count
+            if not notes:
+                text = (
+                    f"The {count} scores are taken as the folds of one run (rho = 1/{count}). Pass folds or cv if not."
+                )
+                notes.append(Note(DefaultedRhoWarning, text))
+        if count == 0 or count % size:
+            raise ScoreTableError(
+                f"{place}: {count} scores are no whole number of runs of {size} folds. Correct folds."
+            )
+        run, fold = runs_and_folds(np.arange(count), size)
+        correlation = rho if rho is not None else 1 / size if size > 1 else 0.0
+        values = {
+            "dataset": np.full(count, dataset, dtype=object),
+            "algorithm": np.full(count, algorithm, dtype=object),
+            "run": run,
+            "fold": fold,
+            "score": scores,
+            "rho": np.full(count, correlation),
+            **further,
+        }
+        for name, cells in values.items():
+            parts.setdefault(name, []).append(cells)
+    if not parts:
+        raise ScoreTableError("There are no results.")
+    columns = {name: np.concatenate(cells) for name, cells in parts.items()}
+    hint = "Give each algorithm of a data set its own name."
+    return tidy_frame(columns, format_name=format_name, measure=metric, notes=notes, duplicates=hint)
+
+
+def _scheme(folds: int | None, cv: Any) -> Scheme:
+    """Folds of a run, or the correlation between random splits; None where it is not known."""
+    folds = checked_folds(folds)
+    if folds is not None:
+        if cv is not None:
+            raise ArgumentError("folds and cv were both given; pass one of them.")
+        return folds, None
+    if cv is None:
+        return None, None
+    if isinstance(cv, (int, np.integer)):
+        return whole_number("cv", cv, 2), None
+    if not hasattr(cv, "get_n_splits"):
+        raise ArgumentError(f"cv must be a number of folds or a splitter of scikit-learn, got {type(cv).__name__}.")
+    name = type(cv).__name__
+    if "ShuffleSplit" in name:
+        size = getattr(cv, "test_size", None)
+        size = (
+            getattr(cv, "_default_test_size", 0.1) if size is None and getattr(cv, "train_size", None) is None else size
+        )
+        if isinstance(size, float) and 0 < size < 1:
+            return None, size
+        train = getattr(cv, "train_size", None)
+        if size is None and isinstance(train, float) and 0 < train < 1:
+            return None, 1 - train
+        raise ArgumentError(
+            f"{name} has test_size={size!r}, which is no share of the cases. Pass a splitter with one: "
+            "test_size=0.2 for a fifth of the cases."
+        )
+    repeats = getattr(cv, "n_repeats", 1)
+    try:
+        return int(cv.get_n_splits()) // int(repeats), None
+    except (TypeError, ValueError):  # leave-one-out needs the data to count its folds
+        raise ArgumentError(f"{name} does not tell its number of folds. Pass folds.") from None
+
+
+def _scheme_of_search(search: Any) -> Scheme:
+    """What a fitted search tells; a dictionary of results tells nothing."""
+    cv = getattr(search, "cv", None)
+    if hasattr(cv, "n_repeats") or "ShuffleSplit" in type(cv).__name__:
+        return _scheme(None, cv)
+    return getattr(search, "n_splits_", None), None
+
+
+def _results(results: Any) -> Iterator[tuple[str, str, Any]]:
+    if not isinstance(results, Mapping) or not results:
+        raise ArgumentError("results must be a mapping such as {'iris': {'tree': cross_validate(...)}}.")
+    for key, value in results.items():
+        if isinstance(key, tuple):
+            if len(key) != 2:
+                raise ArgumentError(f"A key of results must be (data set, algorithm), got {key!r}.")
+            yield str(key[0]), str(key[1]), value
+        elif isinstance(value, Mapping) and not any(str(name).startswith(TEST) for name in value):
+            for algorithm, result in value.items():
+                yield str(key), str(algorithm), result
+        else:
+            raise ArgumentError(
+                f"results[{key!r}] must map algorithms to results of cross_validate: {{'iris': {{'tree': ...}}}}, or "
+                "take keys such as ('iris', 'tree')."
+            )
+
+
+def _metrics_of_result(result: Any, place: str) -> dict[str, np.ndarray]:
+    """The test scores of a result by metric."""
+    if isinstance(result, Mapping):
+        found = {str(name).removeprefix(TEST): value for name, value in result.items() if str(name).startswith(TEST)}
+        if not found:
+            raise ScoreTableError(
+                f"The result of {place} has no test scores: its keys are {list(map(str, result))[:6]}."
+            )
+    else:
+        found = {"score": result}
+    return {name: _numbers(value, place) for name, value in found.items()}
+
+
+def _numbers(values: Any, place: str) -> np.ndarray:
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        array = np.empty((0, 0))
+    if array.ndim != 1 or array.dtype.kind not in "fiu":
+        raise ScoreTableError(f"The scores of {place} must be a one-dimensional array of numbers.")
+    return array.astype(float)
+
+
+def _is_search(results: Any) -> bool:
+    return "params" in results and any(SPLIT.fullmatch(str(name)) for name in results)
+
+
+def _cv_results(search: Any, dataset: str) -> Any:
+    """The mapping or frame with params and split scores of a search."""
+    found = getattr(search, "cv_results_", search)
+    try:
+        recognised = _is_search(found)
+    except TypeError:
+        recognised = False
+    if not recognised:
+        fitted = " Was it fitted?" if hasattr(search, "fit") else ""
+        raise ScoreTableError(
+            f"The search of data set {shown(dataset)!r} has no cv_results_ with params and split0_test_score.{fitted}"
+        )
+    return found
+
+
+def _splits(found: Any, metric: str) -> np.ndarray:
+    """Scores of one metric, shape (candidates, splits)."""
+    matches = ((SPLIT.fullmatch(str(name)), name) for name in found)
+    names = [(int(match.group(1)), name) for match, name in matches if match and match.group(2) == metric]
+    numbers = [number for number, _ in sorted(names)]
+    if numbers != list(range(len(numbers))):
+        raise ScoreTableError(f"Splits of {shown(metric)!r} are missing: there are {numbers[:10]}, counted from 0.")
+    return np.column_stack([_numbers(np.asarray(found[name]), f"column {name!r}") for _, name in sorted(names)])
+
+
+def _candidates(params: Any) -> list[str]:
+    """A name for each candidate, "C=1, kernel='rbf'"; equal ones are numbered."""
+    entries = [_parsed(entry) for entry in params]
+    names = [
+        ", ".join(f"{key}={value!r}" for key, value in entry.items()) if isinstance(entry, Mapping) else str(entry)
+        for entry in entries
+    ]
+    names = [name or "default" for name in names]
+    seen: dict[str, int] = {}
+    unique = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        unique.append(name if seen[name] == 1 else f"{name} #{seen[name]}")
+    return unique
+
+
+def _parsed(entry: Any) -> Any:
+    """A dictionary of parameters, also where a file holds its text."""
+    if not isinstance(entry, str) or not entry.startswith("{"):
+        return entry
+    try:
+        return ast.literal_eval(entry)
+    except (ValueError, SyntaxError, RecursionError, MemoryError):  # such as an estimator among the parameters
+        return entry

@@ -1,0 +1,215 @@
+"""Metrics of tidymodels: ``collect_metrics(summarize = FALSE)``, written as CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hiercomp.errors import ArgumentError
+from hiercomp.files.formats.common import (
+    Source,
+    checked_rho,
+    chosen_measure,
+    column_roles,
+    need_columns,
+    one_or_more,
+    read_table,
+    rho_of_folds,
+    source_name,
+    table_error,
+    text_options,
+    tidy_frame,
+)
+from hiercomp.scores.table import first_names, shown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+REPEAT, FOLD = r"Repeat\s*0*(\d+)", r"Fold\s*0*(\d+)"
+SPLIT = r"(?:Resample|Bootstrap)\s*0*(\d+)"
+CONFIGURATION = ".config"
+
+
+def read_tidymodels(
+    source: Source,
+    measure: str | None = None,
+    *,
+    dataset: str | None = None,
+    algorithm: str | None = None,
+    rho: float | None = None,
+    also: str | Sequence[str] = (),
+    **layout: Any,
+) -> pd.DataFrame:
+    """Tidy scores of metrics that were collected without summarizing.
+
+    Parameters
+    ----------
+    source : path or DataFrame
+        With columns id (and id2 for repeats), .metric and .estimate. In R:
+        ``readr::write_csv(collect_metrics(results, summarize = FALSE), "metrics.csv")``.
+    measure : str, optional
+        The metric, such as "accuracy"; needed where there are several.
+    dataset : str, optional
+        Column that holds the data sets, or, where there is no such column, the name of the only one. By default a column
+        called dataset, data or task.
+    algorithm : str, optional
+        Column that holds the algorithms, or the name of the only one. By default wflow_id, with .config where a workflow
+        has several; then algorithm, model or method; then .config.
+    rho : float, optional
+        Correlation between resamples that are no folds: the share of test cases for ``mc_cv``.
+    also : str or sequence of str
+        Further metrics, kept as columns of their own names.
+    **layout
+        ``encoding``, ``separator`` and ``decimal`` of a file.
+
+    Returns
+    -------
+    DataFrame
+        Columns dataset, algorithm, run, fold, score and rho.
+
+    Raises
+    ------
+    ScoreFileError, ScoreTableError
+        If columns are missing, the metrics are summarized, or rho is needed.
+
+    Warns
+    -----
+    HiercompWarning
+        If less of the metric is better: ``higher_is_better=False`` is then needed.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"wflow_id": "tree", "id": ["Fold1", "Fold2"], ".metric": "accuracy",
+    ...                       ".estimate": [0.9, 0.8]})
+    >>> read_tidymodels(table, dataset="iris")
+      dataset algorithm  run  fold  score  rho
+    0    iris      tree    1     1    0.9  0.5
+    1    iris      tree    1     2    0.8  0.5
+    """
+    text_options(dataset=dataset, algorithm=algorithm)
+    rho = checked_rho(rho)
+    frame = read_table(source, _text_columns(source, dataset, algorithm), layout)
+    if ".estimate" not in frame and {"mean", "std_err"} & set(frame.columns):
+        raise table_error(
+            source, "The metrics are averages over the folds. Collect them with collect_metrics(summarize = FALSE)."
+        )
+    need_columns(frame, [".metric", ".estimate", "id"], source, "the table of collect_metrics(summarize = FALSE)")
+    frame["dataset "] = _datasets(frame, dataset, source)  # with a space, so that no column of the table is lost
+    frame["algorithm "] = _algorithms(frame, algorithm, source)
+    metrics = [str(name) for name in dict.fromkeys(frame[".metric"])]
+    measure = chosen_measure(measure, metrics, source)
+    place = ["dataset ", "algorithm ", "id"] + (["id2"] if "id2" in frame else [])
+    extra = {
+        other: _values_of(frame, chosen_measure(other, metrics, source), place) for other in one_or_more("also", also)
+    }
+    frame = frame[frame[".metric"] == measure].reset_index(drop=True)
+    run, fold, correlation = _resamples(frame, rho, source)
+    columns = {
+        "dataset": frame["dataset "],
+        "algorithm": frame["algorithm "],
+        "run": run,
+        "fold": fold,
+        "score": frame[".estimate"],
+        "rho": correlation,
+    }
+    keys = frame[place].apply(tuple, axis=1)
+    columns |= {other: keys.map(values).astype(float) for other, values in extra.items()}
+    hint = "Where a workflow was tuned, keep one .config, or name the column of algorithms."
+    return tidy_frame(
+        columns,
+        format_name="tidymodels",
+        source=source_name(source),
+        measure=measure,
+        duplicates=hint,
+        names={"score": ".estimate"},
+    )
+
+
+def _text_columns(source: Source, dataset: str | None, algorithm: str | None) -> dict[str, str]:
+    return {"dataset": dataset or "", "algorithm": algorithm or "wflow_id"}
+
+
+def _datasets(frame: pd.DataFrame, dataset: str | None, source: Source) -> Any:
+    found = column_roles(list(frame.columns), ("dataset",))
+    if dataset is not None:
+        return _column_or_name(frame, dataset, found.get("dataset"))
+    if not found:
+        raise table_error(
+            source,
+            "The table names no data set. Pass dataset='iris', or add a column dataset before joining tables.",
+        )
+    return frame[found["dataset"]]
+
+
+def _algorithms(frame: pd.DataFrame, algorithm: str | None, source: Source) -> Any:
+    if algorithm is not None:
+        return _column_or_name(frame, algorithm, "wflow_id" if "wflow_id" in frame else None)
+    configured = CONFIGURATION in frame
+    if "wflow_id" in frame:
+        names = frame["wflow_id"].astype(str)
+        if configured:
+            several = frame.groupby("wflow_id")[CONFIGURATION].transform("nunique") > 1
+            names = names.where(~several, names + " " + frame[CONFIGURATION].astype(str))
+        return names
+    named = column_roles([name for name in frame.columns if name != "id"], ("algorithm",))
+    if named:
+        return frame[named["algorithm"]]
+    if configured and frame[CONFIGURATION].nunique() > 1:
+        return frame[CONFIGURATION]
+    raise table_error(
+        source,
+        "The table does not name its algorithm: there is no column wflow_id. Pass algorithm='tree', or add a column.",
+    )
+
+
+def _column_or_name(frame: pd.DataFrame, given: str, held: str | None) -> Any:
+    """The column of that name, or that name for every row where the table has no column for it."""
+    if given in frame:
+        return frame[given]
+    if held is not None:
+        raise ArgumentError(
+            f"There is no column {shown(given)!r}, and it can't be the name in every row: column {held!r} holds names. "
+            "Leave it out."
+        )
+    return np.full(len(frame), given, dtype=object)
+
+
+def _values_of(frame: pd.DataFrame, metric: str, place: list[str]) -> dict[Any, float]:
+    """The estimates of one metric by their place."""
+    rows = frame[frame[".metric"] == metric]
+    if rows.duplicated(place).any():
+        raise ArgumentError(f"Metric {shown(metric)!r} has several values for the same fold; leave it out of also.")
+    return dict(zip(rows[place].itertuples(index=False, name=None), rows[".estimate"], strict=True))
+
+
+def _resamples(frame: pd.DataFrame, rho: float | None, source: Source) -> tuple[Any, Any, np.ndarray]:
+    """Run, fold and correlation of each row, from the names that rsample gives to resamples."""
+    first = frame["id"].astype(str)
+    ones = np.ones(len(frame), dtype=np.int64)
+    if "id2" in frame and bool(frame["id2"].notna().all()):
+        second = frame["id2"].astype(str)
+        run, fold = first.str.extract(f"^{REPEAT}$")[0], second.str.extract(f"^{FOLD}$")[0]
+    else:
+        run, fold = first.str.replace(".*", "1", n=1, regex=True), first.str.extract(f"^{FOLD}$")[0]
+    if run.notna().all() and fold.notna().all():
+        runs, folds = run.astype(np.int64).to_numpy(), fold.astype(np.int64).to_numpy()
+        known = rho_of_folds(frame["dataset "], runs, folds)
+        return runs, folds, known if rho is None else np.full(len(frame), rho)
+    split = first.str.extract(f"^{SPLIT}$")[0]
+    if split.isna().any():
+        unknown = first[split.isna()].tolist()
+        raise table_error(
+            source,
+            f"Resamples are called {first_names(list(dict.fromkeys(unknown)))}, which are neither folds (Fold1), repeats "
+            "with folds (Repeat1, Fold1) nor random splits (Resample1, Bootstrap1).",
+        )
+    if rho is None:
+        raise table_error(
+            source,
+            f"The resamples ({shown(first.iloc[0])!r}, ...) are random splits, and the table does not tell their size. Pass "
+            "rho, the share of test cases: 0.25 for mc_cv(prop = 3/4).",
+        )
+    return split.astype(np.int64).to_numpy(), ones, np.full(len(frame), rho)

@@ -1,0 +1,223 @@
+"""Results of WEKA's Experimenter, as ARFF or CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hiercomp.arguments import number_between, true_or_false
+from hiercomp.errors import ArgumentError, ScoreFileError
+from hiercomp.files.formats.arff import RawTable, read_arff, read_quoted_csv
+from hiercomp.files.formats.common import chosen_measure, file_text, one_or_more, rho_of_folds, tidy_frame
+from hiercomp.scores.cell_values import DECIMAL
+from hiercomp.scores.table import first_names, shown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PERCENT_CORRECT = "Percent_correct"
+KEYS = ("Key_Dataset", "Key_Run", "Key_Scheme")
+TRAINED, TESTED = "Number_of_training_instances", "Number_of_testing_instances"
+NO_MEASURES = ("Date_time", "Summary", "Measure_", "Key_")
+
+
+def read_weka(
+    path: str | Path,
+    *,
+    measure: str = PERCENT_CORRECT,
+    fraction: bool = False,
+    train_percent: float | None = None,
+    also: str | Sequence[str] = (),
+    encoding: str | None = None,
+) -> pd.DataFrame:
+    """Tidy scores of a results file of WEKA's Experimenter.
+
+    Percentages stay percentages unless ``fraction`` is True: without it, ``Percent_correct`` needs a rope such as 1.0.
+    Schemes are called by the last part of their class, "J48" for "weka.classifiers.trees.J48"; where two classes end alike
+    by the whole class, and where a scheme occurs with several options, or versions, these are appended.
+
+    Parameters
+    ----------
+    path : str or Path
+        An ``.arff`` or ``.csv`` file, which may be compressed (``.gz``), with a row for each data set, scheme, run and fold.
+    measure : str
+        The column of scores, such as "Area_under_ROC".
+    fraction : bool
+        Divide a percentage by 100.
+    train_percent : float, optional
+        Percentage of the cases that a random split trains on; needed where the file has no folds and no counts of cases.
+    also : str or sequence of str
+        Further measures, kept as columns of their own names.
+    encoding : str, optional
+        By default UTF-8.
+
+    Returns
+    -------
+    DataFrame
+        Columns dataset, algorithm, run, fold, score and rho, which is 1/k for k folds and the share of test cases for
+        random splits.
+
+    Raises
+    ------
+    ScoreFileError
+        If the file is not such a result, with the line; if it was averaged over folds.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> rows = "Key_Dataset,Key_Run,Key_Fold,Key_Scheme,Percent_correct", "iris,1,1,weka.classifiers.rules.ZeroR,32.0"
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "results.csv")
+    ...     _ = path.write_text(chr(10).join(rows))
+    ...     read_weka(path, fraction=True)
+      dataset algorithm  run  fold  score  rho
+    0    iris     ZeroR    1     1   0.32  0.0
+    """
+    return _imported(_table(path, encoding, None), measure, fraction, train_percent, also)
+
+
+def survey_weka(
+    path: str | Path,
+    collected: list[ScoreFileError],
+    *,
+    encoding: str | None = None,
+    measure: str = PERCENT_CORRECT,
+    **options: Any,
+) -> pd.DataFrame:
+    """As `read_weka`, without the rows that are wrong, whose errors are added to a list."""
+    table = _table(path, encoding, collected)
+    return _imported(_sound_rows(table, measure, collected), measure, **options)
+
+
+def _table(path: str | Path, encoding: str | None, collected: list[ScoreFileError] | None) -> RawTable:
+    text = file_text(path, encoding)
+    first = next((line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("%")), "")
+    read = read_arff if first.lstrip().startswith("@") else read_quoted_csv
+    return read(text, shown(path), collected)
+
+
+def _sound_rows(table: RawTable, measure: str, collected: list[ScoreFileError]) -> RawTable:
+    """The rows whose names are filled and whose score is a number or missing."""
+    good = []
+    for row in range(len(table.rows)):
+        one = replace(table, rows=table.rows[row : row + 1], lines=table.lines[row : row + 1])
+        try:
+            for name in table.names:
+                _names(one, name) if name in (*KEYS, "Key_Fold") else _numbers(one, name) if name == measure else None
+            good.append(row)
+        except ScoreFileError as error:
+            collected.append(error)
+    return replace(table, rows=tuple(table.rows[row] for row in good), lines=tuple(table.lines[row] for row in good))
+
+
+def _imported(
+    table: RawTable,
+    measure: str,
+    fraction: bool = False,
+    train_percent: float | None = None,
+    also: str | Sequence[str] = (),
+) -> pd.DataFrame:
+    fraction, also = true_or_false("fraction", fraction), one_or_more("also", also)
+    lacking = [key for key in KEYS if key not in table.names]
+    if lacking:
+        raise ScoreFileError(
+            f"{table.path}: there is no column {lacking[0]!r}; it is not a result of WEKA's Experimenter. "
+            f"The columns are: {first_names(table.names)}."
+        )
+    if any(name.startswith("Avg_") for name in table.names):
+        raise ScoreFileError(
+            f"{table.path}: the results are averages (Avg_...), without the scores of the single folds. Run the experiment "
+            "with a CrossValidationResultProducer alone, not inside an AveragingResultProducer."
+        )
+    measures = [name for name in table.names if not name.startswith(NO_MEASURES)]
+    measure = chosen_measure(measure, measures, table.path)
+    if fraction and not measure.startswith("Percent_"):
+        raise ArgumentError(f"fraction=True divides percentages by 100, and {measure!r} is none. Leave it out.")
+    columns: dict[str, object] = {
+        "dataset": _names(table, "Key_Dataset"),
+        "algorithm": _schemes(table),
+        "run": _names(table, "Key_Run"),
+        "fold": _names(table, "Key_Fold") if "Key_Fold" in table.names else [1] * len(table.rows),
+        "score": _numbers(table, measure) / (100 if fraction else 1),
+    }
+    if "Key_Fold" in table.names:
+        if train_percent is not None:
+            raise ArgumentError("train_percent is for random splits, and this file has folds. Leave it out.")
+        columns["rho"] = rho_of_folds(columns["dataset"], columns["run"], columns["fold"])
+    else:
+        columns["rho"] = _share_of_test_cases(table, train_percent, columns["dataset"])
+    for other in also:
+        columns[chosen_measure(other, measures, table.path)] = _numbers(table, other)
+    return tidy_frame(columns, format_name="weka", source=table.path, measure=measure)
+
+
+def _names(table: RawTable, column: str) -> list[str]:
+    """Cells that must not be missing."""
+    cells = table.column(column)
+    if None in cells:
+        raise ScoreFileError(f"{table.path}, line {table.lines[cells.index(None)]}: {column} is missing.")
+    return [str(cell) for cell in cells]
+
+
+def _numbers(table: RawTable, column: str) -> np.ndarray:
+    """Numbers, NaN where missing."""
+    values = []
+    for line, cell in zip(table.lines, table.column(column), strict=True):
+        if cell is not None and not DECIMAL.fullmatch(cell) and cell not in ("NaN", "Infinity", "-Infinity"):
+            raise ScoreFileError(f"{table.path}, line {line}: {column} is {shown(cell)!r}, which is no number.")
+        values.append(np.nan if cell is None else float(cell))
+    return np.array(values)
+
+
+def _schemes(table: RawTable) -> list[str]:
+    """A name for each row's scheme, as short as tells it from every other: class, then options, then version."""
+    scheme = _names(table, "Key_Scheme")
+    options, version = (
+        [_unquoted(cell or "") for cell in table.column(name)] if name in table.names else [""] * len(scheme)
+        for name in ("Key_Scheme_options", "Key_Scheme_version_ID")
+    )
+    keys = list(zip(scheme, options, version, strict=True))
+    distinct = list(dict.fromkeys(keys))
+    names = {}
+    for key in distinct:
+        short = key[0].rsplit(".", 1)[-1]
+        alike = {other[0] for other in distinct if other[0].rsplit(".", 1)[-1] == short}
+        name = short if len(alike) == 1 else key[0]
+        same_class = [other for other in distinct if other[0] == key[0]]
+        if len({other[1] for other in same_class}) > 1:
+            name = f"{name} {key[1]}".strip()
+        if len({other[2] for other in same_class if other[1] == key[1]}) > 1:
+            name = f"{name} ({key[2]})"
+        names[key] = name
+    if len(set(names.values())) < len(names):  # such as a class that ends in what another's options are
+        names = {key: " ".join(part for part in key if part) for key in distinct}
+    return [names[key] for key in keys]
+
+
+def _unquoted(text: str) -> str:
+    """Options without the quotation marks that WEKA puts around them before it quotes the cell."""
+    return text[1:-1] if len(text) > 1 and text[0] == text[-1] == "'" else text
+
+
+def _share_of_test_cases(table: RawTable, train_percent: float | None, datasets: object) -> np.ndarray:
+    """The correlation between random splits: the share of the cases that each tests on."""
+    import pandas as pd
+
+    if train_percent is not None:
+        return np.full(len(table.rows), 1 - number_between("train_percent", train_percent, 0, 100) / 100)
+    if TRAINED not in table.names or TESTED not in table.names:
+        raise ScoreFileError(
+            f"{table.path}: there is no column 'Key_Fold', so that these are random splits, and none with the numbers of "
+            "cases. Give the percentage trained on, such as train_percent=66."
+        )
+    tested, trained = _numbers(table, TESTED), _numbers(table, TRAINED)
+    # WEKA rounds the sizes of splits at random, so that they may differ by a case between runs
+    sums = pd.DataFrame({"tested": tested, "trained": trained}).groupby(np.asarray(datasets)).transform("sum")
+    share = (sums["tested"] / (sums["tested"] + sums["trained"])).to_numpy(dtype=float)
+    if not np.isfinite(share).all() or (share >= 1).any():
+        raise ScoreFileError(f"{table.path}: {TRAINED} and {TESTED} are not numbers of cases. Give train_percent.")
+    return np.asarray(share)

@@ -1,0 +1,70 @@
+"""Where the Stan programs are, and what they and their data are called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hiercomp.errors import EngineError
+
+
+@cache
+def stan_folder() -> Path:
+    """The folder of the Stan programs: inside the package in a wheel, beside it in a checkout."""
+    package = Path(__file__).resolve().parents[1]
+    for folder in (package / "stan", package.parent / "stan"):
+        if (folder / "hierarchical_student_t.stan").is_file():
+            return folder
+    raise EngineError("The Stan programs are missing from this installation. Install hiercomp again.")
+
+
+@dataclass(frozen=True)
+class StanProgram:
+    """A Stan program with data and initial values, for any engine.
+
+    Attributes
+    ----------
+    name : str
+        File name without its ending.
+    data : mapping
+        Values of the data block.
+    initial_values : tuple of mappings, one a chain
+        Values of every parameter, on the constrained scale.
+    variables : tuple of str
+        Parameters and transformed parameters to keep.
+
+    The names in ``initial_values`` are those of all parameters.
+    """
+
+    name: str
+    data: Mapping[str, Any]
+    initial_values: tuple[Mapping[str, Any], ...]
+    variables: tuple[str, ...]
+
+    @property
+    def path(self) -> Path:
+        """The program's file."""
+        return stan_folder() / f"{self.name}.stan"
+
+
+def json_ready(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Data or initial values with arrays as lists, as Stan's JSON wants them."""
+    return {name: np.asarray(value).tolist() for name, value in values.items()}
+
+
+def source_with_includes(name: str) -> str:
+    """The text of a program with its includes in place."""
+
+    def expanded(path: Path) -> str:
+        lines = []
+        for line in path.read_text(encoding="utf-8").splitlines():
+            included = line.removeprefix("#include ")
+            lines.append(line if included == line else expanded(stan_folder() / included.strip()))
+        return "\n".join(lines)
+
+    return expanded(stan_folder() / f"{name}.stan")

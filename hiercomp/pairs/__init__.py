@@ -1,0 +1,1 @@
+"""What a tournament of many algorithms needs: fits, checkpoint, ranking, cliques."""

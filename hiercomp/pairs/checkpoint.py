@@ -1,0 +1,107 @@
+"""A file that holds the pairs of a tournament that are finished, so that an interrupted run can go on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+import tempfile
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hiercomp.databases import SECONDS_TO_WAIT, damaged, open_database, sqlite_errors
+from hiercomp.model.priors import Priors
+from hiercomp.posterior.result import ComparisonResult
+from hiercomp.posterior.saved import from_plain_values, load_result, plain_values, save_result
+from hiercomp.rope import Rope
+from hiercomp.scores.differences import PairedDifferences
+
+APPLICATION, FORMAT = 0x68636D70, 1  # "hcmp", in SQLite's header
+SCHEMA = "CREATE TABLE pairs (key TEXT PRIMARY KEY, left TEXT, right TEXT, result BLOB)"
+HDF5 = b"\x89HDF"  # how a netCDF file begins
+AT_ONCE = 500  # keys of one query; SQLite allows 999 variables
+
+
+def pair_key(differences: PairedDifferences, rope: Rope, priors: Priors, options: Mapping[str, Any]) -> str:
+    """What a fit depends on, as one hash: the sufficient statistics, rope, priors, options of the fit, and the version."""
+    fields = {
+        name: value.tolist() if isinstance(value, np.ndarray) else value
+        for name, value in vars(differences).items()
+        if name not in ("notes", "scores")
+    }
+    notes = [(note.category.__name__, note.message) for note in differences.notes]
+    depends_on = [version("hiercomp"), fields, notes, asdict(rope), priors.to_dict(), dict(options)]
+    return hashlib.sha256(json.dumps(depends_on, sort_keys=True, default=repr).encode()).hexdigest()
+
+
+class Checkpoint:
+    """The finished pairs of one or several tournaments, in an SQLite file.
+
+    Each pair is added in a transaction of its own, so that the file is whole at any time, whatever stops the program.
+
+    Parameters
+    ----------
+    path : str or Path
+        Made where there is none.
+
+    Raises
+    ------
+    ResultFileError
+        If the file is not a checkpoint, is damaged, or can't be written.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        open_database(self.path, APPLICATION, FORMAT, SCHEMA).close()
+
+    def read(self, keys: Sequence[str]) -> Iterator[tuple[str, ComparisonResult]]:
+        """The finished pairs among those asked for, by their keys."""
+        for start in range(0, len(keys), AT_ONCE):
+            asked = list(keys[start : start + AT_ONCE])
+            marks = ", ".join("?" * len(asked))
+            with self._connection() as connection:
+                rows = connection.execute(f"SELECT key, result FROM pairs WHERE key IN ({marks})", asked).fetchall()
+            for key, content in rows:
+                yield str(key), self._restored(content)
+
+    def add(self, finished: Sequence[tuple[str, ComparisonResult]]) -> None:
+        """Write finished pairs, all or none."""
+        rows = [(key, result.left, result.right, _stored(result)) for key, result in finished]
+        with self._connection() as connection:
+            connection.executemany("INSERT OR REPLACE INTO pairs VALUES (?, ?, ?, ?)", rows)
+
+    def _restored(self, content: bytes) -> ComparisonResult:
+        try:
+            if not content.startswith(HDF5):
+                return from_plain_values(json.loads(zlib.decompress(content)), None)
+            with tempfile.TemporaryDirectory() as folder:
+                path = Path(folder) / "pair.nc"
+                path.write_bytes(content)
+                return load_result(path)
+        except Exception as error:  # whatever damaged content raises
+            raise damaged(self.path, type(error).__name__) from error
+
+    @contextmanager
+    def _connection(self) -> Iterator[sqlite3.Connection]:
+        """A transaction: committed at the end, or rolled back."""
+        with (
+            sqlite_errors(self.path),
+            closing(sqlite3.connect(self.path, timeout=SECONDS_TO_WAIT)) as connection,
+            connection,
+        ):
+            yield connection
+
+
+def _stored(result: ComparisonResult) -> bytes:
+    """The netCDF file of a result with its draws; compressed JSON where the draws can be made again."""
+    if result.integrated is not None:
+        return zlib.compress(json.dumps(plain_values(result)).encode())
+    with tempfile.TemporaryDirectory() as folder:
+        return save_result(result, Path(folder) / "pair.nc", overwrite=False).read_bytes()

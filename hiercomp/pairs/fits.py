@@ -1,0 +1,144 @@
+"""The fits of many pairs: spread over processes or a cluster, taken up where an earlier run stopped."""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections.abc import Generator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from math import ceil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from hiercomp.comparison import HierarchicalComparison
+from hiercomp.engines.base import LARGEST_SEED
+from hiercomp.errors import HiercompError, HiercompWarning
+from hiercomp.model.priors import Priors
+from hiercomp.pairs.checkpoint import Checkpoint, pair_key
+from hiercomp.posterior.result import ComparisonResult
+from hiercomp.rope import Rope
+from hiercomp.scores.differences import PairedDifferences
+from hiercomp.workers_dask import dask_backend
+
+if TYPE_CHECKING:
+    from dask.distributed import Client
+
+MOST_PAIRS_A_TASK, TASKS_A_WORKER = 8, 4
+PAIRS_WORTH_A_PROCESS = 8  # of the quadrature engine: starting a process takes as long
+Found: TypeAlias = "tuple[int, ComparisonResult | HiercompError]"  # place among the pairs, and what came of it
+
+
+@dataclass(frozen=True)
+class Task:
+    """A pair to be fitted: its place among the pairs, its data without the single scores, its seed."""
+
+    place: int
+    differences: PairedDifferences
+    seed: int
+
+
+@dataclass(frozen=True)
+class PairFits:
+    """How to fit pairs: what all of them share.
+
+    Attributes
+    ----------
+    rope : Rope
+    priors : Priors
+    options : dict
+        Of `HierarchicalComparison.fit`, the engine's name among them.
+    version : str
+        The engine's name and version.
+    """
+
+    rope: Rope
+    priors: Priors
+    options: dict[str, Any]
+    version: str
+
+    def run(
+        self,
+        tasks: Sequence[Task],
+        *,
+        n_jobs: int | None,
+        checkpoint: str | Path | None = None,
+        dask: str | Client | None = None,
+    ) -> Generator[Found]:
+        """Place and result of every pair, as they come: from the checkpoint, then from the workers."""
+        kept = None if checkpoint is None else Checkpoint(checkpoint)
+        keys: dict[int, str] = {}
+        if kept is not None:
+            for task in tasks:
+                options = self.options | {"seed": task.seed, "engine": self.version}
+                keys[task.place] = pair_key(task.differences, self.rope, self.priors, options)
+            places = {key: place for place, key in keys.items()}
+            done = set()
+            for key, result in kept.read(list(places)):
+                done.add(places[key])
+                yield places[key], result
+            tasks = [task for task in tasks if task.place not in done]
+        with closing(self._in_parallel(tasks, n_jobs, dask)) as batches:
+            for finished in batches:
+                if kept is not None:
+                    results = [(place, found) for place, found in finished if isinstance(found, ComparisonResult)]
+                    kept.add([(keys[place], result) for place, result in results])
+                yield from finished
+
+    def fit(self, tasks: Sequence[Task]) -> list[Found]:
+        """Fit some pairs, in a worker; what goes wrong with one of them is its result."""
+        from threadpoolctl import threadpool_limits
+
+        found: list[Found] = []
+        with threadpool_limits(limits=1), warnings.catch_warnings():  # a thread for each process, the same last bits
+            warnings.simplefilter("ignore", HiercompWarning)  # they are in the results
+            for task in tasks:
+                try:
+                    given = HierarchicalComparison.from_differences(
+                        task.differences, rope=self.rope, priors=self.priors
+                    )
+                    found.append((task.place, given.fit(**self.options, seed=task.seed, progress=False)))
+                except HiercompError as error:
+                    found.append((task.place, error))
+        return found
+
+    def _in_parallel(
+        self, tasks: Sequence[Task], n_jobs: int | None, dask: str | Client | None
+    ) -> Generator[list[Found]]:
+        """Batches of results in the order in which they are finished."""
+        from joblib import Parallel, delayed, effective_n_jobs
+        from joblib.parallel import get_active_backend
+
+        if not tasks:
+            return
+        with dask_backend(dask):
+            backend, configured = get_active_backend()
+            wanted = n_jobs if n_jobs is not None else -1 if configured is None else configured
+            workers = effective_n_jobs(wanted)
+            if n_jobs is None and configured is None and type(backend).__name__ == "LokyBackend":
+                worth = PAIRS_WORTH_A_PROCESS if self.options["engine"] == "quadrature" else 1
+                wanted = workers = min(workers, ceil(len(tasks) / worth))
+            size = max(min(MOST_PAIRS_A_TASK, ceil(len(tasks) / (TASKS_A_WORKER * workers))), 1)
+            batches = (tasks[start : start + size] for start in range(0, len(tasks), size))
+            found = Parallel(n_jobs=wanted, return_as="generator_unordered")(
+                delayed(self.fit)(batch) for batch in batches
+            )
+            try:
+                for finished in found:  # noqa: UP028 - "yield from" would close it with a warning
+                    yield finished
+            finally:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", UserWarning)  # that tasks are cancelled after Ctrl-C
+                    found.close()
+
+
+def pair_seed(seed: int, one: str, other: str) -> int:
+    """The seed of a pair, the same in either order; from 0 to 2^31 - 1.
+
+    Examples
+    --------
+    >>> pair_seed(0, "a", "b") == pair_seed(0, "b", "a") != pair_seed(1, "a", "b")
+    True
+    """
+    text = "\0".join([str(seed), *sorted([one, other])])
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8]) % (LARGEST_SEED + 1)

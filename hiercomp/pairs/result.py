@@ -1,0 +1,368 @@
+"""PairwiseResult: the hierarchical model's answer for every pair of many algorithms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiercomp.arguments import number_between
+from hiercomp.errors import ArgumentError, Note
+from hiercomp.model.priors import Priors
+from hiercomp.pairs.cliques import maximal_groups
+from hiercomp.pairs.ranking import DRAWS, Standings, expected_ranks
+from hiercomp.posterior.result import ComparisonResult
+from hiercomp.rope import REGIONS, Rope
+from hiercomp.scores.table import nearest_name, shown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from hiercomp.plots import PairwisePlots
+    from hiercomp.summary.tournament import PairwiseSummary
+
+Verdict = Literal["better", "worse", "equivalent", "none", "undecided", "failed", "not compared"]
+
+MIRRORED: dict[str, Verdict] = {"better": "worse", "worse": "better"}
+# The sign of each verdict in a table: what the row is to the column
+SIGNS: dict[Verdict, str] = {
+    "better": "+",
+    "worse": "\N{MINUS SIGN}",
+    "equivalent": "=",
+    "none": "",
+    "undecided": "?",
+    "failed": "\N{MULTIPLICATION SIGN}",
+    "not compared": "\N{MIDDLE DOT}",
+}
+LEGEND = {
+    "better": "row better",
+    "worse": "column better",
+    "equivalent": "practically equivalent",
+    "none": "no verdict",
+    "undecided": "too close to call",
+    "failed": "no result",
+    "not compared": "not compared",
+}
+
+
+@dataclass(frozen=True)
+class FailedPair:
+    """A pair that can't be compared, and why.
+
+    Attributes
+    ----------
+    left, right : str
+        The algorithms.
+    reason : str
+        What is wrong and what to do.
+    """
+
+    left: str
+    right: str
+    reason: str
+
+    @property
+    def status(self) -> Literal["failed"]:
+        """Always "failed"; as `hiercomp.ComparisonResult.status`."""
+        return "failed"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PairwiseResult:
+    """The comparisons of every pair of many algorithms, or of every algorithm with a baseline.
+
+    Made by `compare_all`; nothing in it changes. In its square frames the row is seen against the column:
+    ``better.loc["a", "b"]`` is the probability that a is better than b.
+
+    Attributes
+    ----------
+    algorithms : tuple of str, length k
+        In the order in which they first appear in the table; `order` has the best first.
+    datasets : tuple of str
+        Every data set of the table; a pair's own are in its ``differences``.
+    pairs : tuple of ComparisonResult or FailedPair
+        In the order of ``algorithms``, or the baseline on the left. Pickled with everything but what can be computed again.
+    standings : Standings
+        What `ranking` is computed from.
+    rope : Rope
+    priors : Priors
+    higher_is_better : bool
+        Whether the metric is a gain (True) or a loss.
+    baseline : str or None
+        The algorithm that the others were compared with; None where all pairs were.
+    engine : str
+        Name and version of what computed the pairs.
+    seed : int
+    all_notes : tuple of Note
+        Warnings, those of one kind of all pairs together; `notes` has their texts.
+    """
+
+    algorithms: tuple[str, ...]
+    datasets: tuple[str, ...]
+    pairs: tuple[ComparisonResult | FailedPair, ...]
+    standings: Standings
+    rope: Rope
+    priors: Priors
+    higher_is_better: bool
+    baseline: str | None
+    engine: str
+    seed: int
+    all_notes: tuple[Note, ...] = ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Every warning, in words."""
+        return tuple(note.message for note in self.all_notes)
+
+    @property
+    def status(self) -> Literal["ok", "warned", "failed"]:
+        """ "failed": some pair has no result, or its computation failed; "warned": some pair's status is "warned"."""
+        found = {pair.status for pair in self.pairs}
+        return "failed" if "failed" in found else "warned" if "warned" in found else "ok"
+
+    def __getitem__(self, names: tuple[str, str]) -> ComparisonResult:
+        """``result["a", "b"]``: the comparison of a pair; see `pair`."""
+        if not isinstance(names, tuple) or len(names) != 2:
+            raise ArgumentError(f"Name two algorithms, such as result[{self.algorithms[0]!r}, {self.algorithms[1]!r}].")
+        return self.pair(*names)
+
+    def pair(self, left: str, right: str) -> ComparisonResult:
+        """The comparison of a pair, with everything that a single comparison has.
+
+        Raises
+        ------
+        ArgumentError
+            If the pair was not compared, or is kept with the other algorithm on the left: turning it round would turn the
+            sign of every difference, which is best done knowingly.
+        """
+        found = self._entry(left, right)
+        if found is None:
+            raise ArgumentError(
+                f"{shown(left)!r} was not compared with {shown(right)!r}: only pairs with the baseline "
+                f"{shown(self.baseline)!r} were."
+            )
+        if found.left != left:
+            raise ArgumentError(
+                f"This pair is kept as result[{found.left!r}, {found.right!r}], its differences being {shown(found.right)} "
+                f"minus {shown(found.left)}. Ask for it in this order; .better, .verdict and the other tables take either."
+            )
+        if isinstance(found, FailedPair):
+            raise ArgumentError(f"{shown(left)} against {shown(right)} has no result: {found.reason}")
+        return found
+
+    @cached_property
+    def better(self) -> pd.DataFrame:
+        """P(row better): that on the next data set the row being better is the likeliest outcome.
+
+        NaN on the diagonal and for pairs that failed or were not compared.
+        """
+        return self._square(lambda pair: pair.next_dataset.left, lambda pair: pair.next_dataset.right)
+
+    @cached_property
+    def equivalent(self) -> pd.DataFrame:
+        """P(practically equivalent) on the next data set; symmetric."""
+        return self._square(lambda pair: pair.next_dataset.rope, lambda pair: pair.next_dataset.rope)
+
+    @cached_property
+    def expected_difference(self) -> pd.DataFrame:
+        """Posterior mean of the mean difference, row minus column in the metric's units: above zero the row is better.
+
+        For a loss the sign is turned, so that above zero is better there too.
+        """
+        return self._square(lambda pair: -pair.expected_difference, lambda pair: pair.expected_difference)
+
+    @cached_property
+    def odds(self) -> pd.DataFrame:
+        """Posterior odds P(row better) / P(column better); see `ComparisonResult.odds` of a pair for bounds and grades.
+
+        Where one of the two is zero the bound is given; NaN where both are, and for identical algorithms.
+        """
+        return self._square(lambda pair: _odds(pair, "left"), lambda pair: _odds(pair, "right"))
+
+    def verdict(self, row: str, column: str, alpha: float = 0.05) -> Verdict:
+        """What the row is to the column at level ``alpha``.
+
+        "better", "worse" or "equivalent" with a probability above 1 - alpha; "none" without; "undecided" where that is too
+        close to call; "failed" where the pair has no result; "not compared" beside a baseline.
+        """
+        found = self._entry(row, column)
+        if found is None:
+            return "not compared"
+        if isinstance(found, FailedPair) or found.status == "failed":
+            return "failed"
+        names: dict[str, Verdict] = {"left": "better", "rope": "equivalent", "right": "worse", "undecided": "undecided"}
+        verdict = names.get(found.decision(alpha).region, "none")
+        return verdict if found.left == row else MIRRORED.get(verdict, verdict)
+
+    def verdicts(self, alpha: float = 0.05) -> pd.DataFrame:
+        """`verdict` of the row against the column, in words; "" on the diagonal."""
+        import pandas as pd
+
+        number_between("alpha", alpha, 0, 0.5)
+        rows = [
+            ["" if row == column else self.verdict(row, column, alpha) for column in self.algorithms]
+            for row in self.algorithms
+        ]
+        names = list(self.algorithms)
+        return pd.DataFrame(rows, index=pd.Index(names, name="algorithm"), columns=names)
+
+    def matrix(self, alpha: float = 0.05) -> pd.DataFrame:
+        """The verdicts as signs, best algorithm first; its ``attrs["legend"]`` says what each sign means."""
+        words = self.verdicts(alpha).loc[list(self.order), list(self.order)]
+        table = words.replace({str(verdict): sign for verdict, sign in SIGNS.items()})
+        table.attrs["legend"] = {SIGNS[verdict]: LEGEND[verdict] for verdict in SIGNS if SIGNS[verdict]}
+        return table
+
+    def to_frame(self, alpha: float = 0.05) -> pd.DataFrame:
+        """One row for each pair: everything as numbers.
+
+        Columns left, right, datasets, probability_left, probability_rope, probability_right and the largest of their errors,
+        expected_difference (right minus left), verdict (in words), status.
+        """
+        import pandas as pd
+
+        rows = []
+        for pair in self.pairs:
+            failed = isinstance(pair, FailedPair) or pair.status == "failed"
+            names = (*(f"probability_{region}" for region in REGIONS), "error", "expected_difference")
+            numbers = dict.fromkeys(names, np.nan)
+            verdict = "failed"
+            if isinstance(pair, ComparisonResult) and not failed:
+                seen, decision = pair.next_dataset, pair.decision(alpha)
+                numbers = {f"probability_{region}": seen.probabilities[region] for region in REGIONS}
+                numbers["error"] = max(seen.errors[region] for region in REGIONS)
+                numbers["expected_difference"] = pair.expected_difference
+                words = {"none": "no verdict", "undecided": "undecided"}
+                verdict = words.get(decision.region) or pair.outcome(decision.region)
+            count = len(pair.differences.datasets) if isinstance(pair, ComparisonResult) else 0
+            rows.append(
+                {"left": pair.left, "right": pair.right, "datasets": count}
+                | numbers
+                | {"verdict": verdict, "status": pair.status}
+            )
+        return pd.DataFrame(rows)
+
+    def ranking(self, *, draws: int = DRAWS, seed: int | None = None) -> pd.DataFrame:
+        """Posterior expected rank of each algorithm with its 95% interval, and P(best on the next data set); best first.
+
+        From the joint posterior of all algorithms' mean scores on each data set that every one of them has, the next data
+        set being drawn from those: see `hiercomp.pairs.ranking.expected_ranks`, and ``attrs["assumption"]``.
+
+        Parameters
+        ----------
+        draws : int
+        seed : int, optional
+            That of the result by default.
+        """
+        if draws == DRAWS and seed is None:
+            return self._ranking.copy()
+        return expected_ranks(self.standings, draws=draws, seed=self.seed if seed is None else seed)
+
+    @cached_property
+    def order(self) -> tuple[str, ...]:
+        """The algorithms, the best expected rank first; by their means of P(better) - P(worse) where there is no ranking."""
+        if self.standings.datasets:
+            return tuple(self._ranking.index)
+        balance = (self.better - self.better.T).mean(axis=1).fillna(0.0)
+        return tuple(balance.sort_values(ascending=False, kind="stable").index)
+
+    def cliques(self, alpha: float = 0.05) -> list[tuple[str, ...]]:
+        """The largest groups within which no algorithm is better than another at level ``alpha``.
+
+        Members are not told apart, which is no evidence that they are equivalent: see `equivalent_groups`. Pairs without a
+        result are not told apart either; pairs that were not compared join no group.
+
+        Returns
+        -------
+        list of tuple of str
+            Each group and the list begin with the best; every group has at least two members and is part of no other.
+        """
+        return self._groups(alpha, ("equivalent", "none", "undecided", "failed"))
+
+    def equivalent_groups(self, alpha: float = 0.05) -> list[tuple[str, ...]]:
+        """The largest groups of which each two are practically equivalent at level ``alpha``; as `cliques`."""
+        return self._groups(alpha, ("equivalent",))
+
+    def summary(self, alpha: float = 0.05) -> PairwiseSummary:
+        """The ranking, the verdicts and everything needed to judge them; prints, and renders in a notebook."""
+        from hiercomp.summary.tournament import summarise_pairs
+
+        return summarise_pairs(self, alpha)
+
+    @property
+    def plot(self) -> PairwisePlots:
+        """The plots as methods: ``result.plot.heatmap()``, ``result.plot.ranking()``."""
+        from hiercomp.plots import PairwisePlots
+
+        return PairwisePlots(self)
+
+    def report(
+        self, path: str | Path, *, source: str | Path | None = None, alpha: float = 0.05, overwrite: bool = False
+    ) -> Path:
+        """Write an HTML page of everything, in one file; see `hiercomp.report.write_pairwise_report`."""
+        from hiercomp.report import write_pairwise_report
+
+        return write_pairwise_report(self, path, source=source, alpha=alpha, overwrite=overwrite)
+
+    @cached_property
+    def _ranking(self) -> pd.DataFrame:
+        return expected_ranks(self.standings, seed=self.seed)
+
+    @cached_property
+    def _places(self) -> dict[frozenset[str], int]:
+        return {frozenset((pair.left, pair.right)): place for place, pair in enumerate(self.pairs)}
+
+    def _entry(self, one: str, other: str) -> ComparisonResult | FailedPair | None:
+        for name in (one, other):
+            if name not in self.algorithms:
+                raise ArgumentError(
+                    f"{name!r} is not an algorithm of this result.{nearest_name(name, self.algorithms)} They are in "
+                    ".algorithms."
+                )
+        if one == other:
+            raise ArgumentError(f"{one!r} can't be compared with itself; name two algorithms.")
+        place = self._places.get(frozenset((one, other)))
+        return None if place is None else self.pairs[place]
+
+    def _square(
+        self, forward: Callable[[ComparisonResult], float], backward: Callable[[ComparisonResult], float]
+    ) -> pd.DataFrame:
+        """A value of each pair, for the left algorithm against the right one and the other way round."""
+        import pandas as pd
+
+        number = {name: place for place, name in enumerate(self.algorithms)}
+        square = np.full((len(number), len(number)), np.nan)
+        for pair in self.pairs:
+            if isinstance(pair, ComparisonResult) and pair.status != "failed":
+                square[number[pair.left], number[pair.right]] = forward(pair)
+                square[number[pair.right], number[pair.left]] = backward(pair)
+        names = list(self.algorithms)
+        return pd.DataFrame(square, index=pd.Index(names, name="algorithm"), columns=names)
+
+    def _groups(self, alpha: float, joined: tuple[Verdict, ...]) -> list[tuple[str, ...]]:
+        words = self.verdicts(alpha).loc[list(self.order), list(self.order)]
+        alike: NDArray[np.bool_] = words.isin(joined).to_numpy(dtype=bool)
+        return [tuple(self.order[place] for place in group) for group in maximal_groups(alike)]
+
+    def __repr__(self) -> str:
+        against = "all pairs" if self.baseline is None else f"against {self.baseline}"
+        return (
+            f"<PairwiseResult: {len(self.algorithms)} algorithms, {against}, {len(self.datasets)} data sets, "
+            f"rope {self.rope}, status {self.status}>"
+        )
+
+    def _repr_html_(self) -> str:
+        return self.summary()._repr_html_()
+
+
+def _odds(pair: ComparisonResult, favoured: str) -> float:
+    """Odds of one algorithm over the other, whichever is favoured."""
+    for odds in pair.odds():
+        if {odds.favoured, odds.against} == {"left", "right"}:
+            return odds.value if odds.favoured == favoured else 1 / odds.value
+    return float("nan")

@@ -1,1 +1,0 @@
-"""Every pair of many algorithms."""

@@ -1,0 +1,1 @@
+"""How many data sets and runs a study needs."""

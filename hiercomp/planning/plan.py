@@ -1,0 +1,348 @@
+"""How many data sets and runs does a comparison need? The probability of each verdict, by simulation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiercomp.arguments import finite_number, whole_number
+from hiercomp.errors import ArgumentError, NoVerdictError
+from hiercomp.model.priors import Priors
+from hiercomp.planning.assumption import Assumption
+from hiercomp.planning.result import PlanResult
+from hiercomp.planning.simulated import PlanSettings, simulated_plan
+from hiercomp.rope import Rope, RopeLike
+from hiercomp.scores.differences import FloatArray, PairedDifferences
+from hiercomp.scores.table import shown
+from hiercomp.wording import counted
+
+if TYPE_CHECKING:
+    from hiercomp.posterior.result import ComparisonResult
+
+DATASETS = (10, 20, 30, 50)
+WHOLE = 1e-6  # 1/rho that is this near a whole number is a number of folds
+
+
+def plan(
+    *,
+    delta0: float,
+    sigma0: float,
+    nu: float = np.inf,
+    standard_deviation: float | Sequence[float],
+    datasets: int | Sequence[int] = DATASETS,
+    folds: int = 10,
+    runs: int | Sequence[int] = 10,
+    rho: float | None = None,
+    rope: RopeLike = 0.01,
+    alpha: float = 0.05,
+    priors: Priors = Priors(),  # noqa: B008 - frozen
+    left: str = "left",
+    right: str = "right",
+    simulations: int = 200,
+    engine: str = "quadrature",
+    n_jobs: int | None = None,
+    seed: int = 0,
+    progress: bool = True,
+    **fit_options: Any,
+) -> PlanResult:
+    """How many data sets and runs are needed, under an assumed population of data sets.
+
+    Collections of data sets are simulated from the model and fitted; the shares of the verdicts estimate how probable each
+    of them is. The same collections are used throughout: a smaller number of data sets takes the first ones of the larger.
+
+    Parameters
+    ----------
+    delta0, sigma0 : float
+        Centre and scale of the data sets' mean differences, right minus left, in the metric's units.
+    nu : float
+        Degrees of freedom of the population, at least 1; infinite for a Gaussian one.
+    standard_deviation : float or sequence of float
+        Standard deviation of the folds' differences within a data set; of several, each data set takes one at random.
+    datasets : int or sequence of int
+        Numbers of data sets, at least 2.
+    folds : int
+        Folds of one run of cross-validation.
+    runs : int or sequence of int
+        Numbers of runs.
+    rho : float, optional
+        Correlation between two differences of a data set, in [0, 1); by default 1/folds.
+    rope : float, pair of float or Rope
+        Differences that make no practical difference.
+    alpha : float
+        Level of the verdicts.
+    priors : Priors
+        Of the fits. For a metric outside [0, 1] set ``Priors(delta0_bound=...)`` to the largest difference there can be.
+    left, right : str
+        Names of the algorithms.
+    simulations : int
+        Collections to simulate.
+    engine : str
+        See `HierarchicalComparison.fit`.
+    n_jobs : int, optional
+        Processes at once. None takes what an active ``joblib.parallel_config`` says, and all cores without one; -1 is all
+        cores, -2 all but one.
+    seed : int
+        The same arguments and seed give the same table, whatever n_jobs is.
+    progress : bool
+        Show progress on a terminal (standard error) or in a notebook.
+    **fit_options
+        Passed on to `HierarchicalComparison.fit`, such as ``draws``.
+
+    Returns
+    -------
+    PlanResult
+
+    Raises
+    ------
+    ArgumentError
+        If an argument is outside what is allowed.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If fits failed; they are counted in the table.
+    FewDatasetsWarning
+        If fewer than 5 data sets are planned.
+
+    Notes
+    -----
+    The intervals are Wilson's, at 95%, of each probability by itself: they say how exactly the simulation knows it, and
+    nothing of how well the assumed numbers are known. `ComparisonResult.plan` takes these from a pilot's posterior.
+
+    Examples
+    --------
+    >>> assumed = {"delta0": 0.03, "sigma0": 0.005, "standard_deviation": 0.03, "priors": Priors.gaussian()}
+    >>> found = plan(**assumed, datasets=(15, 20), simulations=2, n_jobs=1, progress=False)
+    >>> found.to_frame()["right"].tolist()
+    [1.0, 1.0]
+    """
+    delta0, sigma0 = finite_number("delta0", delta0), _at_least("sigma0", sigma0, 0)
+    nu = np.inf if nu == np.inf else _at_least("nu", nu, 1)
+    deviations = _numbers("standard_deviation", standard_deviation)
+    for deviation in deviations:
+        if _at_least("standard_deviation", deviation, 0) == 0:
+            raise ArgumentError("standard_deviation must be above 0.")
+    folds, numbers_of_runs = whole_number("folds", folds, 2), _whole_numbers("runs", runs, 1)
+    _check_priors(priors)
+    _check_scale(delta0, max(deviations), priors)
+    n = np.repeat(np.array(numbers_of_runs)[:, None] * folds, len(deviations), axis=1)
+    rho = 1 / folds if rho is None else _correlation(rho)
+    spread = f"{deviations[0]:g}" if len(deviations) == 1 else f"one of {len(deviations)} values"
+    assumption = Assumption(
+        delta0=np.array([delta0]),
+        sigma0=np.array([sigma0]),
+        nu=np.array([nu]),
+        sigma=np.array([deviations], dtype=float),
+        n=n,
+        rho=np.full(len(deviations), rho),
+        score_range=(0.0, 1.0) if priors.delta0_bound is None else (-priors.delta0_bound, priors.delta0_bound),
+        left=left,
+        right=right,
+        words=(
+            f"delta0 {delta0:g}, sigma0 {sigma0:g}, nu {nu:g}, standard deviation within a data set {spread}, "
+            f"{folds} folds, rho {rho:.3g}"
+        ),
+    )
+    options = fit_options | {"engine": engine, "seed": seed, "progress": False}
+    settings = PlanSettings(_whole_numbers("datasets", datasets, 2), Rope.of(rope), alpha, priors, simulations, options)
+    return simulated_plan(assumption, numbers_of_runs, settings, n_jobs, progress)
+
+
+def plan_from_result(
+    result: ComparisonResult,
+    *,
+    datasets: int | Sequence[int] = DATASETS,
+    folds: int | None = None,
+    runs: int | Sequence[int] | None = None,
+    rho: float | None = None,
+    rope: RopeLike | None = None,
+    alpha: float = 0.05,
+    priors: Priors | None = None,
+    simulations: int = 200,
+    engine: str = "quadrature",
+    n_jobs: int | None = None,
+    seed: int = 0,
+    progress: bool = True,
+    **fit_options: Any,
+) -> PlanResult:
+    """How many data sets and runs are needed, given what a pilot comparison says of the population.
+
+    Each simulated collection takes delta0, sigma0, nu and the standard deviations within the data sets from one draw of
+    the pilot's posterior, so that what the pilot leaves open is in the probabilities; each data set of it takes its
+    standard deviation, number of differences and rho from one of the pilot's data sets, at random.
+
+    Parameters
+    ----------
+    result : ComparisonResult
+        The pilot.
+    datasets : int or sequence of int
+        Numbers of data sets of the new collection; the pilot's own data sets are not part of it.
+    folds : int, optional
+        Folds of one run; by default 1/rho of the pilot's data sets.
+    runs : int or sequence of int, optional
+        Numbers of runs; by default those of the pilot's data sets.
+    rho : float, optional
+        Correlation between two differences of a data set; by default 1/folds where folds are given, else the pilot's.
+    rope, priors : optional
+        By default those of the pilot, with its bound of delta0.
+    alpha, simulations, engine, n_jobs, seed, progress, **fit_options
+        See `hiercomp.plan`.
+
+    Returns
+    -------
+    PlanResult
+
+    Raises
+    ------
+    NoVerdictError
+        If the pilot's computation failed its checks.
+    ArgumentError
+        If an argument is outside what is allowed, or the pilot's scores are identical.
+
+    Notes
+    -----
+    Where a result holds no draws of sigma_i they are drawn from p(sigma_i | SS_i) under a flat prior of delta_i and
+    sigma_i: SS_i/((1 - rho) sigma_i^2) is then chi-squared with n - 2 degrees of freedom.
+
+    Examples
+    --------
+    >>> import hiercomp as hc
+    >>> a = np.random.default_rng(1).normal(0.8, 0.02, size=(15, 10))
+    >>> b = a + np.random.default_rng(2).normal(0.03, 0.02, size=a.shape)
+    >>> comparison = hc.HierarchicalComparison.from_arrays(a, b, folds=10, priors=Priors.gaussian())
+    >>> pilot = comparison.fit("quadrature", progress=False)
+    >>> found = plan_from_result(pilot, datasets=(15, 20), simulations=1, n_jobs=1, progress=False)
+    >>> found.datasets, found.runs
+    ((15, 20), (1,))
+    """
+    if result.status == "failed":
+        raise NoVerdictError("The pilot's computation failed its checks, so that nothing can be planned from it.")
+    if result.diagnostics.exact:
+        raise ArgumentError("The scores of the pilot are identical everywhere; there is no population to plan from.")
+    priors = result.priors if priors is None else priors
+    _check_priors(priors)
+    priors = replace(priors, delta0_bound=priors.delta0_bound or result.differences.delta0_bound)
+    assumption, numbers_of_runs = pilot_assumption(result, folds=folds, runs=runs, rho=rho, seed=seed)
+    rope = result.rope if rope is None else Rope.of(rope)
+    options = fit_options | {"engine": engine, "seed": seed, "progress": False}
+    settings = PlanSettings(_whole_numbers("datasets", datasets, 2), rope, alpha, priors, simulations, options)
+    found = simulated_plan(assumption, numbers_of_runs, settings, n_jobs, progress)
+    return replace(found, notes=(*found.notes, *(f"Pilot: {note}" for note in result.notes)))
+
+
+def pilot_assumption(
+    result: ComparisonResult,
+    *,
+    folds: int | None = None,
+    runs: int | Sequence[int] | None = None,
+    rho: float | None = None,
+    seed: int = 0,
+) -> tuple[Assumption, tuple[int | None, ...]]:
+    """What a pilot says of data sets to come, and the numbers of runs; the arguments are those of `plan_from_result`."""
+    given = result.differences
+    n, rho_of, numbers_of_runs = _sizes(given, folds, runs, rho)
+    delta0, sigma0, nu = (result.draws(name).ravel() for name in ("delta0", "sigma0", "nu"))
+    assumption = Assumption(
+        delta0=delta0,
+        sigma0=sigma0,
+        nu=nu,
+        sigma=_sigma_draws(result, len(delta0), seed),
+        n=n,
+        rho=rho_of,
+        score_range=(float(given.lowest_score.min()), float(given.highest_score.max())),
+        left=given.left,
+        right=given.right,
+        words=f"the posterior of the pilot ({counted(len(given.datasets), 'data set')})",
+    )
+    return assumption, numbers_of_runs
+
+
+def _sizes(
+    given: PairedDifferences, folds: int | None, runs: int | Sequence[int] | None, rho: float | None
+) -> tuple[NDArray[np.int64], FloatArray, tuple[int | None, ...]]:
+    """Differences of each kind of data set for each number of runs, their rho, and the numbers of runs."""
+    if folds is not None:
+        whole_number("folds", folds, 2)
+        if runs is None:
+            raise ArgumentError("folds was given and runs was not; pass both, or neither for those of the pilot.")
+    default = given.rho if folds is None else np.full(len(given.rho), 1 / folds)
+    rho_of = default if rho is None else np.full(len(given.rho), _correlation(rho))
+    with np.errstate(divide="ignore"):
+        of_pilot = 1 / given.rho
+    known = np.isfinite(of_pilot) & (np.abs(of_pilot - np.rint(of_pilot)) < WHOLE)
+    if runs is None:
+        repeats = given.n * given.rho
+        same = bool(known.all() and (np.abs(repeats - np.rint(repeats[0])) < WHOLE).all() and repeats[0] > 0.5)
+        return given.n[None, :], rho_of, (int(np.rint(repeats[0])) if same else None,)
+    if folds is None and not known.all():
+        name = shown(given.datasets[int(np.argmin(known))])
+        raise ArgumentError(
+            f"folds is needed beside runs: rho of the pilot's data set {name!r} is {given.rho[int(np.argmin(known))]:g}, "
+            "which is not 1/folds."
+        )
+    numbers = _whole_numbers("runs", runs, 1)
+    of_run = np.rint(of_pilot).astype(np.int64) if folds is None else np.full(len(given.n), folds)
+    return np.array(numbers)[:, None] * of_run, rho_of, numbers
+
+
+def _sigma_draws(result: ComparisonResult, draws: int, seed: int) -> FloatArray:
+    """Draws of every sigma_i, shape (draws, q)."""
+    given = result.differences
+    if "sigma" in result.posterior["posterior"]:
+        return np.asarray(result.draws("sigma").reshape(draws, -1))
+    generator = np.random.default_rng([seed, draws])
+    spread = given.sum_of_squares / (1 - given.rho)
+    return np.asarray(np.sqrt(spread / generator.chisquare(given.n - 2, size=(draws, len(given.n)))))
+
+
+def _check_priors(priors: object) -> None:
+    if not isinstance(priors, Priors):
+        raise ArgumentError(f"priors must be a Priors object such as Priors.kruschke(), got {priors!r}.")
+
+
+def _check_scale(delta0: float, deviation: float, priors: Priors) -> None:
+    """Differences of scores in [0, 1] lie in [-1, 1], and so does their standard deviation."""
+    bound = 1.0 if priors.delta0_bound is None else priors.delta0_bound
+    for name, value in (("delta0", abs(delta0)), ("standard_deviation", deviation)):
+        if value > bound:
+            limit = "scores in [0, 1]" if priors.delta0_bound is None else f"a delta0_bound of {bound:g}"
+            raise ArgumentError(
+                f"{name} is {value:g} in size, too large for {limit}. For another metric pass "
+                "priors=Priors(delta0_bound=...) with the largest difference that there can be."
+            )
+
+
+def _at_least(name: str, value: object, smallest: float) -> float:
+    number = finite_number(name, value)
+    if number < smallest:
+        raise ArgumentError(f"{name} must be at least {smallest:g}, got {number:g}.")
+    return number
+
+
+def _correlation(rho: object) -> float:
+    number = finite_number("rho", rho)
+    if not 0 <= number < 1:
+        raise ArgumentError(
+            f"rho must be at least 0 and below 1, got {number:g}. It is 1/k for k-fold cross-validation."
+        )
+    return number
+
+
+def _whole_numbers(name: str, values: int | Sequence[int], smallest: int) -> tuple[int, ...]:
+    """One or several different whole numbers, ascending."""
+    listed = list(values) if isinstance(values, (list, tuple, range, np.ndarray)) else [values]
+    numbers = sorted(whole_number(name, value, smallest) for value in listed)
+    if not numbers or len(set(numbers)) < len(numbers):
+        raise ArgumentError(f"{name} must be one or more different whole numbers, got {values!r}.")
+    return tuple(numbers)
+
+
+def _numbers(name: str, values: float | Sequence[float]) -> tuple[float, ...]:
+    listed = list(values) if isinstance(values, (list, tuple, np.ndarray)) else [values]
+    if not listed:
+        raise ArgumentError(f"{name} must be a number or several of them, got {values!r}.")
+    return tuple(finite_number(name, value) for value in listed)

@@ -1,0 +1,205 @@
+"""The result of a plan: the probability of each verdict, with intervals, and the number of data sets that is enough."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiercomp.arguments import number_between
+from hiercomp.document import Presentation
+from hiercomp.errors import ArgumentError
+from hiercomp.rope import REGIONS, Rope
+from hiercomp.scores.differences import FloatArray
+from hiercomp.scores.table import shown
+from hiercomp.wording import counted, probability_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+By: TypeAlias = Literal["lower", "estimate"]
+
+BY: tuple[By, By] = ("lower", "estimate")
+OUTCOMES = (*REGIONS, "none", "undecided", "failed")
+POWER = 0.8  # that the conclusion asks for
+CONFIDENCE = 0.95  # of the intervals
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PlanResult(Presentation):
+    """The probability of each verdict at each number of data sets and of runs.
+
+    Attributes
+    ----------
+    datasets : tuple of int
+        Numbers of data sets, ascending.
+    runs : tuple of int or None
+        Numbers of runs of cross-validation, ascending; None where they are those of the pilot's data sets, which differ.
+    counts : ndarray of int, shape (runs, datasets, 6)
+        Simulated collections with the verdict left, rope, right, none, undecided, and of which the computation failed.
+    simulations : int
+        Simulated collections at each number of data sets and runs.
+    alpha : float
+        Level of the verdicts.
+    interval : Rope
+        The region of practical equivalence.
+    algorithms : tuple of str
+        The left and the right algorithm.
+    assumption : str
+        What is assumed, in words.
+    notes : tuple of str
+        What failed or is odd.
+    """
+
+    datasets: tuple[int, ...]
+    runs: tuple[int | None, ...]
+    counts: NDArray[np.int64]
+    simulations: int
+    alpha: float
+    interval: Rope
+    algorithms: tuple[str, str]
+    assumption: str
+    notes: tuple[str, ...] = ()
+
+    @cached_property
+    def bounds(self) -> FloatArray:
+        """Wilson's 95% intervals of the probabilities, shape (runs, datasets, 6, 2)."""
+        from scipy import stats
+
+        ends = [stats.binomtest(int(k), self.simulations).proportion_ci(CONFIDENCE, "wilson") for k in self.counts.flat]
+        return np.array([(end.low, end.high) for end in ends]).reshape(*self.counts.shape, 2)
+
+    @property
+    def title(self) -> str:
+        """What was simulated."""
+        left, right = map(shown, self.algorithms)
+        return (
+            f"Plan, {left} against {right}, rope {self.interval}, verdicts at {100 * (1 - self.alpha):g}%; "
+            f"{self.simulations:,} simulated collections of each size from {self.assumption}"
+        )
+
+    @property
+    def conclusion(self) -> str:
+        """How many data sets are enough for the verdict that is reached most often."""
+        return " ".join(self._sentence(number) for number in range(len(self.runs)))
+
+    def smallest(
+        self,
+        region: Literal["left", "rope", "right"],
+        power: float = POWER,
+        *,
+        runs: int | None = None,
+        by: By = "lower",
+    ) -> int | None:
+        """The smallest number of data sets at which a verdict is reached with a probability of at least ``power``.
+
+        Parameters
+        ----------
+        region : {"left", "rope", "right"}
+            The verdict.
+        power : float
+            Between 0 and 1.
+        runs : int, optional
+            The number of runs; needed where several were planned.
+        by : {"lower", "estimate"}
+            Whether the lower end of the 95% interval must reach ``power``, or only the estimate.
+
+        Returns
+        -------
+        int or None
+            One of ``datasets``; None where none is enough.
+
+        Raises
+        ------
+        ArgumentError
+            If an argument is outside what is allowed.
+        """
+        power = number_between("power", power, 0, 1)
+        for name, value, allowed in (("region", region, REGIONS), ("by", by, BY)):
+            if value not in allowed:
+                raise ArgumentError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {value!r}.")
+        if runs is None and len(self.runs) > 1:
+            raise ArgumentError(f"runs must be one of {', '.join(map(str, self.runs))}: all of these were planned.")
+        if runs is not None and runs not in self.runs:
+            raise ArgumentError(f"runs must be one of {', '.join(map(str, self.runs))}, got {runs!r}.")
+        option = 0 if runs is None else self.runs.index(runs)
+        place = OUTCOMES.index(region)
+        reached = (
+            self.bounds[option, :, place, 0] if by == "lower" else self.counts[option, :, place] / self.simulations
+        )
+        return next((q for q, value in zip(self.datasets, reached, strict=True) if value >= power), None)
+
+    def plot(self, *, ax: Axes | None = None, **line: Any) -> Axes:
+        """The probabilities against the number of data sets; see `hiercomp.plots.plot_plan`."""
+        from hiercomp.plots.planning import plot_plan
+
+        return plot_plan(self, ax=ax, **line)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each number of runs and of data sets: the probabilities and the ends of their 95% intervals.
+
+        Columns datasets, runs, left, rope, right, none, undecided, failed, then left_lower, left_upper and so on.
+        """
+        import pandas as pd
+
+        rows = []
+        for option, runs in enumerate(self.runs):
+            for place, count in enumerate(self.datasets):
+                row = {"datasets": count, "runs": np.nan if runs is None else runs}
+                row |= dict(zip(OUTCOMES, self.counts[option, place] / self.simulations, strict=True))
+                for outcome, (lower, upper) in zip(OUTCOMES, self.bounds[option, place], strict=True):
+                    row |= {f"{outcome}_lower": lower, f"{outcome}_upper": upper}
+                rows.append(row)
+        return pd.DataFrame(rows)
+
+    def outcome(self, name: str) -> str:
+        """An outcome in words: "naive_bayes better", "no verdict"."""
+        left, right = map(shown, self.algorithms)
+        words = {"left": f"{left} better", "rope": "practically equivalent", "right": f"{right} better"}
+        return (words | {"none": "no verdict"}).get(name, name)
+
+    def _sentence(self, option: int) -> str:
+        place = int(np.argmax(self.counts[option, -1, :3]))
+        region: Any = REGIONS[place]
+        runs, verdict, last = self.runs[option], self.outcome(region), self.datasets[-1]
+        where = f"With {counted(runs, 'run')}: " if runs is not None and len(self.runs) > 1 else ""
+        sure, likely = (self.smallest(region, runs=runs, by=by) for by in BY)
+        if sure is not None:
+            found = self._range(option, sure, place)
+            return f"{where}{sure} data sets are enough for the verdict {verdict}, reached with probability {found}."
+        if likely is not None:
+            found = self._range(option, likely, place)
+            return (
+                f"{where}{likely} data sets may be enough for the verdict {verdict}, reached with probability {found}; more "
+                f"simulations would tell whether it is above {POWER:g}."
+            )
+        start = f"{where}not even {last} data sets" if where else f"Not even {last} data sets"
+        start += f" are enough to reach any verdict with probability {POWER:g}"
+        if self.counts[option, -1, place] == 0:
+            return f"{start}; none of the {self.simulations:,} collections led to one."
+        return f"{start}; the likeliest, {verdict}, has probability {self._range(option, last, place)}."
+
+    def _range(self, option: int, datasets: int, outcome: int) -> str:
+        place = self.datasets.index(datasets)
+        value, (lower, upper) = (
+            self.counts[option, place, outcome] / self.simulations,
+            self.bounds[option, place, outcome],
+        )
+        return f"{probability_text(value, exact=True)} (95% interval {lower:.3f} to {upper:.3f})"
+
+    def _shown_frame(self) -> pd.DataFrame:
+        """Every probability with its interval, under the names of the algorithms."""
+        frame = self.to_frame()
+        cells: dict[str, list[str]] = {"data sets": [], "runs": []}
+        cells |= {self.outcome(name): [] for name in OUTCOMES}
+        for _, row in frame.iterrows():
+            cells["data sets"].append(f"{row['datasets']:.0f}")
+            cells["runs"].append("as the pilot" if np.isnan(row["runs"]) else f"{row['runs']:.0f}")
+            for name in OUTCOMES:
+                ends = f"({row[f'{name}_lower']:.2f}-{row[f'{name}_upper']:.2f})"
+                cells[self.outcome(name)].append("0" if row[name] == 0 else f"{row[name]:.3f} {ends}")
+        return type(frame)(cells, index=[""] * len(frame))

@@ -1,0 +1,137 @@
+"""Fits of simulated collections of data sets, and the counts of their verdicts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiercomp.arguments import number_between, true_or_false, whole_number
+from hiercomp.comparison import FEW_DATASETS, SMALLEST_N
+from hiercomp.engines import choose_engine
+from hiercomp.engines.base import LARGEST_SEED
+from hiercomp.errors import ArgumentError, ConvergenceWarning, EngineError, FewDatasetsWarning, Note
+from hiercomp.model.priors import Priors
+from hiercomp.planning.assumption import Assumption, first_datasets, simulated_collections
+from hiercomp.planning.result import OUTCOMES, PlanResult
+from hiercomp.posterior.sensitivity import refit
+from hiercomp.rope import Rope
+from hiercomp.scores.differences import PairedDifferences
+from hiercomp.wording import counted
+from hiercomp.workers import sampling_progress
+
+
+@dataclass(frozen=True)
+class PlanSettings:
+    """What a plan does with the simulated collections."""
+
+    datasets: tuple[int, ...]
+    rope: Rope
+    alpha: float
+    priors: Priors
+    simulations: int
+    options: dict[str, Any]  # of `HierarchicalComparison.fit`
+
+    def __post_init__(self) -> None:
+        number_between("alpha", self.alpha, 0, 0.5)
+        whole_number("simulations", self.simulations, 1)
+        whole_number("seed", self.options["seed"], 0, LARGEST_SEED)
+
+
+def simulated_plan(
+    assumption: Assumption,
+    runs: tuple[int | None, ...],
+    settings: PlanSettings,
+    n_jobs: int | None,
+    progress: bool,
+) -> PlanResult:
+    """Fit every collection and count the verdicts."""
+    from joblib import Parallel, delayed
+
+    true_or_false("progress", progress)
+    if assumption.left == assumption.right:
+        raise ArgumentError(f"left and right are both called {assumption.left!r}; give the algorithms different names.")
+    if assumption.n.min() < SMALLEST_N:
+        raise ArgumentError(
+            f"folds x runs must be at least {SMALLEST_N} scores of a data set, got {assumption.n.min()}."
+        )
+    choose_engine(settings.options["engine"])  # refused here, not in every fit
+    count, seed = settings.datasets[-1], settings.options["seed"]
+    tasks = (
+        delayed(_verdicts)(tuple(simulated_collections(assumption, count, seed, number)), settings)
+        for number in range(settings.simulations)
+    )
+    found = []
+    with sampling_progress("Simulating", 1, settings.simulations, shown=progress) as report:
+        for verdicts in Parallel(n_jobs=_jobs(n_jobs), return_as="generator")(tasks):
+            found.append(verdicts)
+            if report is not None:
+                report(0, len(found))
+    codes = np.array(found)  # (simulations, runs, datasets)
+    counts = (codes[..., None] == np.arange(len(OUTCOMES))).sum(axis=0)
+    notes = _notes(codes, runs, settings)
+    for note in notes:
+        note.warn(stacklevel=3)
+    return PlanResult(
+        datasets=settings.datasets,
+        runs=runs,
+        counts=counts,
+        simulations=settings.simulations,
+        alpha=settings.alpha,
+        interval=settings.rope,
+        algorithms=(assumption.left, assumption.right),
+        assumption=assumption.words,
+        notes=tuple(note.message for note in notes),
+    )
+
+
+def _verdicts(collections: tuple[PairedDifferences, ...], settings: PlanSettings) -> NDArray[np.int64]:
+    """The outcome of every fit of one simulation, shape (runs, datasets): places in `OUTCOMES`."""
+    from threadpoolctl import threadpool_limits
+
+    codes = np.empty((len(collections), len(settings.datasets)), dtype=np.int64)
+    with threadpool_limits(limits=1):  # a thread for each process, the same last bits
+        for option, collection in enumerate(collections):
+            for place, count in enumerate(settings.datasets):
+                outcome = _outcome(first_datasets(collection, count), settings)
+                codes[option, place] = OUTCOMES.index(outcome)
+    return codes
+
+
+def _outcome(differences: PairedDifferences, settings: PlanSettings) -> str:
+    try:
+        result = refit(differences, settings.rope, settings.priors, settings.options)
+    except EngineError:
+        return "failed"
+    return "failed" if result.status == "failed" else result.decision(settings.alpha).region
+
+
+def _notes(codes: NDArray[np.int64], runs: tuple[int | None, ...], settings: PlanSettings) -> list[Note]:
+    notes = []
+    if settings.datasets[0] < FEW_DATASETS:
+        text = f"With fewer than {FEW_DATASETS} data sets the priors on sigma0 and nu weigh heavily on the verdict."
+        notes.append(Note(FewDatasetsWarning, text))
+    failed = np.argwhere(codes == OUTCOMES.index("failed"))
+    if len(failed):
+        simulation, option, place = failed[0]
+        number = "" if runs[option] is None else f" and {counted(int(runs[option] or 0), 'run')}"
+        text = (
+            f"{len(failed)} of {codes.size:,} fits failed (first: simulation {simulation} with "
+            f"{settings.datasets[place]} data sets{number}) and count as no verdict of any kind; see the column failed."
+        )
+        notes.append(Note(ConvergenceWarning, text))
+    return notes
+
+
+def _jobs(n_jobs: int | None) -> int:
+    """What an active ``joblib.parallel_config`` says where nothing is given, and every core without one."""
+    from joblib.parallel import get_active_backend
+
+    if n_jobs is None:
+        configured = get_active_backend()[1]
+        return -1 if configured is None else int(configured)
+    if whole_number("n_jobs", n_jobs, -64) == 0:
+        raise ArgumentError("n_jobs must be the number of processes, or -1 for all cores, got 0.")
+    return n_jobs

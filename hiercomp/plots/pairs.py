@@ -1,0 +1,388 @@
+"""Pictures of every pair of many algorithms: the heatmap of the pairs, and the expected ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hiercomp.arguments import number_between, true_or_false
+from hiercomp.errors import ArgumentError
+from hiercomp.plots.style import COLOURS, INK, LONGEST_NAME, axes, broken, labels, legend, options, plainly
+from hiercomp.rope import REGIONS
+from hiercomp.scores.differences import FloatArray
+from hiercomp.scores.table import shown
+from hiercomp.wording import counted, probability_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.path import Path
+
+    from hiercomp.pairs.result import PairwiseResult
+
+MOST_ALGORITHMS = 40  # whose names can be read at a page's width
+WIDEST, LETTER = 7.1, 0.067  # inches: of a page, and of a letter of a name
+TINTS = {"left": 0.75, "rope": 0.4, "right": 0.12}  # dark, middle and light, so that they differ in grey too
+WORDS = {"left": "P(row better)", "rope": "P(practically equivalent)", "right": "P(column better)"}
+# Of the signs, in the legend
+MEANINGS = {
+    "better": "verdict: row better",
+    "worse": "verdict: column better",
+    "equivalent": "verdict: equivalent",
+    "undecided": "undecided: too close to call",
+    "failed": "no result",
+    "not compared": "not compared",
+}
+NUMBERS_FROM, FLAT_NAMES_FROM = 34.0, 58.0  # points that a cell must measure for its numbers, and its name, to be read
+CELL = 0.92  # of the grid's step, which leaves a gap
+MOST_BARS = 16  # columns of cliques beside the ranks
+
+
+def plot_pairwise_heatmap(
+    result: PairwiseResult,
+    *,
+    ax: Axes | None = None,
+    alpha: float = 0.05,
+    algorithms: Sequence[str] | None = None,
+    numbers: bool | None = None,
+    **cells: Any,
+) -> Axes:
+    """Every pair as a cell that is filled from below with P(row better), then P(equivalent); signs mark the verdicts.
+
+    The algorithms stand in the order of `PairwiseResult.order`, the best first; where they were compared with a baseline
+    only, that is the only row. What is left of a cell, at the top, is the probability that the column's algorithm is
+    better.
+
+    Parameters
+    ----------
+    result : PairwiseResult
+        From `hiercomp.compare_all`.
+    ax : matplotlib.axes.Axes, optional
+    alpha : float
+        Level of the verdicts.
+    algorithms : sequence of str, optional
+        Which of the algorithms to draw; all of them by default. At most 40.
+    numbers : bool, optional
+        Whether to write P(row better) over P(equivalent) into the cells; by default where they are large enough.
+    **cells
+        Passed on to ``matplotlib.collections.PolyCollection`` for the fillings.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    ArgumentError
+        If there are more than 40 algorithms to draw, or one of them is not the result's.
+    """
+    alpha = number_between("alpha", alpha, 0, 0.5)
+    if numbers is not None:
+        true_or_false("numbers", numbers)
+    order = _chosen(result.order, algorithms)
+    rows, columns = _sides(result, order)
+    ax = axes(ax, *heatmap_size(result, order))
+    better, equivalent = (
+        frame.loc[rows, columns].to_numpy(dtype=float) for frame in (result.better, result.equivalent)
+    )
+    worse = result.better.loc[columns, rows].to_numpy(dtype=float).T
+    _fill(ax, {"left": better, "rope": equivalent, "right": worse}, cells)
+    verdicts = {
+        (i, j): result.verdict(one, other, alpha)
+        for i, one in enumerate(rows)
+        for j, other in enumerate(columns)
+        if one != other
+    }
+    signs = _signs(ax, verdicts)
+    _name(ax, rows, columns)
+    legend(ax, loc="upper center", bbox_to_anchor=(0.5, -0.01), ncols=3, handlelength=1.2)
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    figure.draw_without_rendering()  # the layout and the aspect are known after it
+    size = _points(ax) / len(columns)
+    written = size >= NUMBERS_FROM if numbers is None else numbers
+    for verdict, line in signs.items():
+        line.set_markersize(min(8.0, (0.26 if written else 0.5) * size) * (0.8 if verdict == "undecided" else 1))
+        line.set_markeredgewidth(max(0.5, min(1.4, 0.09 * size)))
+        if written:
+            line.set_ydata(np.asarray(line.get_ydata()) - 0.24)
+    ax.tick_params(labelsize=max(4.5, min(8.0, 0.75 * size)))
+    if written:
+        for i, j in np.argwhere(np.isfinite(better)).tolist():
+            text = f"{probability_text(better[i, j])}\n{probability_text(equivalent[i, j])}"
+            ax.text(j, i + 0.16, text, ha="center", va="center", fontsize=min(8.0, 0.17 * size), color=INK)
+    how = "\nNumbers: P(row better) over P(equivalent)" if written else ""
+    title = f"Verdicts at {100 * (1 - alpha):g}% (no sign: no verdict), rope {result.rope}{how}"
+    plainly(ax.set_title(title, size="small", loc="left"))
+    return ax
+
+
+def plot_ranking(
+    result: PairwiseResult,
+    *,
+    ax: Axes | None = None,
+    alpha: float = 0.05,
+    algorithms: Sequence[str] | None = None,
+    **line: Any,
+) -> Axes:
+    """Expected rank of each algorithm with its 95% interval, the best at the top; bars join what is not told apart.
+
+    Beside each algorithm stands the probability that it is the best one on the next data set. The ranks are those of
+    `PairwiseResult.ranking`, whose assumption holds here too; the bars are `PairwiseResult.cliques`, which come from the
+    verdicts of the pairs and not from the ranks. A bar is thin where it passes an algorithm that it does not join. To be
+    joined is not to be equivalent.
+
+    Parameters
+    ----------
+    result : PairwiseResult
+        From `hiercomp.compare_all`.
+    ax : matplotlib.axes.Axes, optional
+    alpha : float
+        Level of the verdicts behind the bars.
+    algorithms : sequence of str, optional
+        Which of the algorithms to draw, ranked among all; all of them by default. At most 40.
+    **line
+        Passed on to ``Axes.hlines`` for the intervals.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    ArgumentError
+        If there are more than 40 algorithms to draw, or one of them is not the result's.
+    """
+    alpha = number_between("alpha", alpha, 0, 0.5)
+    everything = result.ranking()
+    table = everything.loc[_chosen(tuple(everything.index), algorithms)]
+    total, count = len(everything), len(table)
+    names = distinct_labels(list(table.index))
+    ax = axes(ax, *ranking_size(list(table.index)))
+    rows = np.arange(count)
+    drawn = options(line, color=COLOURS["rope"], linewidth=3.0)
+    ax.hlines(rows, table["lower"].to_numpy(), table["upper"].to_numpy(), **drawn)
+    ax.plot(table["expected_rank"], rows, "o", color=COLOURS["right"], markersize=5, markeredgecolor="white")
+    chances = [probability_text(float(value)) for value in table["probability_best"]]
+    for place, text in zip([-0.9, *rows], ["P(best)", *chances], strict=True):
+        ax.annotate(
+            text,
+            (1, place),
+            xycoords=ax.get_yaxis_transform(),
+            xytext=(36, 0),
+            textcoords="offset points",
+            fontsize="small",
+            ha="right",
+            va="center",
+            annotation_clip=False,
+        )
+    try:
+        groups, how = _cliques(result, table, alpha), "Bars join what is not told apart"
+    except ArgumentError:  # more than anyone could read
+        groups, how = [], "Too many groups are not told apart for bars"
+    left_out = _bars(ax, groups, total)
+    ax.set_ylim(count - 0.5, -0.5)
+    ax.set_yticks(rows, names)
+    plainly(ax.get_yticklabels())
+    ax.set_xticks(_rank_ticks(total))
+    ax.xaxis.grid(True, color="#DDDDDD", linewidth=0.6)
+    ax.set_axisbelow(True)
+    more = f"; {counted(left_out, 'more group')} not drawn" if left_out else ""
+    labels(ax, f"expected rank of {total} on the next data set, with 95% interval (1 is best)")
+    ax.tick_params(axis="y", length=0)
+    ax.spines["left"].set_visible(False)
+    ax.spines["bottom"].set_bounds(1, total)
+    title = f"{how} at {100 * (1 - alpha):g}%{more}"
+    plainly(ax.set_title(title, size="small", loc="left", pad=16))
+    return ax
+
+
+def heatmap_size(result: PairwiseResult, algorithms: Sequence[str]) -> tuple[float, float]:
+    """Width and height in inches of the heatmap of these algorithms: as large as it needs, and no wider than a page."""
+    rows, columns = map(len, _sides(result, list(algorithms)))
+    longest = LETTER * max(map(len, distinct_labels(algorithms)))
+    width = min(WIDEST, max(4.4, 1.3 + longest + 0.62 * columns))
+    step = (width - 0.3 - longest) / columns
+    return width, step * rows + (0.35 if 72 * step >= FLAT_NAMES_FROM else longest) + 0.65
+
+
+def ranking_size(algorithms: Sequence[str]) -> tuple[float, float]:
+    """Width and height in inches of the picture of these algorithms' ranks."""
+    longest = LETTER * max(map(len, distinct_labels(algorithms)))
+    return min(WIDEST, 4.6 + longest), 1.3 + 0.23 * len(algorithms)
+
+
+def distinct_labels(names: Sequence[str], longest: int = LONGEST_NAME) -> list[str]:
+    """Names as labels of at most ``longest`` characters of which no two are the same, though their middles are cut out.
+
+    The cut is moved to where it leaves them different; where it can't, they are numbered.
+
+    Examples
+    --------
+    >>> distinct_labels(["forest_with_100_trees_and_depth_3", "forest_with_900_trees_and_depth_3"], longest=20)
+    ['forest_with_1…epth_3', 'forest_with_9…epth_3']
+    """
+    plain = [shown(name) for name in names]
+    middle = (longest - 1) // 2
+    for head in sorted(range(longest), key=lambda place: (abs(place - middle), place)):
+        cut = [_cut(name, longest, head) for name in plain]
+        if len(set(cut)) == len(cut):
+            return cut
+    return [
+        f"{place}. {_cut(name, longest - len(f'{place}. '), middle // 2)}" for place, name in enumerate(plain, start=1)
+    ]
+
+
+def _cut(name: str, longest: int, head: int) -> str:
+    if len(name) <= longest:
+        return name
+    tail = longest - 1 - head
+    return f"{name[:head]}…{name[len(name) - tail :]}"
+
+
+def _chosen(order: Sequence[str], algorithms: Sequence[str] | None) -> list[str]:
+    """The algorithms to draw, the best first."""
+    wanted = order if algorithms is None else algorithms
+    if isinstance(wanted, str):
+        raise ArgumentError(f"algorithms must be a list of names, got the single text {wanted!r}.")
+    unknown = [name for name in wanted if name not in order]
+    if unknown:
+        raise ArgumentError(f"{unknown[0]!r} is not an algorithm of this result; they are in result.order.")
+    chosen = [name for name in order if name in set(wanted)]
+    if not 2 <= len(chosen) <= MOST_ALGORITHMS:
+        raise ArgumentError(
+            f"{counted(len(chosen), 'algorithm')} can't be drawn: 2 to {MOST_ALGORITHMS} can. Name some, such as "
+            f"algorithms=result.order[:{MOST_ALGORITHMS}]."
+        )
+    return chosen
+
+
+def _sides(result: PairwiseResult, order: list[str]) -> tuple[list[str], list[str]]:
+    """The algorithms of the rows and of the columns."""
+    if result.baseline is None:
+        return order, order
+    return [result.baseline], [name for name in order if name != result.baseline]
+
+
+def _tint(region: str) -> tuple[float, float, float]:
+    """The region's colour on white, opaque: light enough for the signs to be read on it."""
+    from matplotlib.colors import to_rgb
+
+    red, green, blue = (1 - TINTS[region] * (1 - part) for part in to_rgb(COLOURS[region]))
+    return red, green, blue
+
+
+def _fill(ax: Axes, probabilities: dict[str, FloatArray], cells: dict[str, Any]) -> None:
+    """The three probabilities of each cell, one upon the other."""
+    from matplotlib.collections import PolyCollection
+
+    row, column = np.nonzero(np.isfinite(probabilities["left"]))
+    floor = row + CELL / 2  # rows count downwards
+    for region in REGIONS:
+        height = CELL * probabilities[region][row, column]
+        boxes = _boxes(column, floor, floor - height)[height > 0]
+        drawn = options(cells, facecolor=_tint(region), linewidth=0, label=WORDS[region])
+        ax.add_collection(PolyCollection(list(boxes), **drawn))
+        floor = floor - height
+    outlines = _boxes(column, row + CELL / 2, row - CELL / 2)
+    ax.add_collection(PolyCollection(list(outlines), facecolor="none", edgecolor="#9A9A9A", linewidth=0.4))
+
+
+def _name(ax: Axes, rows: list[str], columns: list[str]) -> None:
+    """The axes of the cells, with the algorithms' names; those above stand upright where the cells are narrow."""
+    names = list(dict.fromkeys([*rows, *columns]))
+    named = dict(zip(names, distinct_labels(names), strict=True))
+    ax.set_xlim(-0.5, len(columns) - 0.5)
+    ax.set_ylim(len(rows) - 0.5, -0.5)
+    ax.set_aspect("equal")
+    ax.xaxis.tick_top()
+    flat = _points(ax) / len(columns) >= FLAT_NAMES_FROM
+    above = [broken(named[name], 13) if flat else named[name] for name in columns]
+    ax.set_xticks(range(len(columns)), above, rotation=0 if flat else 90)
+    ax.set_yticks(range(len(rows)), [named[name] for name in rows])
+    plainly([*ax.get_xticklabels(), *ax.get_yticklabels()])
+    labels(ax)
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
+
+
+def _boxes(column: np.ndarray, bottom: np.ndarray, top: np.ndarray) -> FloatArray:
+    """Corners of the boxes, shape (boxes, 4, 2)."""
+    left, right = column - CELL / 2, column + CELL / 2
+    x, y = np.stack([left, right, right, left], axis=1), np.stack([bottom, bottom, top, top], axis=1)
+    return np.stack([x, y], axis=2)
+
+
+def _signs(ax: Axes, verdicts: Mapping[tuple[int, int], str]) -> dict[str, Any]:
+    """The signs of the verdicts that occur, one set of markers for each."""
+    drawn = {}
+    for verdict, meaning in MEANINGS.items():
+        places = [place for place, found in verdicts.items() if found == verdict]
+        if places:
+            rows, columns = zip(*places, strict=True)
+            (drawn[verdict],) = ax.plot(
+                columns, rows, linestyle="none", marker=_marker(verdict), color=INK, markersize=5, label=meaning
+            )
+    return drawn
+
+
+def _marker(verdict: str) -> str | Path:
+    from matplotlib.path import Path
+
+    if verdict == "equivalent":
+        return Path([(-1, -0.5), (1, -0.5), (-1, 0.5), (1, 0.5)], [1, 2, 1, 2])
+    return {"better": "+", "worse": "_", "undecided": "$?$", "failed": "x", "not compared": "."}[verdict]
+
+
+def _points(ax: Axes) -> float:
+    """Width of the axes."""
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    return float(ax.get_window_extent().width / figure.dpi * 72)
+
+
+def _cliques(result: PairwiseResult, table: pd.DataFrame, alpha: float) -> list[list[int]]:
+    """Rows of the drawn members of each group, without groups that another one holds."""
+    place = {name: row for row, name in enumerate(table.index)}
+    groups = {
+        tuple(sorted(place[name] for name in group if name in place)): None for group in result.cliques(alpha=alpha)
+    }
+    found = [list(group) for group in groups if len(group) > 1]
+    whole = [group for group in found if not any(set(group) < set(other) for other in found)]
+    return sorted(whole, key=lambda group: (group[0], group[-1]))
+
+
+def _bars(ax: Axes, groups: list[list[int]], total: int) -> int:
+    """A bar for each group right of the ranks, in as few columns as they fit into; returns how many are left out."""
+    ends: list[int] = []
+    step = 0.03 * (total - 1)
+    start = total + 0.04 * (total - 1)
+    left_out = 0
+    for group in groups:
+        free = next((column for column, end in enumerate(ends) if group[0] > end), len(ends))
+        if free == MOST_BARS:
+            left_out += 1
+            continue
+        ends[free : free + 1] = [group[-1]]
+        x = start + step * free
+        ax.plot([x, x], [group[0] - 0.3, group[-1] + 0.3], color=INK, linewidth=0.7)
+        for first, last in _runs(group):
+            ax.plot([x, x], [first - 0.3, last + 0.3], color=INK, linewidth=3.0, solid_capstyle="butt")
+    ax.set_xlim(1 - 0.04 * (total - 1), start + step * max(len(ends) - 0.4, 0))
+    return left_out
+
+
+def _runs(rows: list[int]) -> list[tuple[int, int]]:
+    """First and last of each stretch of neighbouring rows."""
+    starts = [row for row in rows if row - 1 not in rows]
+    stops = [row for row in rows if row + 1 not in rows]
+    return list(zip(starts, stops, strict=True))
+
+
+def _rank_ticks(total: int) -> list[int]:
+    """Whole ranks, at most ten or so, with the first and the last."""
+    step = max(1, round(total / 10))
+    inner = [rank for rank in range(1 + step, total, step) if total - rank >= step]
+    return [1, *inner, total]

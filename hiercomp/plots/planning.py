@@ -1,0 +1,70 @@
+"""The probability of each verdict against the number of data sets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hiercomp.planning.result import POWER
+from hiercomp.plots.style import COLOURS, INK, axes, labels, legend, options, outcomes
+from hiercomp.wording import counted
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from hiercomp.planning.result import PlanResult
+
+STYLES = ("-", "--", ":", "-.")  # of the numbers of runs, the largest first
+MARKERS = {"left": "v", "rope": "s", "right": "^", "none": "o", "undecided": "x", "failed": "+"}
+OTHER_COLOURS = {"none": INK, "undecided": "#CC79A7", "failed": "#E69F00"}  # Okabe & Ito's purple and orange
+MOST_BANDS = 1  # numbers of runs whose intervals are still told apart
+
+
+def plot_plan(plan: PlanResult, *, ax: Axes | None = None, **line: Any) -> Axes:
+    """The probability of each verdict at each number of data sets, with 95% intervals.
+
+    Undecided and failed fits are drawn where there are any. Of several numbers of runs each has its own style of line; the
+    intervals are then left to the table.
+
+    Parameters
+    ----------
+    plan : PlanResult
+        From `hiercomp.plan` or `ComparisonResult.plan`.
+    ax : matplotlib.axes.Axes, optional
+    **line
+        Passed on to ``Axes.plot``.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    table = plan.to_frame()
+    ax = axes(ax, width=5.2, height=3.2)
+    names = {name: text.replace("\n", " ") for name, text in outcomes(*plan.algorithms).items()}
+    names |= {"none": "no verdict", "undecided": "undecided", "failed": "failed"}
+    several = len(plan.runs) > 1
+    for option in reversed(range(len(plan.runs))):
+        rows = table.iloc[option * len(plan.datasets) : (option + 1) * len(plan.datasets)]
+        style = STYLES[(len(plan.runs) - 1 - option) % len(STYLES)]
+        for name, text in names.items():
+            if name in ("undecided", "failed") and not table[name].any():
+                continue
+            colour = COLOURS.get(name) or OTHER_COLOURS[name]
+            runs = plan.runs[option]
+            drawn = options(line, color=colour, linestyle=style, marker=MARKERS[name], markersize=4, linewidth=1.2)
+            described = f"{text}, {counted(runs, 'run')}" if several and runs is not None else text
+            ax.plot(rows["datasets"], rows[name], label=described, **drawn)
+            if len(plan.runs) <= MOST_BANDS:
+                ax.fill_between(
+                    rows["datasets"],
+                    rows[f"{name}_lower"],
+                    rows[f"{name}_upper"],
+                    color=colour,
+                    alpha=0.15,
+                    linewidth=0,
+                )
+    ax.axhline(POWER, color=INK, linewidth=0.5, linestyle=":")
+    ax.set_ylim(-0.02, 1.02)
+    ax.set_xticks(plan.datasets)
+    labels(ax, "number of data sets", "probability of the verdict", title=f"Verdicts at {100 * (1 - plan.alpha):g}%")
+    legend(ax, ncols=2)
+    return ax

@@ -1,0 +1,247 @@
+"""What the draws say of the next data set: region probabilities, decisions and posterior odds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hiercomp.arguments import number_between
+from hiercomp.rope import REGIONS, Rope, most_probable_shares, region_probabilities
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FloatArray = NDArray[np.float64]
+
+UNDECIDED_ERRORS = 3.0  # Monte Carlo standard errors between a probability and its threshold
+WEAK_ODDS, POSITIVE_ODDS = 3.0, 20.0  # Raftery (1995)
+
+
+@dataclass(frozen=True)
+class NextDataset:
+    """Which region is the most probable outcome on the next data set, and with what probability.
+
+    Attributes
+    ----------
+    left, rope, right : float
+        Posterior probability that this region is the most probable outcome; they sum to 1.
+    mean_left, mean_rope, mean_right : float
+        Expected probability of the region on the next data set; they sum to 1.
+    positive : float
+        P(delta0 > 0): the right algorithm is better on average.
+    errors : dict from the names above to float
+        Monte Carlo standard error of each; of the quadrature engine, the estimated error of the integration.
+    draws : int
+        Posterior draws behind them; 0 where they were integrated.
+    floor : float
+        A probability that is not above this can't be told from zero.
+    """
+
+    left: float
+    rope: float
+    right: float
+    mean_left: float
+    mean_rope: float
+    mean_right: float
+    positive: float
+    errors: dict[str, float]
+    draws: int
+    floor: float = 0.0
+
+    @property
+    def probabilities(self) -> dict[str, float]:
+        """P(left), P(rope), P(right) by region."""
+        return {"left": self.left, "rope": self.rope, "right": self.right}
+
+    @property
+    def expected(self) -> dict[str, float]:
+        """Expected probability of each region."""
+        return {"left": self.mean_left, "rope": self.mean_rope, "right": self.mean_right}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values; the errors as "monte_carlo_standard_errors", or "integration_errors" where nothing was sampled."""
+        names = ("left", "rope", "right", "mean_left", "mean_rope", "mean_right", "positive")
+        kind = "monte_carlo_standard_errors" if self.draws else "integration_errors"
+        return {name: getattr(self, name) for name in names} | {kind: dict(self.errors)}
+
+
+def next_dataset(delta0: FloatArray, sigma0: FloatArray, nu: ArrayLike, rope: Rope) -> NextDataset:
+    """Inference on the next data set from posterior draws.
+
+    For each draw the probabilities of left, rope and right under Student-t(nu, delta0, sigma0) are compared; the
+    proportions of draws in which each is the largest are P(left), P(rope) and P(right), their means the expected
+    probabilities.
+
+    Parameters
+    ----------
+    delta0, sigma0 : ndarray, shape (chains, draws)
+    nu : array_like
+        Of the same shape, or infinite for a Gaussian population.
+    rope : Rope
+        In the unit of delta0.
+
+    References
+    ----------
+    Corani et al., Machine Learning 106 (2017), inference on the next data set.
+    """
+    regions = region_probabilities(delta0, sigma0, nu, rope)
+    shares = most_probable_shares(regions)
+    positive = (delta0 > 0).astype(float)
+    exact = bool(np.ptp(delta0) == 0 and np.ptp(sigma0) == 0)
+    values: dict[str, float] = {}
+    errors: dict[str, float] = {}
+    for position, region in enumerate(REGIONS):
+        values[region] = float(shares[..., position].mean())
+        errors[region] = 0.0 if exact else _proportion_error(shares[..., position], delta0)
+        values[f"mean_{region}"] = float(regions[..., position].mean())
+        errors[f"mean_{region}"] = 0.0 if exact else _mean_error(regions[..., position])
+    values["positive"] = float(positive.mean())
+    errors["positive"] = 0.0 if exact else _proportion_error(positive, delta0)
+    return NextDataset(**values, errors=errors, draws=delta0.size)
+
+
+def _mean_error(values: FloatArray) -> float:
+    from arviz_stats.base import array_stats
+
+    if np.ptp(values) == 0:
+        return 0.0
+    return float(array_stats.mcse(values, chain_axis=0, draw_axis=1, method="mean"))
+
+
+def _proportion_error(indicator: FloatArray, delta0: FloatArray) -> float:
+    """Monte Carlo standard error of a proportion, above zero even where all draws agree.
+
+    sqrt(p (1 - p) / ESS) with half a draw added on each side (Agresti & Coull 1998 in spirit), and the effective sample
+    size of delta0 where the indicator never changes.
+    """
+    from arviz_stats.base import array_stats
+
+    size = indicator.size
+    source = indicator if np.ptp(indicator) > 0 else delta0
+    effective = float(array_stats.ess(source, chain_axis=0, draw_axis=1, method="mean"))
+    effective = min(effective, size) if np.isfinite(effective) else float(size)
+    proportion = (indicator.sum() + 0.5) / (size + 1)
+    return float(np.sqrt(proportion * (1 - proportion) / effective))
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The verdict at a level alpha.
+
+    Attributes
+    ----------
+    region : {"left", "rope", "right", "none", "undecided"}
+        The region whose probability is above 1 - alpha; "none" if there is none; "undecided" if the largest probability
+        lies within three Monte Carlo standard errors of 1 - alpha, so that other draws could turn it.
+    probability : float
+        The largest of the three probabilities.
+    most_probable : {"left", "rope", "right"}
+        Its region.
+    alpha : float
+    """
+
+    region: Literal["left", "rope", "right", "none", "undecided"]
+    probability: float
+    most_probable: str
+    alpha: float
+
+
+def decide(inference: NextDataset, alpha: float = 0.05) -> Decision:
+    """The decision at level ``alpha``, in (0, 0.5)."""
+    alpha = number_between("alpha", alpha, 0, 0.5)
+    region, probability = max(inference.probabilities.items(), key=lambda item: item[1])
+    distance = probability - (1 - alpha)
+    if abs(distance) <= UNDECIDED_ERRORS * inference.errors[region] and inference.errors[region] > 0:
+        return Decision("undecided", probability, region, alpha)
+    if distance > 0:
+        return Decision(region, probability, region, alpha)  # type: ignore[arg-type]
+    return Decision("none", probability, region, alpha)
+
+
+@dataclass(frozen=True)
+class Odds:
+    """Posterior odds of one region over another.
+
+    Attributes
+    ----------
+    favoured, against : str
+        Two of "left", "rope", "right"; the more probable first.
+    value : float
+        P(favoured) / P(against); NaN where both are zero.
+    is_bound : bool
+        True where ``against`` has no draw, or no probability that can be told from zero: the odds are above ``value``.
+    grade : {"weak", "positive", "strong", "undetermined"}
+        1 to 3, 3 to 20 and above 20 (Raftery 1995).
+    """
+
+    favoured: str
+    against: str
+    value: float
+    is_bound: bool
+    grade: str
+
+    def __str__(self) -> str:
+        if np.isnan(self.value):
+            return "undetermined (nothing favours either)"
+        value = f"{self.value:,.0f}" if self.value >= 100 else f"{self.value:.3g}"
+        return f"{'> ' if self.is_bound else ''}{value} ({self.grade})"
+
+
+def posterior_odds(inference: NextDataset) -> tuple[Odds, ...]:
+    """Odds of the three pairs of regions, graded as Raftery (Sociological Methodology 25, 1995).
+
+    A region that no draw favours has probability below 1/draws, and an integrated one that is below its error is not known
+    better; the odds against it are given as a bound.
+    """
+    odds = []
+    for first, second in combinations(REGIONS, 2):
+        swap = inference.probabilities[second] > inference.probabilities[first]
+        favoured, against = (second, first) if swap else (first, second)
+        above, below = inference.probabilities[favoured], inference.probabilities[against]
+        if above <= inference.floor:
+            odds.append(Odds(favoured, against, float("nan"), False, "undetermined"))
+            continue
+        known = below > inference.floor
+        value = above / below if known else above / inference.floor if inference.floor else above * inference.draws
+        grade = "weak" if value <= WEAK_ODDS else "positive" if value <= POSITIVE_ODDS else "strong"
+        odds.append(Odds(favoured, against, value, not known, grade))
+    return tuple(odds)
+
+
+def dataset_table(delta: FloatArray, rope: Rope, datasets: tuple[str, ...]) -> pd.DataFrame:
+    """Posterior of each data set's mean difference.
+
+    Parameters
+    ----------
+    delta : ndarray, shape (chains, draws, q)
+    rope : Rope
+    datasets : tuple of str, length q
+
+    Returns
+    -------
+    DataFrame
+        Indexed by data set: posterior_mean, posterior_sd, lower and upper (central 95% interval), left, rope, right
+        (probability that the mean difference lies there).
+    """
+    import pandas as pd
+
+    flat = delta.reshape(-1, delta.shape[-1])
+    lower, upper = np.quantile(flat, [0.025, 0.975], axis=0)
+    left, right = (flat < rope.lower).mean(axis=0), (flat > rope.upper).mean(axis=0)
+    inside = ((flat >= rope.lower) & (flat <= rope.upper)).mean(axis=0)
+    return pd.DataFrame(
+        {
+            "posterior_mean": flat.mean(axis=0),
+            "posterior_sd": flat.std(axis=0, ddof=1) if len(flat) > 1 else np.zeros(len(datasets)),
+            "lower": lower,
+            "upper": upper,
+            "left": left,
+            "rope": inside,
+            "right": right,
+        },
+        index=pd.Index(datasets, name="dataset"),
+    )

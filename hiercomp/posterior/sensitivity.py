@@ -1,0 +1,229 @@
+"""Does the verdict depend on the priors, on rho, or on the bounds? Refits of a comparison under variants."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hiercomp.arguments import number_between, whole_number
+from hiercomp.comparison import HierarchicalComparison
+from hiercomp.document import Presentation
+from hiercomp.engines import ENGINES
+from hiercomp.errors import HiercompWarning
+from hiercomp.model.priors import NAMED_PRIORS, Priors
+from hiercomp.posterior.next_dataset import decide
+from hiercomp.rope import REGIONS, Rope
+from hiercomp.scores.differences import PairedDifferences
+from hiercomp.scores.table import shown
+from hiercomp.wording import counted
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+    from hiercomp.posterior.result import ComparisonResult
+
+RHO_FACTORS = (0.5, 1.0, 2.0)
+UPPER_BOUNDS = (100.0, 1000.0)
+LARGEST_RHO = 0.99  # of a doubled correlation
+
+
+@dataclass(frozen=True)
+class Variant:
+    """What is changed for one refit.
+
+    Attributes
+    ----------
+    name : str
+    priors : Priors
+    rho_factor : float
+        By which every correlation is multiplied.
+    """
+
+    name: str
+    priors: Priors
+    rho_factor: float = 1.0
+
+
+@dataclass(frozen=True)
+class VariantResult:
+    """The answer under one variant; the numbers are NaN where the computation failed.
+
+    Attributes
+    ----------
+    name : str
+    left, rope, right : float
+    error : float
+        Largest Monte Carlo standard error of the three.
+    verdict : str
+        The decision's region, "none", "undecided", or "failed".
+    status : str
+        "ok", "warned" or "failed".
+    """
+
+    name: str
+    left: float
+    rope: float
+    right: float
+    error: float
+    verdict: str
+    status: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sensitivity(Presentation):
+    """The verdict of a comparison under several variants.
+
+    Attributes
+    ----------
+    variants : tuple of VariantResult
+        The first is the comparison itself.
+    algorithms : tuple of str
+        The left and the right algorithm.
+    alpha : float
+        Level of the verdicts.
+    interval : Rope
+        The region of practical equivalence.
+    """
+
+    variants: tuple[VariantResult, ...]
+    algorithms: tuple[str, str]
+    alpha: float
+    interval: Rope
+
+    @property
+    def changed(self) -> tuple[str, ...]:
+        """Variants whose verdict is another one than that of the comparison itself."""
+        return tuple(variant.name for variant in self.variants if variant.verdict != self.variants[0].verdict)
+
+    @property
+    def title(self) -> str:
+        """What was varied."""
+        left, right = map(shown, self.algorithms)
+        return f"Sensitivity, {left} against {right}, rope {self.interval}, verdicts at {100 * (1 - self.alpha):g}%"
+
+    @property
+    def conclusion(self) -> str:
+        """Whether the verdict holds."""
+        others = len(self.variants) - 1
+        if others == 0:
+            return "The scores are identical everywhere: no prior and no correlation could change the verdict."
+        if not self.changed:
+            return f"The verdict ({self._words(self.variants[0].verdict)}) is the same under all {others} variants."
+        return (
+            f"The verdict ({self._words(self.variants[0].verdict)}) changes under {counted(len(self.changed), 'variant')} "
+            f"of {others}: {', '.join(self.changed)}."
+        )
+
+    def plot(self, *, ax: Axes | None = None, **bars: Any) -> Axes:
+        """The probabilities under each variant; see `hiercomp.plots.plot_sensitivity`."""
+        from hiercomp.plots.sensitivity import plot_sensitivity
+
+        return plot_sensitivity(self, ax=ax, **bars)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each variant: left, rope, right, error, verdict, changed, status."""
+        import pandas as pd
+
+        rows = [
+            {name: getattr(variant, name) for name in ("left", "rope", "right", "error")}
+            | {
+                "verdict": self._words(variant.verdict),
+                "changed": variant.name in self.changed,
+                "status": variant.status,
+            }
+            for variant in self.variants
+        ]
+        return pd.DataFrame(rows, index=pd.Index([variant.name for variant in self.variants], name="variant"))
+
+    def _words(self, verdict: str) -> str:
+        left, right = map(shown, self.algorithms)
+        words = {"left": f"{left} better", "rope": "practically equivalent", "right": f"{right} better"}
+        return words.get(verdict, {"none": "no verdict"}.get(verdict, verdict))
+
+
+def sensitivity(result: ComparisonResult, *, alpha: float = 0.05, n_jobs: int = 2, **fit_options: Any) -> Sensitivity:
+    """Fit a comparison again under the four named priors on nu, half and twice rho, and two upper bounds of the sigmas.
+
+    Parameters
+    ----------
+    result : ComparisonResult
+    alpha : float
+        Level of the verdicts.
+    n_jobs : int
+        Fits at once, in processes of their own (joblib).
+    **fit_options
+        Passed on to `hiercomp.HierarchicalComparison.fit`, such as ``draws``; the engine, chains, warmup, draws and seed are
+        those of the result by default.
+
+    Returns
+    -------
+    Sensitivity
+    """
+    from joblib import Parallel, delayed
+
+    number_between("alpha", alpha, 0, 0.5)
+    whole_number("n_jobs", n_jobs, -64)
+    given = replace(result.differences, scores=None)  # processes do not each need the table
+    options = fit_defaults(result) | fit_options
+    tasks = [
+        delayed(_refit)(variant, given, result.rope, alpha, options)
+        for variant in variants(result.priors)
+        if not result.diagnostics.exact
+    ]
+    found = Parallel(n_jobs=n_jobs)(tasks)
+    itself = _row("as fitted", result, alpha)
+    return Sensitivity((itself, *found), (result.left, result.right), alpha, result.rope)
+
+
+def variants(priors: Priors) -> list[Variant]:
+    """The variants of a comparison's priors, without the priors themselves."""
+    named = [Variant(f"nu: {name}", variant) for name, variant in NAMED_PRIORS.items() if variant != priors]
+    scaled = [Variant(f"rho x {factor:g}", priors, factor) for factor in RHO_FACTORS if factor != 1]
+    bounded = [
+        Variant(f"upper bounds x {bound:g}", replace(priors, sigma_upper=bound, sigma0_upper=bound))
+        for bound in UPPER_BOUNDS
+        if (bound, bound) != (priors.sigma_upper, priors.sigma0_upper)
+    ]
+    return [*named, *scaled, *bounded]
+
+
+def fit_defaults(result: ComparisonResult) -> dict[str, Any]:
+    """The options of `HierarchicalComparison.fit` that made a result."""
+    settings = result.settings
+    return {
+        "engine": next((name for name in ENGINES if result.engine.lower().startswith(name)), "embedded"),
+        "chains": settings.chains,
+        "warmup": settings.warmup,
+        "draws": settings.draws,
+        "seed": settings.seed,
+        "adapt_delta": settings.adapt_delta,
+        "progress": False,
+    }
+
+
+def refit(differences: PairedDifferences, rope: Rope, priors: Priors, options: dict[str, Any]) -> ComparisonResult:
+    """Fit once more; the warnings are those that the first fit gave, or are in the status."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", HiercompWarning)
+        return HierarchicalComparison.from_differences(differences, rope=rope, priors=priors).fit(**options)
+
+
+def _refit(
+    variant: Variant, differences: PairedDifferences, rope: Rope, alpha: float, options: dict[str, Any]
+) -> VariantResult:
+    rho = np.minimum(differences.rho * variant.rho_factor, LARGEST_RHO)
+    found = refit(replace(differences, rho=rho), rope, variant.priors, options)
+    return _row(variant.name, found, alpha)
+
+
+def _row(name: str, result: ComparisonResult, alpha: float) -> VariantResult:
+    if result.status == "failed":
+        return VariantResult(name, math.nan, math.nan, math.nan, math.nan, "failed", "failed")
+    seen = result.next_dataset
+    error = max(seen.errors[region] for region in REGIONS)
+    return VariantResult(name, seen.left, seen.rope, seen.right, error, decide(seen, alpha).region, result.status)

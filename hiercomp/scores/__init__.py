@@ -1,0 +1,1 @@
+"""From a table of scores to paired differences."""

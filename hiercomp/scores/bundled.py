@@ -1,0 +1,78 @@
+"""The score tables that come with hiercomp."""
+
+from __future__ import annotations
+
+import difflib
+from importlib import resources
+from typing import TYPE_CHECKING
+
+from hiercomp.errors import ArgumentError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TABLES = ("keel",)
+
+
+def load_scores(name: str = "keel") -> pd.DataFrame:
+    """A bundled score table.
+
+    Parameters
+    ----------
+    name : {"keel"}
+        "keel": accuracy of six classifiers on 43 data sets, 10 runs of 10-fold cross-validation; see `data_card`.
+
+    Returns
+    -------
+    DataFrame
+        Columns dataset, algorithm, run, fold, score.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no table of that name.
+
+    Examples
+    --------
+    >>> load_scores("keel").shape
+    (25800, 5)
+    """
+    import pandas as pd
+
+    with resources.files(__package__).joinpath(f"{_known(name)}.csv.gz").open("rb") as stream:
+        return pd.read_csv(stream, compression="gzip", dtype={"dataset": str, "algorithm": str}, keep_default_na=False)
+
+
+def data_card(name: str = "keel") -> str:
+    """Where a bundled table comes from, with settings and versions, as Markdown.
+
+    Parameters
+    ----------
+    name : {"keel"}
+        As in `load_scores`.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ArgumentError
+        If there is no table of that name.
+
+    Examples
+    --------
+    >>> data_card("keel").splitlines()[0]
+    '# Data card: keel'
+    """
+    return resources.files(__package__).joinpath(f"{_known(name)}.md").read_text(encoding="utf-8")
+
+
+def _known(name: str) -> str:
+    if name not in TABLES:
+        close = difflib.get_close_matches(str(name), TABLES, n=1)
+        raise ArgumentError(
+            f"There is no score table {name!r}.{f' Did you mean {close[0]!r}?' if close else ''} "
+            f"The tables are: {', '.join(TABLES)}."
+        )
+    return name

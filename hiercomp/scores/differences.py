@@ -1,0 +1,388 @@
+"""Paired differences of two algorithms: per data set the mean, sum of squares, number and correlation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hiercomp.arguments import true_or_false, whole_number
+from hiercomp.errors import (
+    ArgumentError,
+    DefaultedRhoWarning,
+    DegenerateScoresWarning,
+    Note,
+    ScoreTableError,
+)
+from hiercomp.rope import Rope
+from hiercomp.scores.pairing import choose_algorithms, pair_scores
+from hiercomp.scores.rho import MOST_FOLDS, RhoLike, correlations, many_folds
+from hiercomp.scores.table import first_names, shown, tidy_scores
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FloatArray: TypeAlias = NDArray[np.float64]
+
+LARGEST_SCORE = 1e100  # far from where squares and their sums overflow
+ROUNDING = 64 * np.finfo(float).eps  # differences whose range is below this share of the scores' size are constant
+
+
+@dataclass(frozen=True)
+class PairedDifferences:
+    """Score differences right minus left of every data set, as their sufficient statistics.
+
+    Attributes
+    ----------
+    left, right : str
+        The algorithms.
+    datasets : tuple of str, length q
+        Names of the data sets.
+    mean, sum_of_squares : ndarray, shape (q,)
+        Mean of the differences, in the metric's units, and the sum of squares about it. Positive means favour the right
+        algorithm: the sign is already turned where lower scores are better.
+    n : ndarray of int, shape (q,)
+        Number of differences.
+    rho : ndarray, shape (q,)
+        Correlation between two differences of a data set.
+    constant : ndarray of bool, shape (q,)
+        True where the differences never vary, up to rounding.
+    lowest_score, highest_score : ndarray, shape (q,)
+        Extremes of both algorithms' scores.
+    largest_difference : float
+        Largest absolute difference of all.
+    higher_is_better : bool
+        Whether the metric is a gain (True) or a loss.
+    notes : tuple of Note
+        What was dropped, defaulted or looks odd.
+    scores : pandas.DataFrame or None
+        The pairs themselves: columns dataset, left, right, and run and fold where the table has them. None in a result
+        that was read from a file.
+
+    Examples
+    --------
+    >>> from hiercomp.scores.bundled import load_scores
+    >>> differences = PairedDifferences.from_table(load_scores("keel"), "naive_bayes", "decision_tree")
+    >>> len(differences.datasets), int(differences.n.sum()), set(differences.rho.tolist())
+    (43, 4300, {0.1})
+    """
+
+    left: str
+    right: str
+    datasets: tuple[str, ...]
+    mean: FloatArray
+    sum_of_squares: FloatArray
+    n: NDArray[np.int64]
+    rho: FloatArray
+    constant: NDArray[np.bool_]
+    lowest_score: FloatArray
+    highest_score: FloatArray
+    largest_difference: float
+    higher_is_better: bool = True
+    notes: tuple[Note, ...] = ()
+    scores: pd.DataFrame | None = field(default=None, repr=False, compare=False)
+
+    @classmethod
+    def from_table(
+        cls,
+        df: Any,
+        left: str | None = None,
+        right: str | None = None,
+        *,
+        rho: RhoLike = None,
+        higher_is_better: bool = True,
+        columns: Mapping[str, str] | None = None,
+        missing: Literal["error", "drop"] = "error",
+    ) -> PairedDifferences:
+        """Pair the scores of two algorithms by data set, run and fold.
+
+        Parameters
+        ----------
+        df : data frame
+            Tidy scores, see `hiercomp.scores.table.tidy_scores`.
+        left, right : str, optional
+            The two algorithms; needed where the table holds more than two.
+        rho : float or mapping from data set to float, optional
+            Correlation between two differences of a data set, in [0, 1). None: the table's column rho, or 1/k of k folds.
+        higher_is_better : bool
+            False for losses and errors.
+        columns : mapping, optional
+            See `hiercomp.scores.table.tidy_scores`.
+        missing : {"error", "drop"}
+            What becomes of folds that one algorithm lacks or whose score is missing.
+
+        Raises
+        ------
+        ScoreTableError
+            If the table can't be paired; the message names the first few cells.
+        ArgumentError
+            If rho or ``missing`` is outside what is allowed.
+        """
+        if missing not in ("error", "drop"):
+            raise ArgumentError(f"missing must be 'error' or 'drop', got {missing!r}.")
+        tidy = tidy_scores(df, columns)
+        left, right = choose_algorithms(tidy, left, right)
+        pairs = pair_scores(tidy, left, right, drop=missing == "drop")
+        if rho is None and tidy.rho is not None:
+            rho = {name: value for name, value in tidy.rho.items() if name in pairs.folds}
+        notes = pairs.notes if tidy.has_run or rho is not None else (*pairs.notes, *many_folds(pairs.folds))
+        return _summarise(pairs.frame, left, right, rho, pairs.folds, higher_is_better, notes)
+
+    @classmethod
+    def from_arrays(
+        cls,
+        left_scores: ArrayLike | Sequence[ArrayLike],
+        right_scores: ArrayLike | Sequence[ArrayLike],
+        *,
+        left: str = "left",
+        right: str = "right",
+        datasets: Sequence[str] | None = None,
+        folds: int | None = None,
+        rho: RhoLike = None,
+        higher_is_better: bool = True,
+    ) -> PairedDifferences:
+        """Pair two arrays of scores, one row for each data set, column by column.
+
+        Parameters
+        ----------
+        left_scores, right_scores : array_like, shape (q, n), or q one-dimensional arrays of any lengths
+            Scores of the two algorithms on the same folds in the same order.
+        left, right : str
+            Names of the algorithms.
+        datasets : sequence of str, optional
+            Names of the data sets; "1", "2", ... where absent.
+        folds : int, optional
+            Folds of one run of cross-validation, so that rho is 1/folds. None and no rho: the scores of a data set are
+            taken as one run, with a warning, if there are at most 20; else an error.
+        rho : float or mapping, optional
+            Correlation between two differences of a data set.
+        higher_is_better : bool
+            False for losses and errors.
+        """
+        import pandas as pd
+
+        left_rows, right_rows = _rows(left_scores, "left_scores"), _rows(right_scores, "right_scores")
+        if len(left_rows) != len(right_rows):
+            raise ScoreTableError(
+                f"left_scores has {len(left_rows)} data sets and right_scores has {len(right_rows)}; they must be equal."
+            )
+        names = (
+            [str(number + 1) for number in range(len(left_rows))] if datasets is None else [str(d) for d in datasets]
+        )
+        if len(names) != len(left_rows) or len(set(names)) < len(names):
+            raise ScoreTableError(f"datasets must be {len(left_rows)} different names, got {names[:10]}.")
+        for name, a, b in zip(names, left_rows, right_rows, strict=True):
+            if len(a) != len(b):
+                raise ScoreTableError(
+                    f"Data set {name!r} has {len(a)} left and {len(b)} right scores; they must be paired, fold by fold."
+                )
+            for side, row in (("left_scores", a), ("right_scores", b)):
+                if not np.isfinite(row).all():
+                    fold = int(np.flatnonzero(~np.isfinite(row))[0])
+                    raise ScoreTableError(
+                        f"{side} of data set {name!r} has {np.sum(~np.isfinite(row))} scores that are not finite "
+                        f"(first: column {fold}, {row[fold]}). Remove these columns from both arrays."
+                    )
+        if left == right:
+            raise ScoreTableError(
+                f"left and right are both called {left!r}; an algorithm can't be compared with itself."
+            )
+        lengths = [len(row) for row in left_rows]
+        table = pd.DataFrame(
+            {
+                "dataset": np.repeat(np.array(names, dtype=object), lengths),
+                "left": np.concatenate(left_rows) if lengths else np.empty(0),
+                "right": np.concatenate(right_rows) if lengths else np.empty(0),
+            }
+        )
+        if 0 in lengths or not lengths:
+            where = f"Data set {names[lengths.index(0)]!r} has no scores" if lengths else "The arrays are empty"
+            raise ScoreTableError(f"{where}: give one row for each data set and one column for each fold.")
+        notes: list[Note] = []
+        sizes = dict(zip(names, lengths, strict=True))
+        if folds is not None and rho is not None:
+            raise ArgumentError("folds and rho were both given; rho says all that folds would, so pass one of them.")
+        if folds is not None:
+            folds = whole_number("folds", folds, 2)
+            sizes = dict.fromkeys(names, folds)
+        elif rho is None:
+            if max(lengths) > MOST_FOLDS:
+                raise ScoreTableError(
+                    f"Arrays do not say how many folds a run has, and {max(lengths)} scores of a data set look like "
+                    "several runs. Pass folds=10 for runs of 10-fold cross-validation, or rho."
+                )
+            if max(lengths) > 1:
+                text = (
+                    "Arrays do not say how many folds a run has: the scores of each data set are taken as one run "
+                    f"(rho = 1/{lengths[0]} for the first). Pass folds or rho if that is wrong."
+                )
+                notes.append(Note(DefaultedRhoWarning, text))
+        return _summarise(table, left, right, rho, sizes, higher_is_better, tuple(notes))
+
+    @property
+    def standard_deviation(self) -> FloatArray:
+        """Standard deviation of the differences of each data set, shape (q,); divisor n - 1, NaN where n is 1."""
+        freedom = np.where(self.n > 1, self.n - 1, np.nan)
+        return np.asarray(np.sqrt(self.sum_of_squares / freedom))
+
+    @property
+    def standard_error(self) -> FloatArray:
+        """Standard error of each mean with correlated folds, sqrt((1/n + rho/(1 - rho)) s^2), shape (q,)."""
+        return np.asarray(self.standard_deviation * np.sqrt(1 / self.n + self.rho / (1 - self.rho)))
+
+    @property
+    def identical(self) -> bool:
+        """Whether every difference of every data set is zero."""
+        return bool(self.largest_difference <= ROUNDING * np.abs([self.lowest_score, self.highest_score]).max())
+
+    @property
+    def delta0_bound(self) -> float:
+        """B of the prior on delta0 (M4): 1 where every score lies in [0, 1], else the largest absolute difference."""
+        unit_interval = self.lowest_score.min() >= -ROUNDING and self.highest_score.max() <= 1 + ROUNDING
+        return 1.0 if unit_interval else self.largest_difference
+
+    def with_spread_of_rope(self, rope: Rope) -> PairedDifferences:
+        """Give data sets without variation the standard deviation of uniform noise on the rope; means are untouched.
+
+        The authors' program adds uniform(-rope, rope) noise that keeps the mean; its standard deviation is
+        rope/sqrt(3).
+
+        Raises
+        ------
+        ScoreTableError
+            If no data set varies, or the rope has no width.
+        """
+        names = [name for name, constant in zip(self.datasets, self.constant, strict=True) if constant]
+        if not names:
+            return self
+        listed = first_names(names)
+        if len(names) == len(self.datasets):
+            raise ScoreTableError(
+                "In no data set do the differences vary between folds, so there is nothing to estimate their precision "
+                "from. Give the scores fold by fold, or use a test of the data sets' means: hc.bayesian_signed_rank_test "
+                "or hc.signed_rank_test."
+            )
+        if rope.half_width == 0:
+            raise ScoreTableError(
+                f"The differences never vary between folds in {len(names)} of {len(self.datasets)} data sets ({listed}), "
+                "and a rope of zero gives them no spread. Pass a rope above 0, or remove these data sets."
+            )
+        spread = rope.half_width / np.sqrt(3)
+        note = Note(
+            DegenerateScoresWarning,
+            f"The differences never vary between folds in {len(names)} of {len(self.datasets)} data sets ({listed}). "
+            f"Their standard deviation is set to {spread:.3g}, that of uniform noise on the rope; their means are kept.",
+        )
+        sum_of_squares = np.where(self.constant, (self.n - 1) * spread**2, self.sum_of_squares)
+        return replace(self, sum_of_squares=sum_of_squares, notes=(*self.notes, note))
+
+    def subset(self, datasets: Sequence[str]) -> PairedDifferences:
+        """The same differences of some of the data sets only, in the order given, without notes."""
+        place_of = {name: place for place, name in enumerate(self.datasets)}
+        unknown = [name for name in datasets if name not in place_of]
+        if unknown or len(set(datasets)) < len(datasets) or not datasets:
+            raise ArgumentError(f"datasets must be some of the data sets, each once, got {list(datasets)[:5]!r}.")
+        places = [place_of[name] for name in datasets]
+        chosen: dict[str, Any] = {
+            name: value[places] for name, value in vars(self).items() if isinstance(value, np.ndarray)
+        }
+        scores = None if self.scores is None else self.scores[self.scores["dataset"].isin(datasets)]
+        return replace(self, datasets=tuple(datasets), scores=scores, notes=(), **chosen)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each data set: mean, sum_of_squares, n, rho, standard_deviation, standard_error."""
+        import pandas as pd
+
+        fields = ("mean", "sum_of_squares", "n", "rho", "standard_deviation", "standard_error")
+        return pd.DataFrame(
+            {field: getattr(self, field) for field in fields}, index=pd.Index(self.datasets, name="dataset")
+        )
+
+
+def refuse_large_scores(datasets: Sequence[str], lowest: FloatArray, highest: FloatArray) -> None:
+    """Refuse scores whose squares may be beyond the largest number.
+
+    Parameters
+    ----------
+    datasets : sequence of str, length q
+    lowest, highest : ndarray, shape (q,)
+        Extremes of the scores of each data set.
+
+    Raises
+    ------
+    ScoreTableError
+        With the first data set that holds the largest.
+    """
+    size = np.maximum(np.abs(lowest), np.abs(highest))
+    if len(size) and size.max() > LARGEST_SCORE:
+        worst = int(size.argmax())
+        raise ScoreTableError(
+            f"Data set {shown(datasets[worst])!r} has a score of {size[worst]:.3g}, and scores beyond {LARGEST_SCORE:g} "
+            "can't be computed with. Correct it, or bring the scores to another unit."
+        )
+
+
+def _rows(scores: Any, name: str) -> list[FloatArray]:
+    message = f"{name} must be a two-dimensional array of numbers or a list of arrays."
+    try:
+        given = [np.asarray(row) for row in scores]
+        if any(row.dtype.kind in "bSU" for row in given):  # text has a stricter grammar than float()
+            raise ScoreTableError(message)
+        rows = [row.astype(float) for row in given]
+    except (TypeError, ValueError):
+        raise ScoreTableError(message) from None
+    if any(row.ndim != 1 for row in rows):
+        raise ScoreTableError(
+            f"{name} must have two dimensions, data sets and folds; for a single data set pass one row: [scores]."
+        )
+    return rows
+
+
+def _summarise(
+    table: pd.DataFrame,
+    left: str,
+    right: str,
+    rho: RhoLike,
+    folds: Mapping[str, int | None],
+    higher_is_better: bool,
+    notes: tuple[Note, ...],
+) -> PairedDifferences:
+    """Sufficient statistics of a frame with columns dataset, left, right (and run, fold)."""
+    higher_is_better = true_or_false("higher_is_better", higher_is_better)
+    codes, names = table["dataset"].factorize()
+    datasets = tuple(str(name) for name in names)
+    n = np.bincount(codes)
+    left_scores, right_scores = table["left"].to_numpy(float), table["right"].to_numpy(float)
+
+    def extreme(function: np.ufunc, values: FloatArray, start: float) -> FloatArray:
+        result = np.full(len(datasets), start)
+        function.at(result, codes, values)
+        return result
+
+    lowest = extreme(np.minimum, np.minimum(left_scores, right_scores), np.inf)
+    highest = extreme(np.maximum, np.maximum(left_scores, right_scores), -np.inf)
+    refuse_large_scores(datasets, lowest, highest)
+    difference = (right_scores - left_scores) * (1 if higher_is_better else -1)
+    mean = np.bincount(codes, difference) / n
+    sum_of_squares = np.bincount(codes, (difference - mean[codes]) ** 2).astype(float)
+
+    spread = extreme(np.maximum, difference, -np.inf) - extreme(np.minimum, difference, np.inf)
+    return PairedDifferences(
+        left=left,
+        right=right,
+        datasets=datasets,
+        mean=mean,
+        sum_of_squares=sum_of_squares,
+        n=n,
+        rho=correlations(rho, datasets, n, folds),
+        constant=spread <= ROUNDING * np.maximum(np.abs(lowest), np.abs(highest)),
+        lowest_score=lowest,
+        highest_score=highest,
+        largest_difference=float(np.abs(difference).max()),
+        higher_is_better=higher_is_better,
+        notes=notes,
+        scores=table,
+    )

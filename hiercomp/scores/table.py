@@ -1,0 +1,400 @@
+"""Reading and checking tidy score tables: one row for each data set, algorithm, run and fold."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiercomp.errors import ArgumentError, Note, ScaleWarning, ScoreTableError
+from hiercomp.scores.cell_values import number_of_cell
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ROLES = ("dataset", "algorithm", "run", "fold", "score", "rho")
+
+# Other names for the columns, compared in lower case without spaces, dots, hyphens and underscores.
+ALIASES: Mapping[str, tuple[str, ...]] = {
+    "dataset": ("dataset", "datasets", "data", "datasetname", "task", "problem", "keydataset"),
+    "algorithm": (
+        *("algorithm", "algorithms", "classifier", "method", "model", "learner", "estimator", "algorithmname"),
+        "keyscheme",
+    ),
+    "run": ("run", "runs", "repeat", "repeats", "repetition", "repetitions", "rep", "keyrun"),
+    "fold": ("fold", "folds", "split", "cvfold", "keyfold"),
+    "score": ("score", "scores"),
+    "rho": ("rho",),
+}
+
+LONGEST_SHOWN = 100  # characters of a value in a message
+EXAMPLES_SHOWN = 5  # offending cells named in a message
+
+
+@dataclass(frozen=True)
+class TidyScores:
+    """A checked copy of a score table.
+
+    Attributes
+    ----------
+    frame : pandas.DataFrame
+        Columns dataset and algorithm (text, or categorical where they were given so), run and fold (as given; absent
+        columns are missing here), score (float, NaN where missing).
+    has_run, has_fold : bool
+        Whether the table says which run and which fold a score belongs to.
+    notes : tuple of Note
+        What was changed or looks odd.
+    rho : dict from data set to float, optional
+        The correlation between two scores of a data set, where the table has a column of that name.
+    """
+
+    frame: pd.DataFrame
+    has_run: bool
+    has_fold: bool
+    notes: tuple[Note, ...]
+    rho: dict[str, float] | None = None
+
+    @property
+    def algorithms(self) -> list[str]:
+        """The algorithms, in the order in which they first appear."""
+        return [str(name) for name in self.frame["algorithm"].unique()]
+
+
+def tidy_scores(df: Any, columns: Mapping[str, str] | None = None) -> TidyScores:
+    """Find the columns of a score table and check its cells; the table given is not changed.
+
+    Parameters
+    ----------
+    df : pandas.DataFrame or any frame that narwhals knows (polars, pyarrow, ...)
+        One row for each score.
+    columns : mapping, optional
+        Which column is which, for names that are not recognised: ``{"score": "auc", "dataset": "problem name"}``.
+
+    Returns
+    -------
+    TidyScores
+
+    Raises
+    ------
+    ScoreTableError
+        If a column is missing or ambiguous, the table is empty, or a name or score is not usable.
+    """
+    frame = to_pandas(df)
+    if frame.shape[1] == 0 or len(frame) == 0:
+        raise ScoreTableError(
+            f"The table is empty: {len(frame)} rows, {frame.shape[1]} columns. It needs one row for each data set, "
+            "algorithm, run and fold, with columns dataset, algorithm, run, fold and score."
+        )
+    found = find_columns(frame, columns)
+    notes: list[Note] = []
+    tidy: dict[str, Any] = {}
+    for role in ("dataset", "algorithm"):
+        tidy[role], name_notes = _names(frame[found[role]], found[role])
+        notes += name_notes
+    for role in ("run", "fold"):
+        if role in found:
+            tidy[role] = _labels(frame[found[role]], found[role])
+    tidy["score"] = _scores(frame[found["score"]], found["score"], frame, found)
+    import pandas as pd
+
+    rho = _correlations_of_datasets(frame[found["rho"]], tidy["dataset"], frame, found) if "rho" in found else None
+    return TidyScores(pd.DataFrame(tidy), "run" in found, "fold" in found, tuple(notes), rho)
+
+
+def find_columns(frame: pd.DataFrame, columns: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Which column of a frame plays which role (dataset, algorithm, score; run and fold where present)."""
+    names = list(frame.columns)
+    if not frame.columns.is_unique:  # here NaN equals NaN, unlike in a set
+        repeated = sorted({shown(name) for name in frame.columns[frame.columns.duplicated()]})
+        raise ScoreTableError(f"Column names occur twice: {', '.join(repeated)}. Rename or remove one of each.")
+    if columns is not None and not isinstance(columns, Mapping):
+        raise ArgumentError(f"columns must be a mapping such as {{'score': 'auc'}}, got {columns!r}.")
+    chosen = dict(columns or {})
+    for role, name in chosen.items():
+        if role not in ROLES:
+            raise ArgumentError(f"columns names an unknown role {role!r}; the roles are {', '.join(ROLES)}.")
+        if name not in names:
+            raise ScoreTableError(f"columns says that {role} is column {name!r}, but there is none.{_listing(names)}")
+    for role in ROLES:
+        if role in chosen or role == "rho":
+            continue
+        matches = [name for name in names if _plain(name) in ALIASES[role] and name not in chosen.values()]
+        exact = [name for name in matches if name == role]
+        if len(exact or matches) > 1:
+            listed = " and ".join(repr(name) for name in matches)
+            raise ScoreTableError(
+                f"More than one column could be the {role}: {listed}. Say which with columns={{{role!r}: ...}}."
+            )
+        if matches:
+            chosen[role] = (exact or matches)[0]
+    if "score" not in chosen:
+        numeric = [name for name in names if name not in chosen.values() and frame[name].dtype.kind in "fiu"]
+        if len(numeric) > 1:
+            numeric = [name for name in numeric if name != "rho"]
+        if len(numeric) == 1:
+            chosen["score"] = numeric[0]
+        elif len(numeric) > 1:
+            listed = ", ".join(repr(name) for name in numeric)
+            raise ScoreTableError(
+                f"No column is called 'score' and several are numeric: {listed}. Say which with "
+                f"columns={{'score': {numeric[0]!r}}}."
+            )
+    for role in ("dataset", "algorithm", "score"):
+        if role not in chosen:
+            raise ScoreTableError(f"There is no column {role!r}.{_nearest(role, names)}{_listing(names)}")
+    if "rho" in names and "rho" not in chosen and "rho" not in chosen.values():
+        chosen["rho"] = "rho"
+    return chosen
+
+
+def is_name_column(name: str) -> bool:
+    """Whether a column of that name holds names of data sets or algorithms, which stay text."""
+    return _plain(name) in ALIASES["dataset"] + ALIASES["algorithm"]
+
+
+def is_number_column(name: str) -> bool:
+    """Whether a column of that name holds runs, folds, scores or their correlation."""
+    return any(_plain(name) in ALIASES[role] for role in ROLES) and not is_name_column(name)
+
+
+def normal_name(name: object) -> str:
+    """A name as text, in Unicode normal form C without outer spaces."""
+    return unicodedata.normalize("NFC", str(name)).strip()
+
+
+def nearest_name(name: str, names: Iterable[str]) -> str:
+    """ " Did you mean 'x'?" where one of the names is close, else nothing."""
+    folded = {candidate.casefold(): candidate for candidate in names}
+    close = difflib.get_close_matches(str(name).casefold(), list(folded), n=1, cutoff=0.6)
+    return f" Did you mean {folded[close[0]]!r}?" if close else ""
+
+
+def shown(name: object) -> str:
+    """A name as a message shows it: control characters and bidirectional marks are written as escapes."""
+    return "".join(
+        character if character.isprintable() or character == " " else character.encode("unicode_escape").decode("ascii")
+        for character in str(name)
+    )
+
+
+def shown_value(value: object) -> str:
+    """A value as a message shows it: the beginning of what Python writes for it, in one line."""
+    try:
+        text = shown(repr(value))
+    except Exception:  # an int of thousands of digits, and whatever a strange object raises
+        return f"a value of type {type(value).__name__}"
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
+
+
+def first_names(names: Sequence[str]) -> str:
+    """The first few names of a list, quoted, and how many more there are."""
+    listed = ", ".join(repr(shown(name)) for name in names[:EXAMPLES_SHOWN])
+    return listed + (f" and {len(names) - EXAMPLES_SHOWN} more" if len(names) > EXAMPLES_SHOWN else "")
+
+
+def cells(frame: pd.DataFrame, rows: NDArray[np.bool_], value: str | None = None) -> str:
+    """The first few rows of a tidy frame that ``rows`` marks, in words."""
+    picked = frame.loc[rows].head(EXAMPLES_SHOWN)
+    listed = []
+    for row in picked.to_dict("records"):
+        place = [f"dataset {shown(row['dataset'])!r}", f"algorithm {shown(row['algorithm'])!r}"]
+        place += [f"{role} {shown(row[role])}" for role in ("run", "fold") if role in row]
+        listed.append(", ".join(place) + (f": {shown_value(row[value])}" if value else ""))
+    more = int(np.sum(rows)) - len(listed)
+    return "; ".join(listed) + (f"; and {more} more" if more > 0 else "")
+
+
+def to_pandas(df: Any) -> pd.DataFrame:
+    """A pandas frame of any eager frame that narwhals knows; named levels of an index become columns."""
+    import pandas as pd
+
+    if isinstance(df, pd.DataFrame):
+        named = [name for name in df.index.names if name is not None]
+        if isinstance(df.columns, pd.MultiIndex):
+            raise ScoreTableError(
+                "The table has several levels of column names. It must be tidy, one row for each score: "
+                "bring it into long form first, for instance with DataFrame.stack or DataFrame.melt."
+            )
+        kept = [name for name in named if name not in df.columns]  # a level that repeats a column is left out
+        try:
+            return df.reset_index(level=kept).reset_index(drop=True) if kept else df.reset_index(drop=True)
+        except (TypeError, ValueError) as error:  # pandas makes a broken index of columns of one name
+            raise ScoreTableError(
+                f"The index of the table can't be turned into columns: {shown(error)}. Pass plain columns."
+            ) from error
+    import narwhals
+
+    try:
+        native = narwhals.from_native(df, eager_only=True)
+    except TypeError:
+        raise ScoreTableError(
+            f"Scores must be a data frame (pandas, polars, ...), got {type(df).__name__}. "
+            "For arrays use HierarchicalComparison.from_arrays; for a file use `hiercomp compare` or pandas.read_csv."
+        ) from None
+    if not isinstance(native, narwhals.DataFrame):
+        raise ScoreTableError(f"Scores must be a data frame, got {type(df).__name__}.")
+    return pd.DataFrame({name: native[name].to_list() for name in native.columns})
+
+
+def _plain(name: object) -> str:
+    return re.sub(r"[\s._-]+", "", str(name)).casefold()
+
+
+def _listing(names: list[Any]) -> str:
+    listed = ", ".join(repr(shown(name)) for name in names[:20])
+    return f" The columns are: {listed}{', ...' if len(names) > 20 else ''}."
+
+
+def _nearest(role: str, names: list[Any]) -> str:
+    if len(names) == 1 and ";" in str(names[0]):
+        return " The only column holds semicolons: was the file read with sep=';' (and decimal=',')?"
+    text = {str(name): _plain(name) for name in names}
+    for alias in ALIASES[role]:
+        close = difflib.get_close_matches(alias, list(text.values()), n=1, cutoff=0.75)
+        if close:
+            name = next(original for original, plain in text.items() if plain == close[0])
+            return (
+                f" Did you mean {shown(name)!r}? Rename it, or pass columns={{{role!r}: {shown(name)!r}}} (--column)."
+            )
+    return f" Rename a column, or pass columns={{{role!r}: ...}}."
+
+
+def _names(column: pd.Series, name: str) -> tuple[pd.Series, list[Note]]:
+    """Names in normal form, and notes on names that are easily confused."""
+    remedy = (
+        "Fill in the names or remove the rows; if a name is 'NA' or 'null', read the file with keep_default_na=False."
+    )
+    _refuse_empty(_missing(column, name), name, remedy)
+    import pandas as pd
+
+    categorical = isinstance(column.dtype, pd.CategoricalDtype)
+    if categorical:  # a large table, whose names are not written out
+        column = column.cat.remove_unused_categories()
+        codes = column.cat.codes.to_numpy()
+        normal = [normal_name(original) for original in _text(column.cat.categories.to_series(), name)]
+    else:
+        codes, originals = _text(column, name).factorize()
+        normal = [normal_name(original) for original in originals]
+    if "" in normal:
+        raise ScoreTableError(f"Column {name!r} has names that are empty or only spaces. Fill them in.")
+    notes = []
+    if len(set(normal)) < len(normal):
+        same = sorted(value for value, count in Counter(normal).items() if count > 1)
+        text = f"Names in column {name!r} that differ only by outer spaces or Unicode form: {first_names(same)}."
+        notes.append(Note(ScaleWarning, text))
+    folded: dict[str, set[str]] = {}
+    for value in normal:
+        folded.setdefault(value.casefold(), set()).add(value)
+    for variants in folded.values():
+        if len(variants) > 1:
+            listed = ", ".join(repr(shown(value)) for value in sorted(variants))
+            notes.append(
+                Note(ScaleWarning, f"Names in column {name!r} that differ only by case are kept apart: {listed}.")
+            )
+    if categorical:
+        unique = sorted(set(normal))
+        place = {value: code for code, value in enumerate(unique)}
+        # the least type of integers that can number them; in the order of the names, as text would be sorted
+        numbers = np.array([place[value] for value in normal], dtype=np.min_scalar_type(-len(unique)))
+        return pd.Series(pd.Categorical.from_codes(numbers[codes], dtype=pd.CategoricalDtype(unique))), notes
+    return pd.Series(np.array(normal, dtype=object)[codes]), notes
+
+
+def _refuse_empty(missing: NDArray[np.bool_], name: str, remedy: str) -> None:
+    if missing.any():
+        rows = ", ".join(str(row) for row in np.flatnonzero(missing)[:EXAMPLES_SHOWN])
+        raise ScoreTableError(
+            f"Column {name!r} is empty in {missing.sum()} of {len(missing)} rows (first: rows {rows}, counted from 0). "
+            f"{remedy}"
+        )
+
+
+def _missing(column: pd.Series, name: str) -> NDArray[np.bool_]:
+    try:
+        return np.asarray(column.isna(), dtype=bool)
+    except ArithmeticError as error:  # a signalling NaN of decimal
+        raise ScoreTableError(f"Column {shown(name)!r} holds cells that are no names. Write them as text.") from error
+
+
+def _text(column: pd.Series, name: str) -> pd.Series:
+    try:
+        return column.astype(str)
+    except UnicodeEncodeError as error:
+        raise ScoreTableError(
+            f"Column {shown(name)!r} holds half a pair of surrogates ({shown(error.object)!r}), which is no text. "
+            "Read the file again with the right encoding."
+        ) from error
+    except (TypeError, ValueError, ArithmeticError) as error:  # such as an int of thousands of digits
+        raise ScoreTableError(
+            f"Column {shown(name)!r} holds cells that can't be written as text: {shown(error)}. Write them as text."
+        ) from error
+
+
+def _labels(column: pd.Series, name: str) -> pd.Series:
+    whole = column.dtype.kind in "iu"
+    text = column if whole else _text(column, name).str.strip()
+    missing = _missing(column, name) | (not whole and (text == "").to_numpy())
+    _refuse_empty(missing, name, "Number every row, or remove the column if there are no runs or folds.")
+    import pandas as pd
+
+    if whole:
+        return pd.Series(column.to_numpy())
+    numbers = pd.to_numeric(text, errors="coerce")
+    whole = numbers.notna() & np.isfinite(numbers) & (numbers == np.floor(numbers)) & (numbers.abs() < 2**53)
+    # 1 and 1.0 are the same fold; anything else is a label of its own
+    return pd.Series(numbers.astype(np.int64).to_numpy()) if bool(whole.all()) else pd.Series(text.to_numpy(object))
+
+
+def _correlations_of_datasets(
+    column: pd.Series, datasets: pd.Series, frame: pd.DataFrame, found: Mapping[str, str]
+) -> dict[str, float]:
+    """The one value that the rows of each data set have."""
+    import pandas as pd
+
+    values = pd.Series(_scores(column, found["rho"], frame, found))
+    by_dataset = values.groupby(datasets.to_numpy(), sort=False)
+    first, different = by_dataset.first(), by_dataset.nunique(dropna=False) != 1
+    if different.any() or first.isna().any():
+        name = (different | first.isna()).idxmax()
+        raise ScoreTableError(
+            f"Column {found['rho']!r} must have one number for each data set, the correlation between its folds; data set "
+            f"{shown(name)!r} has {first_names([str(value) for value in values[datasets == name].unique()])}. Correct it, "
+            "or remove the column and pass rho."
+        )
+    return {str(name): float(value) for name, value in first.items()}
+
+
+def _scores(column: pd.Series, name: str, frame: pd.DataFrame, found: Mapping[str, str]) -> NDArray[np.float64]:
+    """Scores as floats; text must be a plain decimal number; empty cells and NaN become NaN."""
+    if column.dtype.kind == "f" or column.dtype.kind in "iu":
+        return column.to_numpy(dtype=float, na_value=np.nan)
+    values = np.full(len(column), np.nan)
+    wrong = np.zeros(len(column), dtype=bool)
+    for row, cell in enumerate(column.to_list()):
+        number = number_of_cell(cell)
+        wrong[row] = number is None
+        values[row] = np.nan if number is None else number
+    if wrong.any():
+        view = frame[list(found.values())].set_axis(list(found), axis=1)
+        examples = cells(view, wrong, "score")
+        hint = ""
+        cell = column.to_list()[int(np.flatnonzero(wrong)[0])]
+        first = cell if isinstance(cell, str) else ""
+        if re.fullmatch(r"\s*[+-]?\d+,\d+\s*", first):
+            hint = " These look like decimal commas: read the file with decimal=','."
+        elif first.strip().endswith("%"):
+            hint = " Remove the percent signs, and give the rope in percentage points or divide the scores by 100."
+        elif not first.isascii():
+            hint = " They hold signs such as a Unicode minus or a no-break space: use plain ASCII digits and signs."
+        raise ScoreTableError(
+            f"{wrong.sum()} of {len(column)} cells of column {name!r} are not numbers (first: {examples})."
+            f"{hint or ' Correct or remove these rows.'}"
+        )
+    return values

@@ -1,0 +1,198 @@
+"""``hiercomp pairs``, run as a user runs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import hiercomp as hc
+from hiercomp.tournament import compare_all
+
+COMMAND = [sys.executable, "-m", "hiercomp.cli", "pairs"]
+
+
+def pairs(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*COMMAND, *map(str, arguments)], cwd=folder, capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+@pytest.fixture(scope="module")
+def table() -> pd.DataFrame:
+    generator = np.random.default_rng(0)
+    index = pd.MultiIndex.from_product(
+        [[f"d{i}" for i in range(6)], ["first", "second", "third"], range(10)], names=["dataset", "algorithm", "fold"]
+    )
+    df = index.to_frame(index=False)
+    better = df["algorithm"].map({"first": 0.0, "second": 0.05, "third": 0.051})
+    return df.assign(score=0.7 + better + generator.normal(0, 0.01, size=len(df)))
+
+
+@pytest.fixture
+def folder(tmp_path, table) -> Path:
+    table.to_csv(tmp_path / "scores.csv", index=False)
+    return tmp_path
+
+
+def summary_of(df: pd.DataFrame, alpha: float = 0.05, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", hc.HiercompWarning)
+        return compare_all(df, **{"rope": 0.01, "progress": False, "n_jobs": 1} | options).summary(alpha)
+
+
+def assert_one_line_of_error(done: subprocess.CompletedProcess[str], *parts: str) -> None:
+    assert done.returncode == 2, done
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1, done.stderr
+    assert done.stderr.startswith("hiercomp: ")
+    assert "Traceback" not in done.stderr
+    for part in parts:
+        assert part in done.stderr, done.stderr
+
+
+def test_pairs_prints_what_python_gives_and_writes_json(folder, table):
+    done = pairs(folder, "scores.csv", "--rope", "0.01", "--json", "out.json", "--checkpoint", "pairs.sqlite")
+    expected = summary_of(table)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert done.stdout == f"{expected}\n"
+    assert json.loads((folder / "out.json").read_text(encoding="utf-8")) == expected.to_dict()
+    assert sorted(os.listdir(folder)) == ["out.json", "pairs.sqlite", "scores.csv"]
+    again = pairs(folder, "scores.csv", "--checkpoint", "pairs.sqlite", "--json", "-")
+    assert json.loads(again.stdout) == expected.to_dict()
+
+
+def test_the_options_reach_the_comparison(tmp_path, table):
+    df = table.rename(columns={"dataset": "id", "score": "error"}).drop(index=0)
+    df.to_csv(tmp_path / "scores.csv", index=False)
+    done = pairs(
+        *(tmp_path, "scores.csv", "--column", "dataset=id", "--column", "score=error", "--lower-is-better"),
+        *("--drop-unpaired", "--prior", "gaussian", "--rope=-0.02:0.01", "--baseline", "second", "--rho", "0.2"),
+        *("--alpha", "0.1", "--seed", "3", "--jobs", "1", "--engine", "quadrature", "--json", "-"),
+    )
+    assert done.returncode == 0, done.stderr
+    expected = summary_of(
+        df.rename(columns={"error": "score"}), 0.1, rope=(-0.02, 0.01), baseline="second", rho=0.2,
+        higher_is_better=False, priors=hc.Priors.gaussian(), columns={"dataset": "id"}, missing="drop", seed=3,
+    )  # fmt: skip
+    content = json.loads(done.stdout)
+    assert content == expected.to_dict()
+    assert content["verdicts"]["second"] == {"first": "worse", "third": "equivalent"}
+    assert [row["left"] for row in content["pairs"]] == ["second", "second"]
+    assert any("1 fold of 1 data set" in note for note in content["notes"])
+
+
+def test_a_report_is_written(folder):
+    done = pairs(folder, "scores.csv", "--report", "report.html")
+    assert done.returncode == 0, done.stderr
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert page.lstrip().lower().startswith("<!doctype html>")
+    assert "scores.csv" in page
+    assert "third" in page
+
+
+def test_a_pair_without_a_result_exits_with_three_and_is_named(folder, table):
+    df = table[(table["algorithm"] != "second") | (table["dataset"] == "d0")]
+    df.to_csv(folder / "scores.csv", index=False)
+    done = pairs(folder, "scores.csv")
+    assert done.returncode == 3
+    assert done.stderr == ""
+    assert "2 pairs of 3 can't be compared: first against second: There is one data set only" in done.stdout
+    assert done.stdout == f"{summary_of(df)}\n"
+
+
+def test_existing_files_are_refused_before_anything_is_computed_and_overwritten_with_force(folder):
+    for option, name in (("--json", "out.json"), ("--report", "out.html")):
+        (folder / name).write_text("precious")
+        assert_one_line_of_error(pairs(folder, "scores.csv", option, name), name, "--force")
+        assert (folder / name).read_text() == "precious"
+    done = pairs(folder, "scores.csv", "--json", "out.json", "--force")
+    assert done.returncode == 0
+    assert json.loads((folder / "out.json").read_text())["status"] == "ok"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (["scores.csv", "--baseline", "secnd"], ["baseline='secnd'", "'second'"]),
+        (["scores.csv", "--rope=-0.02:0.01"], ["symmetric", "baseline"]),
+        (["scores.csv", "--rope", "wide"], ["--rope"]),
+        (["scores.csv", "--engine", "quadratur"], ["'quadrature'"]),
+        (["scores.csv", "--jobs", "0"], ["n_jobs"]),
+        (["scores.csv", "--alpha", "2"], ["alpha"]),
+        (["scores.csv", "--prior", "flat"], ["--prior"]),
+        (["scores.csv", "--column", "score"], ["--column"]),
+        (["scores.csv", "--checkpoint", "scores.csv"], ["scores.csv", "is not a checkpoint"]),
+        (["scores.csv", "--checkpoint", "no/x"], ["no"]),
+        (["scores.csv", "--dask", "nonsense"], ["No Dask scheduler answers"]),
+        (["scores.csv", "--json", "x", "--report", "x"], ["--json and --report"]),
+        (["scores.csv", "--json", "x", "--checkpoint", "x"], ["--checkpoint and --json"]),
+        (["scores.csv", "--report", "-"], ["--report needs the name"]),
+        (["missing.csv"], ["missing.csv"]),
+        ([], ["scores"]),
+    ],
+)
+def test_a_bad_argument_is_one_line_on_standard_error(folder, arguments, parts):
+    assert_one_line_of_error(pairs(folder, *arguments), *parts)
+    assert os.listdir(folder) == ["scores.csv"]
+
+
+def finished_pairs(path: Path) -> int:
+    if not path.exists():
+        return 0
+    connection = sqlite3.connect(path)
+    try:
+        return int(connection.execute("SELECT count(*) FROM pairs").fetchone()[0])
+    except sqlite3.OperationalError:  # not yet made
+        return 0
+    finally:
+        connection.close()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)])
+def test_a_stopped_run_leaves_a_valid_checkpoint_and_goes_on_from_it(tmp_path, sent, code):
+    generator = np.random.default_rng(1)
+    index = pd.MultiIndex.from_product([range(40), range(13), range(10)], names=["dataset", "algorithm", "fold"])
+    df = index.to_frame(index=False)
+    df.assign(score=0.7 + generator.normal(0, 0.02, size=len(df))).to_csv(tmp_path / "scores.csv", index=False)
+    checkpoint = tmp_path / "pairs.sqlite"
+    process = subprocess.Popen(
+        [*COMMAND, "scores.csv", "--prior", "gaussian", "--jobs", "2", "--checkpoint", "pairs.sqlite"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    while finished_pairs(checkpoint) < 8:
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.05)
+    if sent == signal.SIGKILL:  # as when the machine stops
+        os.killpg(process.pid, sent)
+    else:
+        process.send_signal(sent)
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == code
+    assert output == ""
+    if sent == signal.SIGINT:
+        assert errors == "hiercomp: interrupted\n"
+        assert sorted(os.listdir(tmp_path)) == ["pairs.sqlite", "scores.csv"]
+    assert 8 <= finished_pairs(checkpoint) < 78
+    done = pairs(tmp_path, "scores.csv", "--prior", "gaussian", "--checkpoint", "pairs.sqlite")
+    assert done.returncode == 0, done.stderr
+    assert finished_pairs(checkpoint) == 78
+    whole = pairs(tmp_path, "scores.csv", "--prior", "gaussian")
+    assert whole.stdout == done.stdout

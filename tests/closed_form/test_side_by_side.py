@@ -1,0 +1,133 @@
+"""The table of all tests beside the hierarchical model."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import hiercomp as hc
+from hiercomp.closed_form.side_by_side import baseline_table
+from hiercomp.rope import Rope
+
+OVER_DATA_SETS = [
+    "hierarchical model",
+    "Bayesian signed-rank",
+    "Bayesian sign",
+    "Poisson-binomial, rope",
+    "Poisson-binomial",
+    "Wilcoxon signed-rank",
+    "sign test",
+]
+
+
+def test_every_row_is_the_answer_of_its_own_test(result):
+    frame = result.baselines().to_frame()
+    assert frame.index[:7].tolist() == OVER_DATA_SETS
+    given, rope = result.differences, result.rope
+    seen = result.next_dataset
+    assert frame.loc["hierarchical model", ["left", "rope", "right"]].tolist() == [seen.left, seen.rope, seen.right]
+    for name, found in {
+        "Bayesian signed-rank": hc.bayesian_signed_rank_test(given, rope),
+        "Bayesian sign": hc.bayesian_sign_test(given, rope),
+        "Poisson-binomial, rope": hc.poisson_binomial_test(given, rope=rope),
+    }.items():
+        assert frame.loc[name, ["left", "rope", "right"]].tolist() == [found.left, found.rope, found.right]
+    found = hc.poisson_binomial_test(given)
+    assert frame.loc["Poisson-binomial", ["left", "right"]].tolist() == [found.left, found.right]
+    assert frame.loc["Wilcoxon signed-rank", "p"] == hc.signed_rank_test(given).p
+    assert frame.loc["sign test", "p"] == hc.sign_test(given).p
+
+
+def test_tests_of_single_data_sets_say_on_how_many_they_reject(result):
+    frame = result.baselines().to_frame()
+    given = result.differences
+    for name, found in {
+        "corrected t, each data set": hc.corrected_t_test(given),
+        "paired t, each data set": hc.paired_t_test(given),
+    }.items():
+        rejected = found.p < 0.05
+        left, right = (rejected & (found.statistic < 0)).sum(), (rejected & (found.statistic > 0)).sum()
+        words = f"equality is rejected at 5% in favour of bayes on {left} and of tree on {right} of 8 data sets."
+        assert frame.loc[name, "says"] == words
+        assert frame.loc[name, ["left", "rope", "right", "p"]].isna().all()
+    single = hc.correlated_t_test(given, rope=result.rope)
+    assert (
+        f"tree is better on {(single.right > 0.95).sum()} of 8 data sets"
+        in frame.loc["correlated t, each data set", "says"]
+    )
+
+
+def test_every_row_says_what_it_does_and_does_not_say(result):
+    table = result.baselines()
+    for row in table.rows:
+        assert row.says.endswith(".")
+        assert row.does_not_say.endswith(".")
+        assert f"  {row.test}: {row.says} Not: {row.does_not_say}" in str(table)
+
+
+def test_tests_that_do_not_apply_are_named_with_the_reason(result):
+    table = result.baselines()  # 3 runs of 10 folds
+    assert [note.split(":")[0] for note in table.notes] == ["calibrated t", "5x2 cv F"]
+    assert all("not applicable" in note for note in table.notes)
+    assert "calibrated t: not applicable" in str(table)
+
+
+def test_ten_runs_of_ten_folds_have_the_calibrated_test(uci54):
+    given = hc.PairedDifferences.from_table(uci54, "nbc", "j48")
+    table = baseline_table(given, Rope.of(0.01), (0.1, 0.2, 0.7))
+    names = [row.test for row in table.rows]
+    assert "calibrated t, 10 df, each data set" in names
+    assert [note.split(":")[0] for note in table.notes] == ["5x2 cv F"]
+    # 100 differences, T = m sqrt(11) / s against t with 10 degrees of freedom, whose 97.5% point is 2.228
+    wide = uci54.pivot_table(index=["dataset", "run", "fold"], columns="algorithm", values="accuracy")
+    x = (wide["j48"] - wide["nbc"]).groupby("dataset").agg(["mean", "std"])
+    t = x["mean"] * np.sqrt(11) / x["std"]
+    says = table.to_frame().loc["calibrated t, 10 df, each data set", "says"]
+    assert f"nbc on {(t < -2.228139).sum()} and of j48 on {(t > 2.228139).sum()} of 54" in says
+
+
+def test_without_the_scores_the_others_remain(result):
+    bare = dataclasses.replace(result.differences, scores=None)
+    table = baseline_table(bare, result.rope, None)
+    names = [row.test for row in table.rows]
+    assert names[:7] == OVER_DATA_SETS
+    assert "corrected t, each data set" in names
+    assert not any(name.startswith(("paired t", "Welch", "Mann")) for name in names)
+    assert any("read from a file, without the scores" in note for note in table.notes)
+
+
+def test_a_failed_computation_has_no_verdict_but_the_tests_stay(failed):
+    table = failed.baselines()
+    assert table.rows[0].left is None
+    assert table.rows[0].says.startswith("no verdict")
+    assert table.to_frame()["p"].notna().sum() == 2
+
+
+def test_identical_algorithms(identical):
+    frame = identical.baselines().to_frame()
+    for name in OVER_DATA_SETS[:4]:
+        assert frame.loc[name, ["left", "rope", "right"]].tolist() == [0, 1, 0]
+    assert frame.loc["Poisson-binomial", "left"] == frame.loc["Poisson-binomial", "right"]
+    assert frame.loc[["Wilcoxon signed-rank", "sign test"], "p"].tolist() == [1, 1]
+
+
+def test_names_are_made_harmless():
+    generator = np.random.default_rng(1)
+    left = generator.normal(0.8, 0.02, size=(6, 10))
+    given = hc.PairedDifferences.from_arrays(
+        left, left + generator.normal(0.01, 0.02, size=left.shape), rho=0.1, left="<b>a</b>", right="x\x1b[1m"
+    )
+    table = baseline_table(given, Rope.of(0.01), None)
+    assert "<b>" not in table._repr_html_()
+    assert "\x1b" not in str(table) + table._repr_html_()
+    assert json.dumps(table.to_dict(), allow_nan=False)
+
+
+def test_the_table_changes_nothing_and_is_the_same_again(result):
+    pd.testing.assert_frame_equal(result.baselines(seed=3).to_frame(), result.baselines(seed=3).to_frame())
+    with pytest.raises(hc.ArgumentError, match="seed"):
+        result.baselines(seed=-1)

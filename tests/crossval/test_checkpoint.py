@@ -1,0 +1,367 @@
+"""Checkpoints of a cross-validation: kills, other plans, damage, and two programs at once."""
+
+from __future__ import annotations
+
+import importlib
+import linecache
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris, load_wine
+from sklearn.model_selection import RepeatedStratifiedKFold
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.tree import DecisionTreeClassifier
+
+import hiercomp as hc
+from hiercomp.crossval import cross_validate_all
+from hiercomp.crossval.cells import Cell, CellResult
+from hiercomp.crossval.store import CellStore, checksum
+
+PROGRAM = Path(__file__).resolve().parents[2] / "scripts" / "kill_crossval.py"
+TIMES = ["fit_time", "score_time"]
+IRIS, WINE = load_iris(return_X_y=True), load_wine(return_X_y=True)
+FAST = {"nb": GaussianNB(), "tree": DecisionTreeClassifier(max_depth=2)}
+CV = RepeatedStratifiedKFold(n_splits=3, n_repeats=2)
+
+
+def run(checkpoint: Path, estimators=FAST, data=None, **options) -> pd.DataFrame:
+    data = {"iris": IRIS, "wine": WINE} if data is None else data
+    return cross_validate_all(estimators, data, **{"cv": CV, "progress": False, "checkpoint": checkpoint} | options)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="sends SIGKILL")
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_killed_run_ends_with_the_table_of_an_uninterrupted_one_to_the_byte(jobs):
+    command = [sys.executable, str(PROGRAM), "--kills", "2", "--repeats", "2", "--jobs", jobs, "--seed", jobs]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("the same") == 2
+    assert done.stdout.endswith("2 of 2 resumed tables equal the uninterrupted one.\n")
+
+
+def test_finished_cells_are_not_computed_again_and_failed_ones_are(tmp_path):
+    path = tmp_path / "run.sqlite"
+    first = run(path)
+    connection = sqlite3.connect(path)
+    assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    rows = connection.execute("SELECT * FROM cells").fetchall()
+    assert len(rows) == 24
+    for row in rows:
+        if row[0] == "iris" and row[3] == "nb":  # the mark of a cell that was not computed again
+            marked = (*row[:4], "[0.125]", *row[5:7])
+            connection.execute("REPLACE INTO cells VALUES (?, ?, ?, ?, ?, ?, ?, NULL, ?)", (*marked, checksum(*marked)))
+    connection.execute("UPDATE cells SET scores = '[]', error = 'out of memory' WHERE dataset = 'wine' AND fold = 1")
+    connection.commit()
+    connection.close()
+    again = run(path)
+    marked_cells = (again["dataset"] == "iris") & (again["algorithm"] == "nb")
+    assert set(again.loc[marked_cells, "score"]) == {0.125}
+    assert again.loc[~marked_cells, "score"].equals(first.loc[~marked_cells, "score"])
+
+
+def test_a_score_that_was_changed_is_computed_again_and_said(tmp_path):
+    path = tmp_path / "run.sqlite"
+    first = run(path)
+    connection = sqlite3.connect(path)
+    connection.execute("UPDATE cells SET scores = '[0.5]' WHERE dataset = 'iris' AND run = 1 AND estimator = 'nb'")
+    connection.commit()
+    connection.close()
+    with pytest.warns(hc.FailedCellsWarning, match="3 cells of the checkpoint were damaged and were computed again"):
+        again = run(path)
+    assert again.drop(columns=TIMES).equals(first.drop(columns=TIMES))
+    assert run(path).drop(columns=TIMES).equals(first.drop(columns=TIMES))
+
+
+def scorer(threshold: float, text: str = "a + b"):
+    if text == "a + b":
+        return lambda model, X, y: model.score(X, y) + threshold
+    return lambda model, X, y: model.score(X, y) - threshold
+
+
+@pytest.mark.parametrize("other", [scorer(0.2), scorer(0.1, "a - b"), "accuracy"])
+def test_another_scoring_function_is_another_plan(tmp_path, other):
+    path = tmp_path / "run.sqlite"
+    run(path, scoring=scorer(0.1))
+    run(path, scoring=scorer(0.1))
+    with pytest.raises(hc.ResultFileError, match="of another plan: scoring was"):
+        run(path, scoring=other)
+
+
+def test_functions_of_numpy_and_changed_functions_in_pipelines_are_told_apart(tmp_path):
+    def pipeline(function):
+        return {"nb": make_pipeline(FunctionTransformer(function), GaussianNB())}
+
+    path = tmp_path / "run.sqlite"
+    run(path, estimators=pipeline(np.log1p))
+    run(path, estimators=pipeline(np.log1p))
+    with pytest.raises(hc.ResultFileError, match=r"func of estimator 'nb' was|functiontransformer.*numpy.*log1p"):
+        run(path, estimators=pipeline(np.sqrt))
+
+
+def test_times_come_back_as_they_were(tmp_path):
+    pd.testing.assert_frame_equal(run(tmp_path / "run.sqlite"), run(tmp_path / "run.sqlite"), check_exact=True)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"estimators": FAST | {"tree": DecisionTreeClassifier(max_depth=3)}}, "max_depth.*'tree' was 2 and is 3"),
+        ({"estimators": {"nb": GaussianNB()}}, r'estimators was \["nb", "tree"\] and is \["nb"\]'),
+        ({"data": {"iris": IRIS}}, r'data sets was \["iris", "wine"\] and is \["iris"\]'),
+        ({"data": {"iris": IRIS, "wine": (WINE[0] + 1e-9, WINE[1])}}, "the data of data set 'wine' are not the same"),
+        ({"seed": 1}, "seed was 0 and is 1; cv was .*random_state=0.* and is .*random_state=1"),
+        ({"cv": RepeatedStratifiedKFold(n_splits=3, n_repeats=3)}, "n_repeats=2.*n_repeats=3"),
+        ({"scoring": "balanced_accuracy"}, "scoring was .*accuracy_score.* and is .*balanced_accuracy_score"),
+    ],
+)  # fmt: skip
+def test_another_plan_is_refused_with_what_differs(tmp_path, change, words):
+    path = tmp_path / "run.sqlite"
+    run(path)
+    before = path.read_bytes()
+    with pytest.raises(hc.ResultFileError, match=f"of another plan: .*{words}"):
+        run(path, **change)
+    assert path.read_bytes() == before
+
+
+def test_another_version_is_refused(tmp_path):
+    path = tmp_path / "run.sqlite"
+    run(path)
+    connection = sqlite3.connect(path)
+    connection.execute("UPDATE plan SET value = '0.1' WHERE item = 'version of scikit-learn'")
+    connection.commit()
+    connection.close()
+    with pytest.raises(hc.ResultFileError, match=r"version of scikit-learn was 0\.1 and is 1\."):
+        run(path)
+
+
+def installed(folder: Path, version: str, code: str = "", module_version: str = "") -> type:
+    """The class of a package of somebody else, imported anew; as pip would install it."""
+    package = folder / "strangers"
+    package.mkdir(exist_ok=True)
+    (package / "__init__.py").write_text(module_version)
+    (package / "base.py").write_text(f"class Base:\n    def smoothing(self):\n        {code or 'return 1e-9'}\n")
+    (package / "bayes.py").write_text(
+        "from sklearn.naive_bayes import GaussianNB\nfrom strangers.base import Base\n\n"
+        "class Bayes(Base, GaussianNB):\n    pass\n"
+    )
+    for old in folder.glob("*.dist-info"):
+        shutil.rmtree(old)
+    info = folder / f"strangers_bayes-{version}.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: strangers-bayes\nVersion: {version}\n")
+    (info / "top_level.txt").write_text("strangers\n")
+    for name in [name for name in sys.modules if name.split(".")[0] == "strangers"]:
+        del sys.modules[name]
+    shutil.rmtree(package / "__pycache__", ignore_errors=True)  # of the same second and size, maybe
+    importlib.invalidate_caches()
+    linecache.clearcache()
+    return importlib.import_module("strangers.bayes").Bayes
+
+
+@pytest.fixture
+def site(tmp_path, monkeypatch):
+    folder = tmp_path / "site"
+    folder.mkdir()
+    monkeypatch.syspath_prepend(str(folder))
+    yield folder
+    for name in [name for name in sys.modules if name.split(".")[0] == "strangers"]:
+        del sys.modules[name]
+
+
+def test_another_version_of_a_third_package_is_refused(tmp_path, site):
+    path = tmp_path / "run.sqlite"
+    run(path, estimators={"bayes": installed(site, "1.2")()})
+    assert len(run(path, estimators={"bayes": installed(site, "1.2")()})) == 12
+    with pytest.raises(hc.ResultFileError, match=r"another plan: version of strangers was 1\.2 and is 1\.3\. Go on"):
+        run(path, estimators={"bayes": installed(site, "1.3")()})
+    inside = make_pipeline(FunctionTransformer(), installed(site, "1.2")())
+    run(tmp_path / "inside.sqlite", estimators={"pipeline": inside})
+    inside = make_pipeline(FunctionTransformer(), installed(site, "2.0")())
+    with pytest.raises(hc.ResultFileError, match=r"version of strangers was 1\.2 and is 2\.0"):
+        run(tmp_path / "inside.sqlite", estimators={"pipeline": inside})
+
+
+def test_the_version_that_a_module_states_counts_too(tmp_path, site):
+    path = tmp_path / "run.sqlite"
+    run(path, estimators={"bayes": installed(site, "1.2", module_version="__version__ = '7'")()})
+    with pytest.raises(hc.ResultFileError, match="version of strangers was 7 and is 8"):
+        run(path, estimators={"bayes": installed(site, "1.2", module_version="__version__ = '8'")()})
+
+
+def test_changed_code_of_a_base_class_is_refused(tmp_path, site):
+    path = tmp_path / "run.sqlite"
+    run(path, estimators={"bayes": installed(site, "1.2")()})
+    with pytest.raises(hc.ResultFileError, match=r"another plan: code of strangers\.bayes\.Bayes was"):
+        run(path, estimators={"bayes": installed(site, "1.2", code="return 1e-3")()})
+
+
+TYPED = """
+import sys, warnings
+from sklearn.datasets import load_iris
+from sklearn.naive_bayes import GaussianNB
+from hiercomp import HiercompError
+from hiercomp.crossval import cross_validate_all
+
+class Typed(GaussianNB):
+    def fit(self, X, y):
+        return super().fit(X + {shift}, y)
+
+try:
+    cross_validate_all({{"typed": Typed()}}, {{"iris": load_iris(return_X_y=True)}}, cv=3, checkpoint=sys.argv[1])
+except HiercompError as error:
+    sys.exit(str(error))
+"""
+
+
+def test_changed_code_that_stands_in_no_file_is_refused(tmp_path):
+    def typed(shift: int) -> str:
+        command = [sys.executable, "-", str(tmp_path / "run.sqlite")]
+        done = subprocess.run(command, input=TYPED.format(shift=shift), capture_output=True, text=True, timeout=60)
+        return done.stderr
+
+    assert typed(0) == ""
+    assert typed(0) == ""
+    assert "of another plan: code of __main__.Typed was" in typed(1)
+
+
+def test_a_function_that_calls_itself_can_be_checkpointed(tmp_path):
+    def scoring_of(share: float):
+        def counting(model, X, y, left=2):
+            return counting(model, X, y, left - 1) if left else share * model.score(X, y)
+
+        return counting
+
+    path = tmp_path / "run.sqlite"
+    run(path, scoring=scoring_of(1.0))
+    run(path, scoring=scoring_of(1.0))
+    with pytest.raises(hc.ResultFileError, match="scoring was"):
+        run(path, scoring=scoring_of(0.5))
+
+    def one(model, X, y):
+        return 1.0 if y is None else other(model, X, y)
+
+    def other(model, X, y):
+        return one(model, X, None)
+
+    with pytest.raises(hc.ArgumentError, match="a scorer or a splitter that holds itself"):
+        run(tmp_path / "other.sqlite", scoring=one)
+    assert not (tmp_path / "other.sqlite").exists()
+
+
+def test_other_splits_are_refused(tmp_path):
+    path = tmp_path / "run.sqlite"
+    run(path)
+    connection = sqlite3.connect(path)
+    connection.execute("UPDATE datasets SET splits = 'x' WHERE dataset = 'iris'")
+    connection.commit()
+    connection.close()
+    with pytest.raises(hc.ResultFileError, match="the folds of data set 'iris' are not the same"):
+        run(path)
+
+
+def test_a_file_that_is_not_a_checkpoint_is_refused_and_kept(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text("dataset,score\n" * 100)
+    with pytest.raises(hc.ResultFileError, match=r"scores\.csv is not a checkpoint of hiercomp or is damaged"):
+        run(path)
+    assert path.read_text() == "dataset,score\n" * 100
+    other = tmp_path / "other.sqlite"
+    connection = sqlite3.connect(other)
+    connection.execute("CREATE TABLE mine (x)")
+    connection.commit()
+    connection.close()
+    with pytest.raises(hc.ResultFileError, match="is a database for something else"):
+        run(other)
+    with pytest.raises(hc.ResultFileError, match="there is no folder"):
+        run(tmp_path / "absent" / "run.sqlite")
+    with pytest.raises(hc.ResultFileError, match="it is a folder"):
+        run(tmp_path)
+
+
+def test_a_truncated_checkpoint_is_an_error_in_our_words(tmp_path):
+    path = tmp_path / "run.sqlite"
+    run(path)
+    whole = path.read_bytes()
+    for size in (0, 50, 1000, 4096, len(whole) // 2, len(whole) - 1):
+        damaged = tmp_path / f"{size}.sqlite"
+        damaged.write_bytes(whole[:size])
+        try:
+            table = run(damaged)
+        except hc.ResultFileError:
+            continue
+        assert len(table) == 24  # nothing was lost that is not computed again
+
+
+def test_flipped_bytes_never_give_another_error(tmp_path):
+    path = tmp_path / "run.sqlite"
+    expected = run(path).drop(columns=TIMES)
+    whole = path.read_bytes()
+    generator = np.random.default_rng(0)
+    for number in range(30):
+        damaged = tmp_path / f"{number}.sqlite"
+        content = bytearray(whole)
+        content[generator.integers(0, 100 if number < 10 else len(whole))] ^= 0xFF
+        damaged.write_bytes(bytes(content))
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", hc.FailedCellsWarning)
+                table = run(damaged).drop(columns=TIMES)
+        except hc.ResultFileError:
+            continue
+        pd.testing.assert_frame_equal(table, expected, check_exact=True)
+
+
+@pytest.mark.skipif(os.getuid() == 0 if hasattr(os, "getuid") else True, reason="root may write everywhere")
+def test_a_folder_that_may_not_be_written_to_is_an_error(tmp_path):
+    tmp_path.chmod(0o500)
+    with pytest.raises(hc.ResultFileError, match="can't be read or written"):
+        run(tmp_path / "run.sqlite")
+
+
+@pytest.mark.slow
+def test_two_programs_may_share_a_checkpoint(tmp_path):
+    for name in ("alone", "shared"):
+        (tmp_path / name).mkdir()
+    command = [sys.executable, str(PROGRAM), "--repeats", "1", "--jobs", "1", "--work"]
+    subprocess.run([*command, str(tmp_path / "alone")], check=True, timeout=300)
+    both = [subprocess.Popen([*command, str(tmp_path / "shared")]) for _ in range(2)]
+    assert [process.wait(timeout=300) for process in both] == [0, 0]
+    whole = (tmp_path / "alone" / "table.csv").read_bytes()
+    assert (tmp_path / "shared" / "table.csv").read_bytes() == whole
+    assert whole.count(b"\n") == 1 + 120
+    assert b"RuntimeError: as it happens" in whole
+    connection = sqlite3.connect(tmp_path / "shared" / "run.sqlite")
+    assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    assert connection.execute("SELECT count(*) FROM cells").fetchone() == (120,)
+    connection.close()
+
+
+def test_a_full_disk_keeps_what_is_finished(tmp_path):
+    path = tmp_path / "run.sqlite"
+    run(path, data={"iris": IRIS})
+    connection = sqlite3.connect(path)
+    pages = connection.execute("PRAGMA page_count").fetchone()[0]
+    plan = dict(connection.execute("SELECT item, value FROM plan"))
+    connection.close()
+    store = CellStore(path, plan)
+    store._connection.execute(f"PRAGMA max_page_count = {pages}")  # which is what a full disk looks like to SQLite
+
+    def fill() -> None:
+        for fold in range(10_000):
+            store.add(Cell("iris", 99, fold, "nb"), CellResult((0.5,), 0.1, 0.1))
+
+    with pytest.raises(hc.ResultFileError, match="database or disk is full"):
+        fill()
+    store.close()
+    assert len(run(path, data={"iris": IRIS})) == 12

@@ -1,0 +1,567 @@
+"""The quadrature engine: its probabilities against long chains, other integrations and simulations; and its result."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import special, stats
+
+import hiercomp as hc
+from hiercomp.engines.quadrature import engine as quadrature
+from hiercomp.engines.quadrature import grid as posterior_grid
+from hiercomp.engines.quadrature.likelihood import MeanLikelihood
+from hiercomp.rope import Rope
+from tests.conftest import simulated_scores
+from tests.engines.quadrature.reference_quadrature import next_dataset
+from tests.whole.test_accuracy import EXACT, simulated_collection
+
+REGIONS = ("left", "rope", "right")
+EXPECTED = ("mean_left", "mean_rope", "mean_right")
+NAMES = (*REGIONS, *EXPECTED, "positive")
+LONG_CHAINS = json.loads((Path(__file__).parents[2] / "data/long_chains.json").read_text())
+reference = partial(next_dataset, centres=300)  # indicators on its grid of delta0 need more nodes than its default
+VARIANTS = {
+    "default": hc.Priors(),
+    "juarez_steel": hc.Priors.juarez_steel(),
+    "kruschke": hc.Priors.kruschke(),
+    "gaussian": hc.Priors.gaussian(),
+    "paper_text": hc.Priors(nu_lower=0.0),
+}
+REFERENCE_ARGUMENTS = {
+    "default": {},
+    "juarez_steel": {"nu_lower": 0.0, "shape": 2.0, "rate": 0.1},
+    "kruschke": {"nu_lower": 0.0, "shape": 1.0, "rate": 0.0345},
+    "gaussian": {"gaussian": True},
+    "paper_text": {"nu_lower": 0.0},
+}
+
+
+def values(result: hc.ComparisonResult) -> np.ndarray:
+    return np.array([getattr(result.next_dataset, name) for name in NAMES])
+
+
+def errors(result: hc.ComparisonResult) -> np.ndarray:
+    return np.array([result.next_dataset.errors[name] for name in NAMES])
+
+
+def integrate(comparison: hc.HierarchicalComparison, **options) -> hc.ComparisonResult:
+    return comparison.fit("quadrature", progress=False, **options)
+
+
+def of_arrays(x, *, rope=0.01, priors=None, rho=0.1) -> hc.HierarchicalComparison:
+    """A comparison whose differences are the rows of x."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", hc.FewDatasetsWarning)
+        left, right = [0.5 - row / 2 for row in x], [0.5 + row / 2 for row in x]
+        return hc.HierarchicalComparison.from_arrays(left, right, rho=rho, rope=rope, priors=priors or hc.Priors())
+
+
+def real_pair(uci54, pair: tuple[str, str], **options) -> hc.HierarchicalComparison:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", hc.DegenerateScoresWarning)
+        return hc.HierarchicalComparison(uci54, left=pair[0], right=pair[1], rope=0.01, **options)
+
+
+def with_twice_the_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Double every number of nodes, and halve the step of the integrals over delta_i."""
+    for module, name in [
+        (quadrature, "FIRST_NODES"),
+        (quadrature, "FIRST_NODES_MANY"),
+        (posterior_grid, "FINE_NODES"),
+        (posterior_grid, "SMOOTH_NODES"),
+    ]:
+        monkeypatch.setattr(module, name, tuple(2 * count - count % 2 for count in getattr(module, name)))
+    for name in ("NODES_FOR_LENGTH", "NODES_FOR_LENGTH_SPLINE", "NODES_FOR_UNIT"):
+        monkeypatch.setattr(quadrature, name, 2 * getattr(quadrature, name))
+    monkeypatch.setattr(MeanLikelihood.log_marginal, "__kwdefaults__", {"step": 0.15})
+
+
+@pytest.mark.parametrize("pair", list(EXACT), ids="-".join)
+def test_real_pairs_agree_with_long_chains_and_with_published_exact_values(uci54, pair):
+    result = integrate(real_pair(uci54, pair))
+    assert result.status == "ok"
+    seen, chains = result.next_dataset, LONG_CHAINS["-".join(pair)]
+    for name in NAMES:
+        # Three standard errors of 4 x 50,000 draws; of a share of 0 or 1 no standard error is known below 1 in 100,000
+        allowed = max(3 * chains["monte_carlo_standard_errors"][name], 1e-5) + seen.errors[name]
+        assert abs(getattr(seen, name) - chains[name]) <= allowed, name
+    # EXACT has four digits of P and three of the expected probabilities; its own P's are good to some 3e-4, see
+    # test_doubling_every_count_changes_real_pairs_by_less_than_the_stated_error
+    difference = np.abs(values(result)[:6] - EXACT[pair])
+    assert difference[:3].max() < 4e-4
+    assert difference[3:].max() < 6e-4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pair", list(EXACT), ids="-".join)
+def test_doubling_every_count_changes_real_pairs_by_less_than_the_stated_error(uci54, pair, monkeypatch):
+    comparison = real_pair(uci54, pair)
+    usual = integrate(comparison)
+    with_twice_the_nodes(monkeypatch)
+    finer = integrate(comparison)
+    assert finer.diagnostics.nodes[0] > 1.4 * usual.diagnostics.nodes[0]
+    change = np.abs(values(usual) - values(finer))
+    print(f"{'-'.join(pair)}: change {change.max():.1e}, estimated error {errors(usual).max():.1e}")
+    assert change.max() < 5e-4
+    # The estimate is one of size: changes of up to three times it were seen
+    assert change.max() < 5 * errors(usual).max()
+    assert usual.log_marginal_likelihood == pytest.approx(finer.log_marginal_likelihood, abs=1e-3)
+
+
+def collection(q: int, *, spread: float, seed: int, centre: float = 0.004, sizes=(30, 100)) -> list[np.ndarray]:
+    """Differences of q data sets with correlation 0.1 and sd about 0.02; ``spread`` is sigma0, nu is 4."""
+    generator = np.random.default_rng([q, seed])
+    rows = []
+    for number in range(q):
+        n, sigma = sizes[number % len(sizes)], 0.02 * generator.gamma(8, 1 / 8)
+        delta = centre + spread * generator.standard_t(4)
+        noise = np.sqrt(0.1) * generator.normal() + np.sqrt(0.9) * generator.normal(size=n)
+        rows.append(delta + sigma * noise)
+    return rows
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("variant", list(VARIANTS))
+@pytest.mark.parametrize(("q", "spread"), [(13, 0.02), (20, 0.003), (20, 0.1), (54, 0.0005), (54, 0.02)])
+def test_collections_agree_with_another_deterministic_integration(q, spread, variant):
+    x = collection(q, spread=spread, seed=1)
+    given = of_arrays(x, priors=VARIANTS[variant])
+    d = given.differences
+    exact = reference(
+        d.mean, d.sum_of_squares, d.n, d.rho, rope=0.01, bound=d.delta0_bound, **REFERENCE_ARGUMENTS[variant]
+    )
+    expected = np.array([*exact.most_probable, *exact.expected, exact.positive])
+    difference = np.abs(values(integrate(given)) - expected)
+    assert difference.max() < 1e-3  # the reference's own error, as its docstring has it
+
+
+@pytest.mark.slow
+def test_simulated_collections_agree_with_another_deterministic_integration():
+    worst = np.zeros(7)
+    for number in range(0, 60, 5):
+        x = simulated_collection(number)
+        result = integrate(of_arrays(x))
+        mean = x.mean(axis=1)
+        exact = reference(mean, ((x - mean[:, None]) ** 2).sum(axis=1), 100, 0.1, rope=0.01, bound=1.0)
+        difference = np.abs(values(result) - [*exact.most_probable, *exact.expected, exact.positive])
+        worst = np.maximum(worst, difference)
+        assert result.status == "ok"
+    print(f"largest difference {worst.max():.1e}")
+    # The reference's share of positive delta0 has an error of first order in its spacing: it was 2.3e-3 away with 120
+    # centres and 1.0e-3 with these 300
+    assert worst[:6].max() < 1e-3
+    assert worst[6] < 1.5e-3
+
+
+class ImportanceSample:
+    """Weighted draws of delta0, sigma0, nu and every delta_i; sigma_i is integrated out in closed form.
+
+    nu comes from its prior, log sigma0 from a wide Cauchy distribution, delta0 half from its prior and half from a Student-t
+    about the data, each delta_i half from its likelihood and half from the population. Nothing of the engine is used.
+    """
+
+    def __init__(self, differences: hc.PairedDifferences, priors: hc.Priors, count: int, seed: int = 3) -> None:
+        generator = np.random.default_rng(seed)
+        d, q = differences, len(differences.datasets)
+        n = d.n.astype(float)
+        s, s0 = d.standard_deviation.mean(), np.std(d.mean, ddof=1)
+        bound = d.delta0_bound if priors.delta0_bound is None else priors.delta0_bound
+        upper = priors.sigma0_upper * s0
+        scale = np.sqrt(d.sum_of_squares / (1 - d.rho) * (1 + (n - 1) * d.rho) / n / (n - 2))
+
+        if priors.population == "gaussian":
+            nu = np.full(count, np.inf)
+        else:
+            alpha, beta = (
+                generator.uniform(*limits, count) if isinstance(limits, tuple) else np.full(count, limits)
+                for limits in (priors.alpha, priors.beta)
+            )
+            nu = priors.nu_lower + generator.gamma(alpha) / beta
+        middle = 0.5 * np.log(s0 * np.median(scale) + s0**2)
+        log_sigma0 = middle + 1.2 * generator.standard_cauchy(count)
+        log_sigma0 = np.clip(log_sigma0, -100, 100)
+        sigma0 = np.exp(log_sigma0)
+        log_weight = np.where(sigma0 < upper, log_sigma0 - np.log(upper), -np.inf)  # uniform prior
+        log_weight -= stats.cauchy.logpdf(log_sigma0, middle, 1.2)
+        width = np.sqrt((np.minimum(sigma0, bound) ** 2 + np.mean(scale**2)) / q) + 0.3 * s0
+        from_prior = generator.random(count) < 0.5
+        near = np.median(d.mean) + width * generator.standard_t(3, count)
+        delta0 = np.where(from_prior, generator.uniform(-bound, bound, count), near)
+        inside = np.abs(delta0) < bound
+        proposal = 0.5 * inside / (2 * bound) + 0.5 * stats.t.pdf((delta0 - np.median(d.mean)) / width, 3) / width
+        log_weight += np.where(inside, -np.log(2 * bound), -np.inf) - np.log(proposal)
+        for i in range(q):
+            own = generator.random(count) < 0.5
+            from_data = d.mean[i] + scale[i] * generator.standard_t(n[i] - 2, count)
+            z = generator.normal(size=count)
+            finite = np.where(np.isinf(nu), 1.0, nu)
+            z = np.where(np.isinf(nu), z, z / np.sqrt(np.maximum(generator.chisquare(finite), 1e-200) / finite))
+            delta = np.where(own, from_data, delta0 + sigma0 * z)
+            log_data = stats.t.logpdf((delta - d.mean[i]) / scale[i], n[i] - 2) - np.log(scale[i])
+            log_population = self.log_student((delta - delta0) / sigma0, nu) - log_sigma0
+            log_weight += log_data + log_population - np.logaddexp(log_data, log_population) + np.log(2)
+            # p(x_i) under a flat delta_i, by which the Student-t density has to be multiplied
+            half = (n[i] - 2) / 2
+            log_weight += (
+                special.gammaln(half)
+                - np.log(2 * priors.sigma_upper * s)
+                - half * np.log(d.sum_of_squares[i] / (1 - d.rho[i]) / 2)
+                - (n[i] - 1) / 2 * np.log(2 * np.pi)
+                - (n[i] - 1) / 2 * np.log(1 - d.rho[i])
+                - np.log(n[i]) / 2
+            )
+        self.peak = log_weight.max()
+        self.weight = np.exp(log_weight - self.peak)
+        self.delta0, self.sigma0, self.nu = delta0, sigma0, nu
+
+    @staticmethod
+    def log_student(z, nu):
+        finite = np.where(np.isinf(nu), 1.0, nu)
+        constant = special.gammaln((finite + 1) / 2) - special.gammaln(finite / 2) - 0.5 * np.log(finite * np.pi)
+        heavy = constant - (finite + 1) / 2 * np.log1p(z**2 / finite)
+        return np.where(np.isinf(nu), -0.5 * z**2 - 0.5 * np.log(2 * np.pi), heavy)
+
+    def mean(self, of: np.ndarray) -> tuple[float, float]:
+        """Weighted mean and its standard error (delta method)."""
+        share = self.weight / self.weight.sum()
+        mean = float(share @ of)
+        return mean, float(np.sqrt((share**2 * (of - mean) ** 2).sum()))
+
+    def log_marginal_likelihood(self) -> tuple[float, float]:
+        mean = self.weight.mean()
+        return float(np.log(mean) + self.peak), float(self.weight.std() / mean / np.sqrt(len(self.weight)))
+
+    def region_values(self, half_width: float) -> list[np.ndarray]:
+        finite = np.where(np.isinf(self.nu), 1.0, self.nu)
+
+        def below(z):
+            return np.where(np.isinf(self.nu), special.ndtr(z), special.stdtr(finite, z))
+
+        left, right = (below((-half_width - side * self.delta0) / self.sigma0) for side in (1, -1))
+        regions = np.stack([left, 1 - left - right, right])
+        winner = regions.argmax(axis=0)
+        return [*(winner == region for region in range(3)), *regions, self.delta0 > 0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("variant", list(VARIANTS))
+@pytest.mark.parametrize(
+    ("q", "spread", "sizes"),
+    [(2, 0.02, (30, 100)), (3, 0.002, (10, 30)), (3, 0.1, (3, 4)), (5, 0.02, (3, 100)), (8, 0.01, (10, 30))],
+)
+def test_few_data_sets_agree_with_importance_sampling(q, spread, sizes, variant):
+    given = of_arrays(collection(q, spread=spread, seed=2, sizes=sizes), priors=VARIANTS[variant])
+    result = integrate(given)
+    sample = ImportanceSample(given.differences, given.priors, 1_000_000)
+    for name, of in zip(NAMES, sample.region_values(0.01), strict=True):
+        mean, error = sample.mean(of)
+        assert error < 0.01, name
+        # A share that no draw has may be as large as 1e-6 with four standard errors
+        assert abs(getattr(result.next_dataset, name) - mean) < 4 * error + result.next_dataset.errors[name] + 1e-5, (
+            name
+        )
+    mean, error = sample.mean(sample.delta0)
+    assert abs(result.expected_difference - mean) < 4 * error
+    found, error = sample.log_marginal_likelihood()
+    assert error < 0.03
+    assert abs(result.log_marginal_likelihood - found) < 4 * error
+
+
+def test_the_log_marginal_likelihood_and_all_probabilities_agree_with_importance_sampling():
+    # The fast one of the tests above: three data sets under a Gaussian population, 400,000 weighted draws
+    given = of_arrays(collection(3, spread=0.01, seed=5), priors=hc.Priors.gaussian())
+    result, sample = integrate(given), ImportanceSample(given.differences, given.priors, 400_000)
+    for name, of in zip(NAMES, sample.region_values(0.01), strict=True):
+        mean, error = sample.mean(of)
+        assert abs(getattr(result.next_dataset, name) - mean) < 4 * error + result.next_dataset.errors[name], name
+    found, error = sample.log_marginal_likelihood()
+    assert abs(result.log_marginal_likelihood - found) < 4 * error
+    mean, error = sample.mean(sample.delta0)
+    assert abs(result.expected_difference - mean) < 4 * error
+
+
+@pytest.mark.slow
+def test_a_bound_of_delta0_that_cuts_the_posterior_is_kept():
+    priors = hc.Priors(delta0_bound=0.02, sigma0_upper=0.8, nu_lower=3.0)
+    given = of_arrays(collection(4, spread=0.02, seed=9, centre=0.03), priors=priors)
+    result, sample = integrate(given), ImportanceSample(given.differences, priors, 1_000_000)
+    assert result.status == "ok"
+    for name, of in zip(NAMES, sample.region_values(0.01), strict=True):
+        mean, error = sample.mean(of)
+        assert abs(getattr(result.next_dataset, name) - mean) < 4 * error + result.next_dataset.errors[name], name
+    mean, error = sample.mean(sample.delta0)
+    assert abs(result.expected_difference - mean) < 4 * error
+    found, error = sample.log_marginal_likelihood()
+    assert abs(result.log_marginal_likelihood - found) < 4 * error
+
+
+@pytest.fixture(scope="module")
+def few() -> hc.ComparisonResult:
+    """Fourteen data sets, right better by 0.012."""
+    scores = simulated_scores(14, runs=1, centre=0.012, spread=0.01, seed=3)
+    return integrate(hc.HierarchicalComparison(scores, "bayes", "tree", rope=0.01), draws=500)
+
+
+def test_nothing_is_drawn_until_draws_are_asked_for():
+    scores = simulated_scores(14, runs=1, centre=0.012, spread=0.01, seed=3)
+    result = integrate(hc.HierarchicalComparison(scores, "bayes", "tree", rope=0.01))
+    assert result.tree is None
+    _ = result.next_dataset, result.expected_difference, result.log_marginal_likelihood
+    _ = result.odds(), result.decision(), result.rope_curve([0, 0.01]), result.with_rope(0.02).next_dataset
+    assert "posterior" not in vars(result)
+    result.datasets()
+    assert "posterior" in vars(result)
+
+
+def test_the_summary_states_the_error_of_the_integration_and_speaks_of_no_chains(few):
+    text = str(few.summary())
+    for word in ("monte carlo", "chains", "r-hat", "warmup", "effective sample", "nan"):
+        assert word not in text.lower()
+    assert "error of the integration" in text
+    assert "quadrature" in text
+    assert "bayes" in text
+    assert "tree better" in text
+
+
+def test_the_dictionary_is_ready_for_json(few):
+    plain = json.loads(json.dumps(few.summary().to_dict(), allow_nan=False))
+    assert "integration_error" in plain["diagnostics"]
+    assert "monte_carlo_standard_errors" not in json.dumps(plain)
+    seen = json.loads(json.dumps(few.next_dataset.to_dict(), allow_nan=False))
+    assert seen["integration_errors"] == few.next_dataset.errors
+    assert few.next_dataset.draws == 0
+
+
+@pytest.mark.parametrize(("q", "variant"), [(3, "gaussian"), (14, "default"), (14, "kruschke")])
+def test_a_saved_result_is_read_again_as_the_same(few, tmp_path, q, variant):
+    given = few.differences.subset(few.differences.datasets[:q])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", hc.FewDatasetsWarning)
+        comparison = hc.HierarchicalComparison.from_differences(given, priors=VARIANTS[variant])
+    result = integrate(comparison, draws=100)
+    again = hc.load_result(result.save(tmp_path / "fit.nc"))
+    assert again.next_dataset == result.next_dataset
+    assert again.with_rope((-0.005, 0.02)).next_dataset == result.with_rope((-0.005, 0.02)).next_dataset
+    assert again.log_marginal_likelihood == result.log_marginal_likelihood
+    assert again.expected_difference == result.expected_difference
+    assert (again.status, again.notes, again.engine, again.keep) == (
+        result.status,
+        result.notes,
+        result.engine,
+        result.keep,
+    )
+    assert again.diagnostics == result.diagnostics
+    for name in ("delta0", "sigma0", "delta", "sigma"):
+        np.testing.assert_array_equal(again.draws(name), result.draws(name))
+    assert str(again.summary()) == str(result.summary())
+
+
+@pytest.mark.parametrize(
+    "rope", [0.0, 0.002, 0.03, (-0.1, 0.001), pytest.param((0.005, 0.02), marks=pytest.mark.slow)], ids=str
+)
+def test_another_rope_gives_what_a_new_fit_with_it_gives(few, rope):
+    seen = few.with_rope(rope)
+    fitted = integrate(hc.HierarchicalComparison.from_differences(few.differences, rope=rope))
+    assert np.abs(values(seen) - values(fitted)).max() <= errors(seen).max() + errors(fitted).max()
+    assert errors(seen).max() < 1e-3
+
+
+def test_the_rope_curve_is_the_probabilities_of_each_rope(few):
+    curve = few.rope_curve([0.0, 0.01, 0.04])
+    assert curve.loc[0.0, "rope"] == 0
+    seen = few.next_dataset
+    np.testing.assert_array_equal(curve.loc[0.01], [getattr(seen, name) for name in (*REGIONS, *EXPECTED)])
+    assert (curve["rope"].diff().dropna() > 0).all()
+    np.testing.assert_allclose(curve[list(REGIONS)].sum(axis=1), 1, atol=1e-12)
+
+
+def test_without_a_rope_right_is_as_probable_as_a_positive_centre(few):
+    seen = few.with_rope(0.0).next_dataset
+    assert seen.rope == seen.mean_rope == 0
+    assert seen.right == pytest.approx(seen.positive, abs=1e-12)
+
+
+def test_sampled_results_have_no_marginal_likelihood(result):
+    with pytest.raises(hc.ArgumentError, match="quadrature"):
+        _ = result.log_marginal_likelihood
+
+
+@pytest.mark.slow
+def test_the_variants_of_a_fit_are_fitted_by_quadrature_too(few):
+    found = few.sensitivity(n_jobs=1).to_frame()
+    assert set(found["status"]) == {"ok"}
+    assert found["error"].max() < 1e-3
+    named = integrate(hc.HierarchicalComparison.from_differences(few.differences, priors=hc.Priors.kruschke()))
+    assert found.loc["nu: kruschke", "right"] == named.next_dataset.right
+
+
+def test_leaving_out_a_data_set_by_weights_agrees_with_integrating_again(few):
+    result = integrate(hc.HierarchicalComparison.from_differences(few.differences), draws=2500)
+    weighted = result.influence(n_jobs=1)
+    name = few.differences.datasets[3]
+    rest = few.differences.subset([other for other in few.differences.datasets if other != name])
+    again = values(integrate(hc.HierarchicalComparison.from_differences(rest)))[:3]
+    # 10,000 independent draws under weights that are worth at least half of them
+    error = np.sqrt(np.maximum(again * (1 - again), 1e-4) / 5000)
+    assert (np.abs(weighted.to_frame().loc[name, list(REGIONS)].to_numpy(float) - again) < 4 * error).all()
+
+
+def test_identical_scores_are_answered_without_integration():
+    same = simulated_scores(6, centre=0.0, spread=0.0, noise=0.0)
+    result = integrate(hc.HierarchicalComparison(same, "bayes", "tree"))
+    assert result.next_dataset.rope == 1
+    assert result.integrated is None
+    assert result.engine == "none (identical scores)"
+
+
+def changed(differences: hc.PairedDifferences, **fields) -> hc.HierarchicalComparison:
+    priors, rope = fields.pop("priors", hc.Priors()), fields.pop("rope", 0.01)
+    return hc.HierarchicalComparison.from_differences(replace(differences, **fields), rope=rope, priors=priors)
+
+
+@pytest.mark.parametrize(("q", "variant"), [(6, "gaussian"), (14, "default")])
+def test_mirrored_data_mirror_the_answer(few, q, variant):
+    given, priors = few.differences.subset(few.differences.datasets[:q]), VARIANTS[variant]
+    lower, upper = (-0.005, 0.02) if q == 6 else (-0.01, 0.01)
+    seen = values(integrate(changed(given, rope=(lower, upper), priors=priors)))
+    mirrored = values(integrate(changed(given, mean=-given.mean, rope=(-upper, -lower), priors=priors)))
+    np.testing.assert_allclose(mirrored, [*seen[2::-1], *seen[5:2:-1], 1 - seen[6]], atol=1e-6)
+
+
+@pytest.mark.parametrize(("q", "variant"), [(6, "gaussian"), (14, "default")])
+def test_the_order_of_the_data_sets_does_not_matter(few, q, variant):
+    given, priors = few.differences.subset(few.differences.datasets[:q]), VARIANTS[variant]
+    reversed_order = given.subset(given.datasets[::-1])
+    first, second = (integrate(changed(one, priors=priors)) for one in (given, reversed_order))
+    np.testing.assert_allclose(values(first), values(second), atol=1e-6)
+    assert first.log_marginal_likelihood == pytest.approx(second.log_marginal_likelihood, abs=1e-6)
+
+
+@pytest.mark.parametrize(("q", "variant"), [(6, "gaussian"), (14, "default")])
+def test_percentages_give_the_same_answer_as_fractions(few, q, variant):
+    given, priors = few.differences.subset(few.differences.datasets[:q]), VARIANTS[variant]
+    fractions = integrate(changed(given, priors=priors))
+    percentages = integrate(
+        changed(
+            given,
+            mean=100 * given.mean,
+            sum_of_squares=1e4 * given.sum_of_squares,
+            lowest_score=100 * given.lowest_score,
+            highest_score=100 * given.highest_score,
+            largest_difference=100 * given.largest_difference,
+            rope=1.0,
+            priors=replace(priors, delta0_bound=100.0),
+        )
+    )
+    np.testing.assert_allclose(values(fractions), values(percentages), atol=1e-6)
+    assert percentages.expected_difference == pytest.approx(100 * fractions.expected_difference, abs=1e-6)
+    # A density in another unit
+    density = fractions.log_marginal_likelihood - given.n.sum() * np.log(100)
+    assert percentages.log_marginal_likelihood == pytest.approx(density, abs=1e-6)
+
+
+def test_a_probability_below_the_error_gives_odds_that_are_a_bound(few):
+    clear = integrate(changed(few.differences, mean=few.differences.mean + 0.3))
+    seen = clear.next_dataset
+    assert seen.floor == max(seen.errors[region] for region in REGIONS)
+    assert seen.left <= seen.floor < seen.right
+    odds = {(one.favoured, one.against): one for one in clear.odds()}
+    assert odds["right", "left"].is_bound
+    assert odds["right", "left"].value == seen.right / seen.floor
+    assert str(odds["right", "left"]).startswith("> ")
+    assert all(np.isfinite(one.value) for one in clear.odds() if one.grade != "undetermined")
+    assert clear.decision().region == "right"
+
+
+def test_a_grid_that_is_too_coarse_is_warned_of_and_its_error_is_above_the_difference(few, monkeypatch):
+    exact = few.next_dataset
+    monkeypatch.setattr(quadrature, "FIRST_NODES", (5, 4, 4))
+    monkeypatch.setattr(quadrature, "NODES_FOR_LENGTH", 0.5)
+    monkeypatch.setattr(quadrature, "MOST_REFINEMENTS", 0)
+    comparison = hc.HierarchicalComparison.from_differences(few.differences)
+    with pytest.warns(hc.IntegrationWarning, match="estimated error") as caught:
+        result = integrate(comparison)
+    assert [Path(warning.filename).name for warning in caught] == [Path(__file__).name]
+    assert result.status in ("warned", "failed")
+    assert result.diagnostics.integration_error > 1e-3
+    assert any("estimated error of the integrated" in note for note in result.notes)
+    if result.status == "warned":
+        assert "estimated error of the integrated" in str(result.summary())
+        worst = np.abs(values(result) - [getattr(exact, name) for name in NAMES]).max()
+        assert worst <= 3 * result.diagnostics.integration_error
+
+
+@pytest.mark.slow
+def test_the_grid_is_refined_until_its_error_is_small(few, monkeypatch):
+    monkeypatch.setattr(quadrature, "FIRST_NODES", (5, 5, 5))
+    monkeypatch.setattr(quadrature, "NODES_FOR_LENGTH", 0.5)
+    monkeypatch.setattr(quadrature, "MOST_REFINEMENTS", 8)
+    result = integrate(hc.HierarchicalComparison.from_differences(few.differences))
+    assert result.integrated.integration.refinements > 0
+    assert result.status == "ok"
+    assert (np.abs(values(result) - values(few)) <= 3 * (errors(result) + errors(few))).all()
+
+
+def test_two_priors_have_the_bayes_factor_of_their_mixture(few):
+    # Prior probabilities of one half each on two intervals of beta are the prior on the joined interval
+    whole, lower, upper = (
+        integrate(changed(few.differences, priors=hc.Priors(beta=limits))).log_marginal_likelihood
+        for limits in ((0.05, 0.15), (0.05, 0.1), (0.1, 0.15))
+    )
+    assert whole == pytest.approx(np.logaddexp(lower, upper) - np.log(2), abs=1e-4)
+
+
+@pytest.mark.parametrize("half_width", [0.0, 0.3, 1.0, 5.0])
+@pytest.mark.parametrize("nu", [0.05, 1.0, 4.0, np.inf])
+def test_the_boundary_is_where_the_most_probable_region_changes(half_width, nu):
+    from hiercomp.engines.quadrature.regions import centre_distance
+
+    sigma0 = np.array([1e-6, 0.01, 0.4, 1.0, 20.0])
+    found = centre_distance(half_width, sigma0, np.full(5, nu))
+    population = partial(stats.t.sf, df=nu) if np.isfinite(nu) else stats.norm.sf
+    for distance, scale in zip(found, sigma0, strict=True):
+        assert 0 <= distance <= half_width
+
+        def right_less_rope(delta0, scale=scale):
+            right, beyond_left = population((half_width - delta0) / scale), population((half_width + delta0) / scale)
+            return right - (1 - right - beyond_left)
+
+        if distance == 0:
+            assert right_less_rope(0.0) >= -1e-12
+        else:
+            step = 1e-6 * scale + 1e-9 * half_width
+            assert right_less_rope(distance - step) < 0 < right_less_rope(distance + step)
+
+
+@pytest.mark.slow
+def test_problems_of_all_kinds_are_integrated_without_warnings():
+    # Extremes that have no reference value: everything is finite and sums to one
+    generator = np.random.default_rng(8)
+    base = generator.normal(0.004, 0.02, size=(15, 20))
+    outlier, wide, narrow, equal = base.copy(), base.copy(), base.copy(), base.copy()
+    outlier[0] += 0.9
+    wide[0] = generator.normal(0, 0.4, 20).clip(-0.95, 0.95)
+    narrow[0] = 0.01 + (narrow[0] - 0.01) * 1e-4
+    equal += 0.003 - equal.mean(axis=1, keepdims=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", hc.ScaleWarning)
+        for x in (outlier, wide, narrow, equal):
+            for rope in (0.0, 0.01, (0.005, 0.02)):
+                result = integrate(of_arrays(x, rope=rope))
+                seen = values(result)
+                assert np.isfinite([*seen, result.log_marginal_likelihood, result.expected_difference]).all()
+                assert seen[:3].sum() == pytest.approx(1, abs=1e-9)
+                assert seen[3:6].sum() == pytest.approx(1, abs=1e-9)
+                assert result.status == "ok"
+
+
+def test_the_rope_of_the_problem_is_in_units_of_the_standard_deviation(few):
+    found, error = few.integrated.integration.regions(Rope(-0.01, 0.01).scaled(1 / few.integrated.unit))
+    np.testing.assert_array_equal([*found.most_probable, *found.expected, found.positive], values(few))
+    assert set(error) == set(NAMES)

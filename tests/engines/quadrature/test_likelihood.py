@@ -1,0 +1,213 @@
+"""The likelihood of a data set given the population, against integrations that share nothing with the engine's."""
+
+from __future__ import annotations
+
+import itertools
+
+import mpmath
+import numpy as np
+import pytest
+from numpy.polynomial.legendre import leggauss
+from scipy import integrate, special, stats
+
+from hiercomp.engines.quadrature.likelihood import MeanLikelihood
+
+PROBLEMS = 200
+POPULATIONS = 4  # of each problem
+
+
+def random_problem(number: int) -> tuple[MeanLikelihood, np.ndarray, np.ndarray, np.ndarray]:
+    """A likelihood of 1 to 30 data sets, and populations from far narrower to far wider than it."""
+    generator = np.random.default_rng([5, number])
+    q = int(generator.integers(1, 31))
+    n = generator.integers(3, 101, q).astype(float)
+    if number % 4 == 0:
+        n[generator.integers(q)] = 3
+    rho = generator.choice([0.0, 0.1, 0.2, 0.5, 0.9], q) if number % 2 else np.full(q, 0.1)
+    sigma = generator.gamma(4, 0.25, q)
+    mean = generator.normal(0.0, generator.choice([0.01, 0.3, 3.0]), q)
+    outlying = generator.random(q) < 0.15
+    mean[outlying] += generator.choice([-1.0, 1.0], outlying.sum()) * 10 ** generator.uniform(0.5, 2.5, outlying.sum())
+    sum_of_squares = sigma**2 * (1 - rho) * generator.chisquare(n - 1)
+    likelihood = MeanLikelihood(mean, sum_of_squares, n, rho, 1000.0 if number % 3 else 100.0)
+    sigma0 = np.median(likelihood.scale) * 10 ** generator.uniform(-3, np.log10(50), POPULATIONS)
+    nu = np.array([1.0001, 10 ** generator.uniform(0.01, 1), 10 ** generator.uniform(1, np.log10(500)), np.inf])
+    delta0 = generator.normal(0.0, 0.5, POPULATIONS)
+    delta0[number % POPULATIONS] += generator.choice([-30.0, 30.0])
+    return likelihood, delta0, sigma0, nu
+
+
+def log_density_of_scores(delta, mean, sum_of_squares, n, rho, sigma_upper):
+    """log p(x_i | delta_i), the integral of the normal density over sigma_i ~ uniform(0, ``sigma_upper``).
+
+    With s = Q / (2 sigma^2): (2 pi)^(-n/2) |M|^(-1/2) / (2 u) (Q/2)^(-(n - 1)/2) Gamma((n - 1)/2, Q / (2 u^2)).
+    """
+    quadratic = sum_of_squares / (1 - rho) + n * (mean - delta) ** 2 / (1 + (n - 1) * rho)
+    log_determinant = np.log(1 + (n - 1) * rho) + (n - 1) * np.log(1 - rho)
+    shape = (n - 1) / 2
+    with np.errstate(divide="ignore"):  # so far away that nothing is left
+        log_gamma = special.gammaln(shape) + np.log(special.gammaincc(shape, quadratic / (2 * sigma_upper**2)))
+    constant = -n / 2 * np.log(2 * np.pi) - log_determinant / 2 - np.log(2 * sigma_upper)
+    return constant - shape * np.log(quadratic / 2) + log_gamma
+
+
+def population_log_density(delta, delta0, sigma0, nu):
+    return stats.norm.logpdf(delta, delta0, sigma0) if np.isinf(nu) else stats.t.logpdf(delta, nu, delta0, sigma0)
+
+
+def composite_log_integral(statistics, delta0, sigma0, nu, *, order=20):
+    """Gauss and Legendre's rule on pieces that grow in geometric progression away from both centres."""
+    mean, sum_of_squares, n, rho, _ = statistics
+    own_scale = np.sqrt(sum_of_squares / (1 - rho) * (1 + (n - 1) * rho) / n)
+    multiples = 2.0 ** np.arange(-3, 45)
+    places = ((mean, own_scale), (delta0, sigma0))
+    ends = [centre + scale * np.concatenate([-multiples, [0.0], multiples]) for centre, scale in places]
+    ends = np.unique(np.concatenate(ends))
+    nodes, weights = leggauss(order)
+    middle, half = (ends[1:] + ends[:-1]) / 2, np.diff(ends) / 2
+    delta = (middle[:, None] + half[:, None] * nodes).ravel()
+    log_values = log_density_of_scores(delta, *statistics) + population_log_density(delta, delta0, sigma0, nu)
+    with np.errstate(divide="ignore"):
+        return special.logsumexp(log_values + np.log(np.outer(half, weights)).ravel())
+
+
+def statistics_of(likelihood: MeanLikelihood, dataset: int) -> tuple[float, ...]:
+    fields = (likelihood.mean, likelihood.sum_of_squares, likelihood.n, likelihood.rho)
+    return (*(float(values[dataset]) for values in fields), likelihood.sigma_upper)
+
+
+@pytest.mark.parametrize("first", range(0, PROBLEMS, 50))
+def test_the_integral_over_delta_agrees_with_thousands_of_nodes_in_random_problems(first):
+    worst = 0.0
+    for number in range(first, first + 50):
+        likelihood, delta0, sigma0, nu = random_problem(number)
+        found = likelihood.log_integrals(delta0, sigma0, nu)
+        assert found.shape == (POPULATIONS, len(likelihood.n))
+        which = number % POPULATIONS
+        for dataset in range(len(likelihood.n)):
+            expected = composite_log_integral(
+                statistics_of(likelihood, dataset), delta0[which], sigma0[which], nu[which]
+            )
+            worst = max(worst, abs(found[which, dataset] - expected))
+    print(f"largest error of a log integral: {worst:.2g}")
+    assert worst < 1e-6
+
+
+def test_the_reference_has_converged():
+    # 40 nodes instead of 20 on each of some 190 pieces
+    for number in (0, 44, 88, 176):
+        likelihood, delta0, sigma0, nu = random_problem(number)
+        for which in range(POPULATIONS):
+            population = delta0[which], sigma0[which], nu[which]
+            known = statistics_of(likelihood, 0)
+            coarse, fine = (
+                composite_log_integral(known, *population),
+                composite_log_integral(known, *population, order=40),
+            )
+            assert abs(coarse - fine) < 1e-9
+
+
+# A narrow population beside a wide likelihood and the other way round, far outlying data, the smallest n, the heaviest tails
+HARD = [
+    (distance, ratio, nu, n)
+    for distance, ratio in [(0.0, 1e-3), (3.0, 1e-3), (800.0, 3e-3), (25.0, 1.0), (40.0, 50.0)]
+    for nu, n in [(1.0001, 3), (1.0001, 100), (500.0, 3), (float("inf"), 10)]
+]
+
+
+@pytest.mark.parametrize(("distance", "ratio", "nu", "n"), HARD)
+def test_the_hardest_integrals_agree_with_arbitrary_precision(distance, ratio, nu, n):
+    # distance and ratio are in scales of the likelihood; mpmath integrates the unsimplified formula with 25 digits
+    rho, sum_of_squares, sigma_upper = 0.1, (n - 1) * 0.81, 100.0
+    scale = np.sqrt(sum_of_squares / (1 - rho) * (1 + (n - 1) * rho) / n / (n - 2))
+    likelihood = MeanLikelihood(
+        *(np.array([value]) for value in (distance * scale, sum_of_squares, n, rho)), sigma_upper
+    )
+    found = likelihood.log_integrals(0.0, ratio * scale, nu)[0, 0]
+    with mpmath.workdps(25):
+        mean, sigma0 = mpmath.mpf(distance * scale), mpmath.mpf(ratio * scale)
+        shape = mpmath.mpf(n - 1) / 2
+
+        def density(delta):
+            quadratic = sum_of_squares / (1 - mpmath.mpf(rho)) + n * (mean - delta) ** 2 / (
+                1 + (n - 1) * mpmath.mpf(rho)
+            )
+            data = quadratic**-shape * mpmath.gammainc(shape, quadratic / (2 * sigma_upper**2))
+            if np.isinf(nu):
+                return data * mpmath.npdf(delta, 0, sigma0)
+            constant = mpmath.gamma((nu + 1) / 2) / mpmath.gamma(nu / 2) / mpmath.sqrt(nu * mpmath.pi) / sigma0
+            return data * constant * (1 + (delta / sigma0) ** 2 / nu) ** (-(mpmath.mpf(nu) + 1) / 2)
+
+        widths = [mpmath.mpf(2) ** power for power in range(-2, 21)]
+        ends = {mean, mpmath.mpf(0)}
+        for width in widths:
+            ends |= {mean + side * width * scale for side in (-1, 1)} | {side * width * sigma0 for side in (-1, 1)}
+        total = mpmath.quad(density, sorted(ends), method="gauss-legendre", maxdegree=4)
+        determinant = (1 + (n - 1) * mpmath.mpf(rho)) * (1 - mpmath.mpf(rho)) ** (n - 1)
+        constant = (2 * mpmath.pi) ** (-mpmath.mpf(n) / 2) / mpmath.sqrt(determinant) / (2 * sigma_upper) * 2**shape
+        expected = float(mpmath.log(total * constant))
+    assert found == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("sigma_upper", [1000.0, 3.0, 1.0])
+@pytest.mark.parametrize(("n", "rho"), [(3, 0.0), (3, 0.5), (8, 0.1), (25, 0.3)])
+def test_the_closed_form_is_the_average_of_the_normal_density_over_sigma(n, rho, sigma_upper):
+    # The n x n covariance itself, without (M8) and (M9); a population far narrower than the likelihood picks out a delta_i
+    generator = np.random.default_rng(n)
+    x = 0.4 + generator.normal(size=n)
+    mean, sum_of_squares = x.mean(), ((x - x.mean()) ** 2).sum()
+    correlation = (1 - rho) * np.eye(n) + rho
+    delta = 0.1
+    quadratic = (x - delta) @ np.linalg.solve(correlation, x - delta)
+    log_determinant = np.linalg.slogdet(correlation)[1]
+
+    def log_density(sigma):
+        return -n / 2 * np.log(2 * np.pi) - log_determinant / 2 - n * np.log(sigma) - quadratic / (2 * sigma**2)
+
+    peak = min(np.sqrt(quadratic / n), sigma_upper)
+    ends = np.unique(np.minimum([1e-3, peak, 3.0, 10.0, 100.0, sigma_upper], sigma_upper))
+    pieces = [
+        integrate.quad(lambda sigma: np.exp(log_density(sigma) - log_density(peak)), *piece, epsrel=1e-11)[0]
+        for piece in itertools.pairwise(ends)
+    ]
+    expected = log_density(peak) + np.log(sum(pieces) / sigma_upper)
+    assert log_density_of_scores(delta, mean, sum_of_squares, n, rho, sigma_upper) == pytest.approx(expected, abs=1e-8)
+    likelihood = MeanLikelihood(*(np.array([value]) for value in (mean, sum_of_squares, n, rho)), sigma_upper)
+    narrow = likelihood.log_integrals(delta, 1e-6 * likelihood.scale[0], np.inf)[0, 0]
+    assert narrow == pytest.approx(expected, abs=1e-6)
+    # and at delta_i = mean, where log_constant has no other factor than that of the bound
+    at_mean = likelihood.log_integrals(mean, 1e-6 * likelihood.scale[0], np.inf)[0, 0]
+    factor = special.gammaincc((n - 1) / 2, likelihood.bound_term[0])
+    assert at_mean == pytest.approx(likelihood.log_constant[0] + np.log(factor), abs=1e-6)
+
+
+def test_the_sum_over_data_sets_is_the_same_in_blocks_of_any_size(monkeypatch):
+    likelihood, *_ = random_problem(7)
+    generator = np.random.default_rng(0)
+    delta0, sigma0 = generator.normal(size=300), 10 ** generator.uniform(-2, 1, 300)
+    nu = np.where(np.arange(300) % 7 == 0, np.inf, 10 ** generator.uniform(0.1, 2, 300))
+    single = likelihood.log_integrals(delta0, sigma0, nu).sum(axis=1)
+    for pairs, nodes in ((60_000, 30_000), (100, 200), (7, 1)):
+        monkeypatch.setattr("hiercomp.engines.quadrature.likelihood.PAIRS_AT_ONCE", pairs)
+        monkeypatch.setattr("hiercomp.engines.quadrature.likelihood.NODES_AT_ONCE", nodes)
+        # The number of steps of integrals that are done together is the largest of them, which moves the last digits
+        np.testing.assert_allclose(likelihood.log_marginal(delta0, sigma0, nu), single, atol=1e-6 * len(likelihood.n))
+
+
+def test_half_the_step_changes_the_integrals_by_less_than_a_millionth():
+    for number in range(40):
+        likelihood, *population = random_problem(number)
+        fine = likelihood.log_integrals(*population, step=0.15)
+        np.testing.assert_allclose(likelihood.log_integrals(*population), fine, atol=1e-6, rtol=0)
+
+
+def test_mirrored_data_and_another_unit_give_the_same_integrals():
+    likelihood, delta0, sigma0, nu = random_problem(11)
+    given = likelihood.log_integrals(delta0, sigma0, nu)
+    fields = likelihood.sum_of_squares, likelihood.n, likelihood.rho, likelihood.sigma_upper
+    mirrored = MeanLikelihood(-likelihood.mean, *fields).log_integrals(-delta0, sigma0, nu)
+    np.testing.assert_allclose(mirrored, given, rtol=0, atol=1e-12)
+    unit = 100.0
+    scaled = MeanLikelihood(unit * likelihood.mean, unit**2 * fields[0], fields[1], fields[2], unit * fields[3])
+    found = scaled.log_integrals(unit * delta0, unit * sigma0, nu)
+    np.testing.assert_allclose(found, given - likelihood.n * np.log(unit), rtol=0, atol=1e-9)

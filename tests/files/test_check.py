@@ -1,0 +1,369 @@
+"""What a table holds and every problem of it at once; each expected number is counted from a table made for it."""
+
+from __future__ import annotations
+
+import io
+import json
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import hiercomp as hc
+from hiercomp.errors import ArgumentError, HiercompError
+from hiercomp.files.check import check_scores
+from tests.conftest import simulated_scores
+
+SAMPLES = Path(__file__).parents[1] / "data/importers"
+
+
+def table(**changes) -> pd.DataFrame:
+    """Six data sets, three algorithms, two runs of five folds."""
+    generator = np.random.default_rng(3)
+    places = pd.MultiIndex.from_product(
+        [[f"d{number}" for number in range(6)], ["a", "b", "c"], [1, 2], [1, 2, 3, 4, 5]],
+        names=["dataset", "algorithm", "run", "fold"],
+    )
+    frame = pd.DataFrame({"score": generator.uniform(0.6, 0.9, len(places))}, index=places).reset_index()
+    return frame.assign(**changes)
+
+
+def cell(frame: pd.DataFrame, dataset: str, algorithm: str, run: int = 1, fold: int = 1) -> int:
+    """The row of a cell."""
+    rows = frame.query("dataset == @dataset and algorithm == @algorithm and run == @run and fold == @fold")
+    return int(rows.index[0])
+
+
+def messages(frame, **options) -> list[str]:
+    return [str(problem) for problem in check_scores(frame, **options).problems]
+
+
+def test_a_sound_table_has_no_problems_and_its_facts_are_told():
+    check = check_scores(table())
+    assert (check.exit_code, check.problems, check.conclusion) == (0, (), "No problems found.")
+    assert check.datasets == ("d0", "d1", "d2", "d3", "d4", "d5")
+    assert check.algorithms == ("a", "b", "c")
+    assert check.to_frame()[["runs", "folds", "scores", "rho"]].to_numpy().tolist() == [[2, 5, 10, 0.2]] * 6
+    assert check.missing.sum() == 0
+    assert check.scale == "fractions"
+    assert not check.loss
+    assert check.lowest.min() == table()["score"].min()
+
+
+def test_the_table_given_is_not_changed():
+    frame = table()
+    frame.loc[3, "score"] = np.nan
+    before = frame.copy(deep=True)
+    check_scores(frame)
+    pd.testing.assert_frame_equal(frame, before)
+
+
+def test_many_problems_are_found_at_once():
+    frame = table().astype({"score": object})
+    frame.loc[cell(frame, "d0", "a"), "score"] = "91%"
+    frame.loc[cell(frame, "d0", "b", fold=2), "score"] = np.inf
+    frame.loc[cell(frame, "d1", "a"), "dataset"] = " "
+    frame.loc[cell(frame, "d2", "c"), "run"] = np.nan
+    frame = pd.concat([frame, frame.iloc[[cell(frame, "d3", "a")]]], ignore_index=True)
+    check = check_scores(frame)
+    found = "\n".join(map(str, check.errors))
+    for text in (
+        "Column 'dataset' has names that are empty",
+        "Column 'run' is empty in 1 of 181 rows",
+        "1 of 179 cells of column 'score' are not numbers",
+        "1 cell has more than one score (first: dataset 'd3', algorithm 'a'",
+        "scores are missing or not finite",
+        "2 scores are absent that another algorithm has on the same fold",
+    ):
+        assert text in found
+    assert check.exit_code == 2
+    assert len(check.errors) == 6
+    # One cell with a percent sign, one infinite, and those of the two rows without a place
+    assert check.missing_frame().sum().to_dict() == {"a": 2, "b": 1, "c": 1}
+
+
+def test_missing_cells_are_counted_by_data_set_and_algorithm():
+    frame = table()
+    lacking = [cell(frame, "d1", "b", fold=3), cell(frame, "d1", "b", fold=4), cell(frame, "d4", "c")]
+    check = check_scores(frame.drop(index=lacking))
+    matrix = check.missing_frame()
+    assert matrix.loc["d1", "b"] == 2
+    assert matrix.loc["d4", "c"] == 1
+    assert matrix.to_numpy().sum() == 3
+    assert check.to_dict()["missing"] == {"d1": {"b": 2}, "d4": {"c": 1}}
+    with pytest.raises(HiercompError):  # what the check calls an error a comparison refuses
+        hc.HierarchicalComparison(frame.drop(index=lacking), "a", "b")
+
+
+def test_a_data_set_that_an_algorithm_lacks_is_a_warning():
+    frame = table()
+    frame = frame[~((frame["dataset"] == "d5") & (frame["algorithm"] != "a"))]
+    check = check_scores(frame)
+    assert check.exit_code == 1
+    assert "2 of 18 pairs of data set and algorithm have no score at all" in str(check.problems[0])
+    assert "1 data set has one algorithm only: 'd5'" in str(check.problems[0])
+    with pytest.warns(hc.DroppedScoresWarning, match="d5"):
+        hc.HierarchicalComparison(frame, "a", "b")
+
+
+def test_degenerate_data_sets_and_identical_algorithms_are_named():
+    frame = table()
+    sides = {name: frame["algorithm"] == name for name in "abc"}
+    frame.loc[sides["b"], "score"] = frame.loc[sides["a"], "score"].to_numpy()
+    frame.loc[sides["c"] & (frame["dataset"] == "d2"), "score"] = (
+        frame.loc[sides["a"] & (frame["dataset"] == "d2"), "score"].to_numpy() + 0.05
+    )
+    check = check_scores(frame)
+    assert check.constant_pairs.tolist() == [1, 1, 3, 1, 1, 1]
+    found = [problem.message for problem in check.warnings]
+    assert "1 pair of algorithms with identical scores everywhere: 'a and b'." in found
+    assert any("pairs of algorithms whose differences never vary" in text for text in found)
+    assert check.exit_code == 1
+
+
+def test_algorithms_whose_differences_never_vary_are_an_error():
+    frame = table()
+    shift = np.where(frame["algorithm"] == "b", 0.05, 0.0)
+    frame["score"] = np.tile(np.linspace(0.5, 0.6, 10), 18) + shift + 0.01 * (frame["algorithm"] == "c") * frame["fold"]
+    check = check_scores(frame)
+    assert "In no data set do the differences of 1 pair of algorithms vary: 'a and b'." in [
+        problem.message for problem in check.errors
+    ]
+    with pytest.raises(HiercompError, match="In no data set do the differences vary"):
+        hc.HierarchicalComparison(frame, "a", "b")
+
+
+@pytest.mark.parametrize(
+    ("changes", "severity", "text"),
+    [
+        ({"algorithm": "a", "fold": np.arange(180)}, "error", "There is one algorithm only ('a')"),
+        ({"dataset": "d", "fold": np.arange(180) // 3}, "error", "There is one data set only ('d')"),
+        ({"rho": 1.0}, "error", "Column rho is not at least 0 and below 1 in 6 data sets"),
+        ({"rho": np.arange(180) / 200}, "error", "Column 'rho' must have one number for each data set"),
+        ({"fold": "x", "run": np.arange(180) % 10}, "error", "Nothing tells the correlation between the scores of 6"),
+    ],
+)
+def test_what_a_comparison_would_refuse_is_an_error(changes, severity, text):
+    frame = table(**changes)
+    found = [problem for problem in check_scores(frame).problems if text in problem.message]
+    assert [problem.severity for problem in found] == [severity]
+    assert found[0].remedy
+    left, right = ["a", "b"] if frame["algorithm"].nunique() > 1 else [None, None]
+    with pytest.raises(HiercompError):
+        hc.HierarchicalComparison(frame, left, right)
+
+
+def test_few_data_sets_and_few_scores_are_told():
+    frame = table()
+    assert any("There are 4 data sets only" in text for text in messages(frame[frame["dataset"] < "d4"]))
+    two = frame[(frame["dataset"] != "d3") | ((frame["run"] == 1) & (frame["fold"] < 3))]
+    assert any(text.startswith("error: 1 data set has fewer than 3 scores: 'd3'") for text in messages(two))
+    one = frame[(frame["run"] == 1) & (frame["fold"] == 1)]
+    assert any("There are no fold-level scores" in text for text in messages(one))
+
+
+def test_many_folds_without_runs_are_told():
+    frame = simulated_scores(6, centre=0.0, spread=0.01)
+    frame["fold"] = 10 * frame.pop("run") + frame["fold"]
+    check = check_scores(frame)
+    assert "has 30 folds and there is no run column" in check.warnings[0].message
+    np.testing.assert_allclose(check.rho, 1 / 30)
+
+
+def test_rho_of_the_table_goes_before_the_folds():
+    frame = table(rho=0.3)
+    assert check_scores(frame).rho.tolist() == [0.3] * 6
+
+
+def test_percentages_mixed_scales_and_losses_are_told():
+    frame = table()
+    percentages = check_scores(frame.assign(score=100 * frame["score"]))
+    assert percentages.scale == "percentages"
+    assert "look like percentages" in percentages.warnings[0].message
+    mixed = check_scores(frame.assign(score=np.where(frame["dataset"] == "d1", 100, 1) * frame["score"]))
+    assert "fractions and percentages look mixed" in mixed.errors[0].message
+    loss = check_scores(frame.assign(score=-frame["score"]))
+    assert loss.scale == "other"
+    assert "higher_is_better=False" in loss.warnings[0].remedy
+    named = check_scores(frame.rename(columns={"score": "log_loss"}))
+    assert named.loss
+    assert "The name of the scores is that of a loss" in named.warnings[0].message
+    assert check_scores(frame.rename(columns={"score": "log_loss"}), higher_is_better=False).problems == ()
+
+
+def test_a_data_set_that_varies_far_more_than_the_others_is_named():
+    frame = table()
+    quiet = frame["dataset"] != "d2"
+    frame.loc[quiet, "score"] = 0.7 + (frame.loc[quiet, "score"] - 0.7) / 1000
+    assert any("The scores of data set 'd2' vary" in text for text in messages(frame))
+
+
+def test_names_that_differ_by_case_are_a_warning():
+    frame = table()
+    frame.loc[frame["dataset"] == "d1", "dataset"] = "D0"
+    assert any("differ only by case are kept apart: 'D0', 'd0'" in text for text in messages(frame))
+
+
+@pytest.mark.parametrize(
+    ("frame", "text"),
+    [
+        (pd.DataFrame(), "The table is empty"),
+        (pd.DataFrame({"dataset": ["x"], "score": [1.0]}), "There is no column 'algorithm'"),
+        (pd.DataFrame({"dataset": [""], "algorithm": ["a"], "score": [1.0]}), "names that are empty"),
+        ([1, 2], "Scores must be a data frame"),
+    ],
+)
+def test_a_table_that_can_not_be_made_out_has_its_error_and_no_facts(frame, text):
+    check = check_scores(frame)
+    assert check.exit_code == 2
+    assert text in check.problems[0].message
+    assert check.datasets == ()
+    assert json.loads(json.dumps(check.to_dict()))["datasets"] == []
+    assert text in str(check)
+
+
+def test_wrong_options_are_raised():
+    with pytest.raises(ArgumentError, match="higher_is_better"):
+        check_scores(table(), higher_is_better="no")
+    with pytest.raises(ArgumentError, match="unknown role"):
+        check_scores(table(), columns={"socre": "x"})
+    with pytest.raises(ArgumentError, match="has no option 'mesure'"):
+        check_scores(SAMPLES / "weka.arff", mesure="x")
+
+
+def test_a_file_of_another_tool_is_checked_with_what_its_importer_left_out():
+    check = check_scores(SAMPLES / "mlflow.csv")
+    assert check.format == "mlflow"
+    assert any("did not finish" in problem.message for problem in check.warnings)
+    assert check.rows == 12
+    check = check_scores(SAMPLES / "mlr3.csv")
+    assert "There are 2 measures" in check.errors[0].message
+    assert "measure='classif.ce'" in check.errors[0].remedy
+
+
+def test_columns_name_the_columns_of_a_file(tmp_path):
+    renamed = table().rename(columns={"score": "auc", "dataset": "problem_id"})
+    renamed.to_csv(tmp_path / "scores.csv", index=False)
+    check = check_scores(tmp_path / "scores.csv", columns={"score": "auc", "dataset": "problem_id"})
+    assert check.problems == ()
+    assert len(check.datasets) == 6
+
+
+def test_text_and_dictionary_hold_the_same():
+    frame = table().drop(index=[5, 50])
+    check = check_scores(frame)
+    content = json.loads(json.dumps(check.to_dict(), allow_nan=False))
+    assert content["algorithms"] == ["a", "b", "c"]
+    assert content["datasets"][0]["dataset"] == "d0"
+    assert content["conclusion"] == "1 error, 0 warnings: it can't be compared as it stands."
+    for problem in content["problems"]:
+        assert problem["message"] in str(check)
+        assert problem["remedy"] in str(check)
+    assert "  d0  1  -" in str(check)
+
+
+def test_differing_runs_and_folds_are_told_shortly():
+    frame = table()
+    text = str(check_scores(frame[(frame["dataset"] != "d3") | (frame["run"] == 1)]))
+    assert "Runs: 2 in 5 data sets; 1 in d3" in text
+    assert "Folds: 5\n" in text
+
+
+def test_a_large_table_stays_readable_and_quick():
+    generator = np.random.default_rng(4)
+    places = pd.MultiIndex.from_product(
+        [
+            [f"data set {number:03d}" for number in range(200)],
+            [f"algorithm {k}" for k in range(20)],
+            range(10),
+            range(10),
+        ],
+        names=["dataset", "algorithm", "run", "fold"],
+    )
+    frame = pd.DataFrame({"score": generator.uniform(0.5, 0.9, len(places))}, index=places).reset_index()
+    frame = frame.drop(index=generator.choice(len(frame), 3000, replace=False))
+    started = time.perf_counter()
+    check = check_scores(frame)
+    assert time.perf_counter() - started < 5
+    lines = str(check).splitlines()
+    assert len(lines) < 40
+    assert max(map(len, lines)) < 600
+    assert "and 190 more data sets and 14 more algorithms" in str(check)
+
+
+def test_names_with_control_characters_are_shown_as_escapes():
+    frame = table()
+    frame.loc[frame["algorithm"] == "a", "algorithm"] = "\x1b[31mred"
+    text = str(check_scores(frame.drop(index=0)))
+    assert "\x1b" not in text
+    assert "\\x1b[31mred" in text
+
+
+def test_rich_text_holds_every_problem():
+    from rich.console import Console
+
+    console = Console(width=200, record=True, file=io.StringIO())
+    check = check_scores(table().drop(index=[5, 50]).rename(columns={"score": "error"}))
+    console.print(check)
+    text = console.export_text()
+    for problem in check.problems:
+        assert problem.message[:60] in text
+    assert check.conclusion in text
+
+
+def damaged(generator: np.random.Generator) -> pd.DataFrame:
+    """A table with a few defects, each of which may or may not be there."""
+    frame = table().astype({"score": object, "run": object})
+    rows = generator.permutation(len(frame))
+    for defect in generator.choice(7, int(generator.integers(0, 3)), replace=False):
+        if defect == 0:
+            frame = frame.drop(index=[row for row in rows[:3] if row in frame.index])
+        elif defect == 1:
+            frame.loc[rows[4], "score"] = generator.choice(np.array(["91%", None, np.inf, "", "0.5"], dtype=object))
+        elif defect == 2:
+            frame = pd.concat([frame, frame.iloc[[5]]])
+        elif defect == 3:
+            frame = frame[~((frame["dataset"] == "d1") & (frame["algorithm"] == generator.choice(["a", "b"])))]
+        elif defect == 4:
+            frame.loc[frame["dataset"] == "d2", "score"] = 0.5
+        elif defect == 5:
+            frame = frame[
+                (frame["dataset"] != "d4") | (frame["run"].eq(1) & frame["fold"].le(generator.integers(1, 5)))
+            ]
+        else:
+            frame.loc[rows[6], generator.choice(["dataset", "algorithm", "run"])] = generator.choice(["", " x "])
+    return frame
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_errors_are_found_exactly_where_some_comparison_is_refused(seed):
+    frame = damaged(np.random.default_rng(seed))
+    refused = False
+    for left, right in (("a", "b"), ("a", "c"), ("b", "c")):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", hc.HiercompWarning)
+            try:
+                hc.HierarchicalComparison(frame, left, right)
+            except HiercompError:
+                refused = True
+    assert bool(check_scores(frame).errors) == refused, check_scores(frame)
+
+
+def test_a_rho_that_will_be_given_needs_no_folds(tmp_path):
+    holdout = table(run=np.tile(np.arange(10), 18)).drop(columns="fold")
+    assert check_scores(holdout).exit_code == 2
+    check = check_scores(holdout, rho=0.25)
+    assert check.problems == ()
+    assert check.rho.tolist() == [0.25] * 6
+    with pytest.raises(ArgumentError, match="rho must be above 0 and below 1"):
+        check_scores(holdout, rho=1.5)
+    splits = pd.DataFrame(
+        {"task_id": holdout["dataset"], "learner_id": holdout["algorithm"], "resampling_id": "bootstrap",
+         "iteration": holdout["run"] + 1, "classif.acc": holdout["score"]}
+    )  # fmt: skip
+    splits.to_csv(tmp_path / "mlr3.csv", index=False)
+    assert "Pass rho" in check_scores(tmp_path / "mlr3.csv").errors[0].remedy
+    assert check_scores(tmp_path / "mlr3.csv", rho=0.37).problems == ()

@@ -1,0 +1,138 @@
+"""The priors as numbers: the defaults and variants of the design, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+
+from hiercomp.errors import ArgumentError
+from hiercomp.model.priors import NAMED_PRIORS, Priors
+
+
+def test_the_default_has_the_numbers_of_the_paper():
+    # Corani et al. (2017) with the Gamma of the authors' program on nu - 1
+    priors = Priors()
+    assert priors.population == "student_t"
+    assert priors.delta0_bound is None
+    assert (priors.sigma_upper, priors.sigma0_upper) == (1000, 1000)
+    assert priors.nu_lower == 1
+    assert (priors.alpha, priors.beta) == ((0.5, 5), (0.05, 0.15))
+
+
+def test_juarez_and_steel_put_gamma_2_01_on_nu_itself():
+    priors = Priors.juarez_steel()
+    assert (priors.nu_lower, priors.alpha, priors.beta) == (0, 2, 0.1)
+    assert priors.population == "student_t"
+
+
+def test_kruschke_puts_an_exponential_on_nu_itself():
+    priors = Priors.kruschke()
+    assert (priors.nu_lower, priors.alpha, priors.beta) == (0, 1, 0.0345)
+    assert priors.alpha / priors.beta == pytest.approx(29, rel=0.001)  # the mean, Kruschke (2013)
+
+
+def test_the_gaussian_variant_changes_the_population_only():
+    assert Priors.gaussian() == Priors(population="gaussian")
+
+
+def test_the_paper_text_is_the_default_without_the_shift():
+    assert Priors(nu_lower=0).nu_lower == 0
+    assert Priors(nu_lower=0).name == "custom"
+
+
+@pytest.mark.parametrize(
+    ("priors", "program"),
+    [
+        (Priors(), "hierarchical_student_t"),
+        (Priors(nu_lower=0), "hierarchical_student_t"),
+        (Priors.juarez_steel(), "hierarchical_student_t_fixed_nu_prior"),
+        (Priors.kruschke(), "hierarchical_student_t_fixed_nu_prior"),
+        (Priors.gaussian(), "hierarchical_gaussian"),
+    ],
+)
+def test_each_variant_names_its_stan_program(priors, program):
+    assert priors.program == program
+
+
+@pytest.mark.parametrize(
+    ("priors", "text"),
+    [
+        (Priors(), "Priors('default')"),
+        (Priors.juarez_steel(), "Priors('juarez_steel')"),
+        (Priors.kruschke(), "Priors('kruschke')"),
+        (Priors.gaussian(), "Priors('gaussian')"),
+        (Priors(sigma_upper=50), "Priors(sigma_upper=50.0)"),
+        (Priors(nu_lower=0, delta0_bound=2), "Priors(delta0_bound=2.0, nu_lower=0.0)"),
+    ],
+)
+def test_the_repr_names_the_variant_or_what_was_changed(priors, text):
+    assert repr(priors) == text
+
+
+def test_a_named_variant_written_out_is_the_named_variant():
+    assert Priors(nu_lower=0, alpha=2, beta=0.1).name == "juarez_steel"
+
+
+@pytest.mark.parametrize("priors", [*NAMED_PRIORS.values(), Priors(delta0_bound=0.3, alpha=(1, 2), beta=(0.1, 0.2))])
+def test_a_dictionary_of_the_fields_makes_an_equal_object(priors):
+    assert Priors(**priors.to_dict()) == priors
+    assert Priors(**json.loads(json.dumps(priors.to_dict()))) == priors  # lists instead of tuples
+
+
+def test_priors_can_not_be_changed_in_place():
+    priors = Priors()
+    with pytest.raises(AttributeError):
+        priors.sigma_upper = 1.0
+
+
+@pytest.mark.parametrize("name", ["sigma_upper", "sigma0_upper", "delta0_bound"])
+@pytest.mark.parametrize("value", [0, -1.5, math.nan, math.inf, "10", True, [10]])
+def test_a_bound_that_is_not_a_positive_finite_number_is_refused(name, value):
+    with pytest.raises(ArgumentError) as caught:
+        Priors(**{name: value})
+    assert str(caught.value).startswith(f"{name} must be")
+    assert repr(value) in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["sigma_upper", "sigma0_upper", "nu_lower", "alpha", "beta"])
+def test_only_the_bound_of_delta0_can_be_left_to_the_data(name):
+    with pytest.raises(ArgumentError, match=f"{name} must be a finite number, got None"):
+        Priors(**{name: None})
+
+
+def test_a_negative_lower_end_of_nu_is_refused():
+    with pytest.raises(ArgumentError, match=r"nu_lower must be zero or more, got -1"):
+        Priors(nu_lower=-1)
+
+
+@pytest.mark.parametrize("name", ["alpha", "beta"])
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ((2.0, 1.0), "lower end first, got (2.0, 1.0)"),
+        ((1.0, 1.0), "lower end first, got (1.0, 1.0)"),
+        ((1.0, 2.0, 3.0), "an interval of two numbers, got (1.0, 2.0, 3.0)"),
+        ((0.0, 1.0), "positive, got 0.0"),
+        ((-1.0, 1.0), "positive, got -1.0"),
+        ((1.0, math.inf), "finite number, got inf"),
+        (0.0, "positive, got 0.0"),
+        ("2", "finite number, got '2'"),
+    ],
+)
+def test_an_interval_that_is_reversed_or_not_positive_is_refused(name, value, words):
+    with pytest.raises(ArgumentError) as caught:
+        Priors(**{name: value})
+    assert str(caught.value).startswith(f"{name} must be")
+    assert words in str(caught.value)
+
+
+def test_alpha_and_beta_are_both_fixed_or_both_free():
+    with pytest.raises(ArgumentError, match=r"alpha and beta must both be .*alpha=2\.0, beta=\(0\.05, 0\.15\)"):
+        Priors(alpha=2.0)
+
+
+def test_an_unknown_population_is_refused_with_the_known_ones():
+    with pytest.raises(ArgumentError, match=r"population must be 'student_t' or 'gaussian', got 'cauchy'"):
+        Priors(population="cauchy")

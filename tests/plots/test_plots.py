@@ -1,0 +1,386 @@
+"""What the plots draw equals the numbers of the result; pictures without text are compared with stored ones."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from pathlib import Path
+
+import arviz_base
+import matplotlib as mpl
+import numpy as np
+import pytest
+from matplotlib import pyplot as plt
+from matplotlib.collections import PolyCollection
+from matplotlib.colors import to_hex
+from matplotlib.testing.compare import compare_images
+from scipy import integrate, stats
+
+import hiercomp as hc
+from hiercomp import plots
+from hiercomp.plots.style import COLOURS, broken, label
+from hiercomp.rope import REGIONS, region_probabilities
+from tests.conftest import simulated_scores
+
+PICTURE = {"remove_text": True, "tolerance": 4, "savefig_kwargs": {"dpi": 100}, "style": "default", "backend": "agg"}
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def tests_of(result) -> dict:
+    given = result.differences
+    return {
+        "student": hc.correlated_t_test(given, rope=0.01),
+        "poisson_binomial": hc.poisson_binomial_test(given),
+        "sign": hc.bayesian_signed_rank_test(given, rope=0.01, draws=1500),
+    }
+
+
+@pytest.fixture(scope="module")
+def drawn(result) -> hc.ComparisonResult:
+    """A result with draws made by NumPy, for the pictures: a sampler's draws differ in the last bits between processors."""
+    generator = np.random.default_rng(1)
+    shape, count = (4, 600), len(result.differences.datasets)
+    draws = {
+        "delta0": generator.normal(0.015, 0.008, shape),
+        "sigma0": generator.gamma(20, 0.001, shape),
+        "nu": 1 + generator.gamma(3, 3, shape),
+        "delta": generator.normal(0.8 * result.differences.mean + 0.003, 0.004, (*shape, count)),
+        "sigma": generator.gamma(100, 0.0002, (*shape, count)),
+    }
+    names = list(result.differences.datasets)
+    by_dataset = {"delta": ["dataset"], "sigma": ["dataset"]}
+    tree = arviz_base.from_dict({"posterior": draws}, coords={"dataset": names}, dims=by_dataset)
+    return dataclasses.replace(result, tree=tree)
+
+
+ALL = ["next_dataset", "simplex", "population", "shrinkage", "posterior", "rope_curve", "ppc"]
+
+
+def axes_of(drawn) -> list[plt.Axes]:
+    return list(np.atleast_1d(drawn).ravel())
+
+
+def texts(ax: plt.Axes) -> str:
+    found = [text.get_text() for text in ax.texts] + [ax.get_xlabel(), ax.get_ylabel(), ax.get_title(loc="left")]
+    found += [tick.get_text() for tick in [*ax.get_xticklabels(), *ax.get_yticklabels()]]
+    if ax.get_legend() is not None:
+        found += [text.get_text() for text in ax.get_legend().get_texts()]
+    return "\n".join(found)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_plot_names_the_algorithms_or_the_quantity_and_changes_no_style(result, name):
+    before = dict(mpl.rcParams)
+    words = "\n".join(texts(ax) for ax in axes_of(getattr(result.plot, name)()))
+    assert dict(mpl.rcParams) == before
+    if name in ("posterior", "ppc"):
+        assert "delta0" in words or "observed" in words
+    else:
+        assert "bayes" in words
+        assert "tree" in words
+
+
+@pytest.mark.parametrize("name", ["next_dataset", "simplex", "population", "shrinkage", "rope_curve"])
+def test_every_plot_draws_on_the_axes_given(result, name):
+    figure, ax = plt.subplots()
+    assert getattr(result.plot, name)(ax=ax) is ax
+    assert figure.axes == [ax]
+
+
+@pytest.mark.parametrize("name", ["posterior", "ppc"])
+def test_plots_of_several_panels_draw_in_the_figure_given(result, name):
+    figure = plt.figure()
+    panels = getattr(result.plot, name)(figure=figure)
+    assert figure.axes == panels.tolist()
+
+
+def test_the_bars_are_the_probabilities(result):
+    ax = result.plot.next_dataset()
+    seen = result.next_dataset
+    assert [bar.get_height() for bar in ax.patches] == [seen.left, seen.rope, seen.right]
+    assert [to_hex(bar.get_facecolor()).upper() for bar in ax.patches] == [COLOURS[region] for region in REGIONS]
+    assert "bayes\nbetter" in texts(ax)
+
+
+def test_the_simplex_shows_every_draw_where_its_three_probabilities_put_it(result):
+    few = hc.plots.plot_sign_simplex(hc.bayesian_sign_test([0.1, 0.2, -0.1], draws=500))
+    sign = hc.bayesian_sign_test([0.1, 0.2, -0.1], draws=500)
+    points = few.collections[0].get_offsets()
+    # Barycentric: left at (0, 0), right at (1, 0), the rope above their middle at the height of the triangle
+    np.testing.assert_allclose(points[:, 0], sign.draws[:, 2] + sign.draws[:, 1] / 2, atol=1e-12)
+    np.testing.assert_allclose(points[:, 1], sign.draws[:, 1] * np.sqrt(3) / 2, atol=1e-12)
+    ax = result.plot.simplex()
+    assert isinstance(ax.collections[0], PolyCollection)  # more than 2,000 draws
+    seen = result.next_dataset
+    shown = texts(ax)
+    for value in (seen.left, seen.rope, seen.right):
+        assert (f"{value:.3f}" if 0.001 <= value <= 0.999 else "0.00" if value < 0.5 else "0.999") in shown
+
+
+def test_binned_draws_count_all_of_them(result):
+    ax = result.plot.simplex(bins=None)
+    assert ax.collections[0].get_array().sum() == result.draws("delta0").size
+
+
+def test_the_population_density_is_that_of_the_next_difference(result):
+    x = np.linspace(-0.3, 0.4, 3001)
+    density = plots.population_density(result, x)
+    assert integrate.trapezoid(density, x) == pytest.approx(1, abs=2e-3)  # the tails beyond are heavy
+    regions = region_probabilities(
+        result.draws("delta0"), result.draws("sigma0"), result.draws("nu"), result.rope
+    ).reshape(-1, 3)
+    for region, inside in zip(REGIONS, (x <= -0.01, (x >= -0.01) & (x <= 0.01), x >= 0.01), strict=True):
+        area = integrate.trapezoid(density[inside], x[inside])
+        assert area == pytest.approx(regions[:, REGIONS.index(region)].mean(), abs=2e-3)
+    k = 7
+    values = [result.draws(name).ravel() for name in ("nu", "delta0", "sigma0")]
+    expected = np.mean(stats.t.pdf(x[k], *values))
+    assert density[k] == pytest.approx(expected, rel=1e-10)
+
+
+def test_the_population_plot_shows_the_expected_probabilities_and_other_priors(result):
+    others = {"twin": result}
+    ax = result.plot.population(others=others)
+    seen = result.next_dataset
+    assert f"tree better: {seen.mean_right:.3f}" in texts(ax)
+    assert "prior twin" in texts(ax)
+    assert "estimates of the data sets" in texts(ax)
+    lines = {line.get_label(): line for line in ax.lines}
+    np.testing.assert_allclose(lines["prior twin"].get_ydata(), ax.lines[0].get_ydata())
+
+
+def test_the_shrinkage_plot_draws_its_table(result):
+    ax = result.plot.shrinkage()
+    table = plots.shrinkage_table(result)
+    assert table["raw"].is_monotonic_increasing
+    raw, posterior = (collection.get_offsets() for collection in ax.collections[-2:])
+    np.testing.assert_allclose(raw[:, 0], table["raw"])
+    np.testing.assert_allclose(posterior[:, 0], table["posterior"])
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == table.index.tolist()
+    given = result.differences
+    order = [given.datasets.index(name) for name in table.index]
+    half = stats.t.ppf(0.975, given.n - 1)[order] * given.standard_error[order]
+    np.testing.assert_allclose(table["raw_upper"] - table["raw"], half, rtol=1e-12)
+    np.testing.assert_allclose(table["posterior"], result.datasets().loc[table.index, "posterior_mean"])
+    centre = next(line for line in ax.lines if "population" in str(line.get_label()))
+    assert centre.get_xdata()[0] == pytest.approx(result.draws("delta0").mean())
+
+
+def test_the_posterior_plot_marks_mean_and_interval(result):
+    table = result.population()
+    for ax, name in zip(result.plot.posterior(), table.index, strict=True):
+        interval, mean = ax.lines[:2]
+        assert list(interval.get_xdata()) == [table.loc[name, "lower"], table.loc[name, "upper"]]
+        assert mean.get_xdata()[0] == table.loc[name, "mean"]
+
+
+def test_the_rope_curve_is_the_frame(result):
+    ax = result.plot.rope_curve(half_widths=[0, 0.01, 0.02, 0.05])
+    curve = result.rope_curve([0, 0.01, 0.02, 0.05])
+    for line, region in zip(ax.lines, REGIONS, strict=False):
+        np.testing.assert_array_equal(line.get_ydata(), curve[region])
+    assert ax.lines[3].get_xdata()[0] == 0.01
+
+
+def test_replicated_spreads_have_the_moments_of_the_model(result):
+    given = result.differences
+    spreads = plots.replicated_standard_deviations(result, seed=1)
+    sigma = result.draws("sigma").reshape(spreads.shape)
+    # E s^2 = sigma^2 (1 - rho); relative sd of s^2 is sqrt(2 / (n - 1))
+    ratio = (spreads**2 / (sigma**2 * (1 - given.rho))).mean(axis=0)
+    error = np.sqrt(2 / (given.n - 1) / len(spreads))
+    assert (np.abs(ratio - 1) < 4 * error).all()
+
+
+def test_the_predictive_check_counts_the_data_sets_within_their_intervals(result):
+    panels = result.plot.ppc(seed=3)
+    means = result.replicated_means(3).reshape(-1, 8)
+    low, high = np.quantile(means, [0.025, 0.975], axis=0)
+    observed = result.differences.mean
+    assert panels[0].get_title(loc="left") == f"{((observed >= low) & (observed <= high)).sum()} of 8 within 95%"
+
+
+def test_the_student_posterior_of_a_data_set(tests_of):
+    result = tests_of["student"]
+    name = result.datasets[2]
+    ax = plots.plot_student(result, name)
+    row = result.to_frame().loc[name]
+    x, y = ax.lines[0].get_data()
+    np.testing.assert_allclose(y, stats.t.pdf(x, row["df"], row["mean"], row["scale"]), rtol=1e-12)
+    assert name in texts(ax)
+    with pytest.raises(hc.ArgumentError, match="8 data sets; name one, such as 'd0'"):
+        plots.plot_student(result)
+    with pytest.raises(hc.ArgumentError, match="'x' is not a data set"):
+        plots.plot_student(result, "x")
+
+
+def test_a_point_mass_is_a_line():
+    with pytest.warns(hc.DegenerateScoresWarning):
+        result = hc.correlated_t_test([0.05] * 5, 0.1, 0.01)
+    ax = plots.plot_student(result)
+    assert ax.lines[0].get_xdata()[0] == pytest.approx(0.05)
+
+
+def test_the_poisson_binomial_bars_are_the_distribution(tests_of):
+    result = tests_of["poisson_binomial"]
+    ax = plots.plot_poisson_binomial(result)
+    heights = {round(bar.get_x() + bar.get_width() / 2): bar.get_height() for bar in ax.patches}
+    assert heights == dict(enumerate(result.pmf))
+    middle = [line for line in ax.lines if line.get_xdata()[0] == 4.0]
+    assert len(middle) == 1  # q / 2 of 8 data sets
+
+
+def test_the_critical_difference_diagram():
+    generator = np.random.default_rng(1)
+    scores = generator.normal(size=(30, 5)) + np.array([0, 0.1, 0.5, 1.5, 1.6])
+    result = hc.nemenyi_test(scores)
+    ax = plots.plot_critical_difference(result)
+    shown = texts(ax)
+    for rank in result.mean_ranks:
+        assert f"{rank:.2f}" in shown
+    assert f"critical difference {result.critical_difference:.3g}" in shown
+    bars = [line for line in ax.lines if line.get_linewidth() == 3.2]
+    joined = [group for group in result.groups() if len(group) > 1]
+    assert len(bars) == len(joined) > 0
+
+
+def test_every_result_draws_itself(tests_of, result):
+    assert tests_of["student"].plot("d1").lines
+    assert len(tests_of["poisson_binomial"].plot().patches) == 9  # 0 to 8 of 8 data sets
+    assert tests_of["sign"].plot(s=1).collections[0].get_sizes() == [1]
+    assert hc.nemenyi_test(np.random.default_rng(1).normal(size=(9, 3))).plot().lines
+    assert result.plot.next_dataset(color="k").patches[0].get_facecolor() == (0, 0, 0, 1)
+    assert result.plot().patches
+
+
+def test_diagnostics_are_six_pictures_on_one_page(result, identical):
+    page = plots.diagnostics(result)
+    assert len(page.axes) == 6
+    assert all(len(ax.images) == 1 for ax in page.axes)
+    assert page.axes[0].get_title(loc="left") == "Traces"
+    with pytest.raises(hc.ArgumentError, match="Nothing was sampled"):
+        plots.diagnostics(identical)
+
+
+@pytest.mark.parametrize(
+    "function", ["plot_trace", "plot_rank", "plot_ess", "plot_forest", "plot_pair", "plot_prior_posterior"]
+)
+def test_arviz_takes_the_posterior_as_it_is(result, function):
+    import arviz_plots
+
+    tree = result.posterior if function != "plot_rank" else result.posterior.isel(draw=slice(0, 100))
+    getattr(arviz_plots, function)(tree, var_names=["delta0", "sigma0", "nu"], backend="matplotlib")
+
+
+def test_arviz_takes_the_energy_as_it_is(result):
+    import arviz_plots
+
+    arviz_plots.plot_energy(result.posterior, backend="matplotlib")
+
+
+@pytest.mark.parametrize("name", ["next_dataset", "simplex", "population"])
+def test_without_a_verdict_there_is_no_picture_of_one(failed, name):
+    with pytest.raises(hc.NoVerdictError):
+        getattr(failed.plot, name)()
+
+
+@pytest.mark.parametrize("name", ["next_dataset", "simplex", "population", "shrinkage", "posterior", "rope_curve"])
+def test_identical_algorithms_can_be_drawn(identical, name):
+    for ax in axes_of(getattr(identical.plot, name)()):
+        ax.figure.canvas.draw()
+
+
+@pytest.mark.parametrize("names", [("$\\frac{1}{$", "_hidden"), ("算法", "a" * 5000), ("<script>", "x\x1b[31m")])
+@pytest.mark.filterwarnings("ignore:Glyph", "ignore::hiercomp.errors.HiercompWarning")
+def test_names_are_drawn_as_they_are(names):
+    frame = simulated_scores(6, centre=0.03, spread=0.01)
+    frame["algorithm"] = frame["algorithm"].map(dict(zip(("bayes", "tree"), names, strict=True)))
+    frame["dataset"] = frame["dataset"].map(lambda name: f"${name}_{{$")
+    result = hc.HierarchicalComparison(frame, *names).fit(
+        "embedded", draws=300, warmup=300, monte_carlo_error=None, progress=False
+    )
+    for name in ALL:
+        for ax in axes_of(getattr(result.plot, name)()):
+            ax.figure.canvas.draw()
+    drawn = texts(result.plot.rope_curve())
+    assert f"{label(names[0])} better" in drawn
+    assert f"{label(names[1])} better" in drawn
+    assert len(label("a" * 5000)) <= 28
+
+
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [
+        ("tree", ["tree"]),
+        ("logistic_regression", ["logistic_", "regression"]),
+        ("gradient-boosting machine", ["gradient-", "boosting", "machine"]),
+        ("x" * 20, ["x" * 15, "x" * 5]),
+    ],
+)
+def test_names_under_bars_are_broken_where_they_can_be(name, lines):
+    assert broken(name).split("\n") == lines
+
+
+@pytest.mark.parametrize("count", [3, 80, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.filterwarnings("ignore::hiercomp.errors.HiercompWarning")
+def test_the_shrinkage_plot_is_readable_from_3_to_200_data_sets(count):
+    generator = np.random.default_rng(1)
+    left = generator.normal(0.8, 0.02, size=(count, 10))
+    right = left + generator.normal(0.01, 0.03, size=(count, 1)) + generator.normal(0, 0.02, size=(count, 10))
+    comparison = hc.HierarchicalComparison.from_arrays(left, right, rho=0.1)
+    result = comparison.fit("embedded", draws=300, warmup=500, monte_carlo_error=None, progress=False)
+    ax = result.plot.shrinkage()
+    ax.figure.canvas.draw()
+    assert ax.figure.get_size_inches()[1] <= 11
+    boxes = [tick.get_window_extent() for tick in ax.get_yticklabels() if tick.get_text()]
+    assert len(boxes) == (count if count <= 80 else 0)
+    assert all(a.y1 <= b.y0 + 1 for a, b in itertools.pairwise(boxes))  # no name over another
+
+
+def test_every_plot_takes_less_than_a_second_is_measured_by_the_benchmark():
+    # Times are measured by scripts/benchmark.py; here only that it knows every plot
+    source = (Path(__file__).parents[2] / "scripts/benchmarks/pictures.py").read_text()
+    assert all(name in source for name in [*ALL, "diagnostics", "critical_difference", "poisson_binomial", "student"])
+
+
+def fixed_axes(height: float = 2.6) -> plt.Axes:
+    """Axes whose place does not depend on the size of the letters, and so not on the fonts of the machine."""
+    return plt.figure(figsize=(3.5, height)).add_axes((0.15, 0.15, 0.8, 0.75))
+
+
+@pytest.mark.mpl_image_compare(**PICTURE)
+@pytest.mark.parametrize("name", ["next_dataset", "simplex", "population", "shrinkage", "rope_curve"])
+def test_picture(drawn, name):
+    return getattr(drawn.plot, name)(ax=fixed_axes()).figure
+
+
+@pytest.mark.mpl_image_compare(**PICTURE)
+def test_picture_of_the_posterior(drawn):
+    figure = plt.figure(figsize=(7.1, 2.3))
+    drawn.plot.posterior(figure=figure)
+    return figure
+
+
+@pytest.mark.mpl_image_compare(**PICTURE)
+@pytest.mark.parametrize("name", ["student", "poisson_binomial", "sign"])
+def test_picture_of_a_test(tests_of, name):
+    which = ("d2",) if name == "student" else ()
+    return tests_of[name].plot(*which, ax=fixed_axes()).figure
+
+
+def test_the_tolerance_of_the_pictures_catches_a_moved_rope(drawn, tmp_path):
+    paths = []
+    for name, rope in (("as_it_is", 0.01), ("moved", 0.0115)):
+        ax = drawn.plot.population(ax=fixed_axes())
+        for line in ax.lines:
+            if np.allclose(np.abs(line.get_xdata()), 0.01):
+                line.set_xdata(np.sign(line.get_xdata()) * rope)
+        paths.append(tmp_path / f"{name}.png")
+        ax.figure.savefig(paths[-1], dpi=100)
+    assert compare_images(str(paths[0]), str(paths[1]), tol=PICTURE["tolerance"]) is not None

@@ -1,0 +1,87 @@
+"""What is tried when a fit fails a check, and how a run is extended for precision; with the real engine."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import hiercomp as hc
+from hiercomp.model.priors import Priors
+from hiercomp.model.scaled import HierarchicalModel
+from hiercomp.scores.differences import PairedDifferences
+
+
+def differences(sigma0: float, q: int = 20, n: int = 50) -> PairedDifferences:
+    """Data sets whose standard error is 0.33 and whose means spread by ``sigma0``, in units of their sd."""
+    generator = np.random.default_rng(3)
+    delta = sigma0 * generator.standard_normal((q, 1))
+    shared, single = generator.standard_normal((q, 1)), generator.standard_normal((q, n))
+    x = 0.02 * (delta + np.sqrt(0.1) * shared + np.sqrt(0.9) * single)
+    return PairedDifferences.from_arrays(0.5 - x / 2, 0.5 + x / 2, rho=0.1)
+
+
+def test_data_sets_are_centred_where_they_say_more_than_the_population():
+    assert HierarchicalModel.of(differences(3.0), Priors()).centred().all()
+    assert not HierarchicalModel.of(differences(0.02), Priors()).centred().any()
+
+
+def test_an_outlying_data_set_is_centred_alone():
+    x = differences(0.02)
+    mean = x.mean.copy()
+    mean[4] += 0.2  # ten within-data-set standard deviations
+    model = HierarchicalModel.of(PairedDifferences(**{**vars(x), "mean": mean}), Priors())
+    assert np.flatnonzero(model.centred()).tolist() == [4]
+
+
+def test_the_other_parameterisation_is_another_one():
+    for sigma0 in (0.02, 0.3, 0.6, 1.0, 3.0):
+        model = HierarchicalModel.of(differences(sigma0), Priors())
+        first, other = model.centred(), model.centred_otherwise()
+        if model.centred_above(1.0).any():
+            assert not np.array_equal(first, other)
+
+
+@pytest.fixture(scope="module")
+def hard() -> hc.HierarchicalComparison:
+    """Nearly equal algorithms with a heavy-tailed population: the chains mix slowly."""
+    with pytest.warns(hc.DegenerateScoresWarning, match="mushroom"):
+        return hc.HierarchicalComparison(hc.load_scores("keel"), left="random_forest", right="gradient_boosting")
+
+
+def test_a_fit_that_fails_a_check_is_run_again_and_says_so(hard):
+    with pytest.warns(hc.RefitWarning, match="failed a check and were run again"):
+        result = hard.fit("embedded", progress=False)
+    assert result.status == "ok"
+    assert [attempt.purpose for attempt in result.attempts][:2] == ["first fit", "other parameterisation"]
+    first, second = result.attempts[:2]
+    assert first.failures
+    assert (first.centred, first.noncentred) != (second.centred, second.noncentred)
+    assert first.centred + first.noncentred == 43
+    assert not result.attempts[-1].failures
+    assert any("run again" in note for note in result.notes)
+    assert "run again" in str(result.summary())
+
+
+def test_a_fit_that_fails_every_time_gives_no_verdict(hard):
+    with pytest.warns(hc.ConvergenceWarning, match="can't be trusted after 3 attempts"):
+        result = hard.fit("embedded", chains=2, warmup=100, draws=100, progress=False)
+    assert result.status == "failed"
+    assert [attempt.purpose for attempt in result.attempts] == ["first fit", "other parameterisation", "longer"]
+    longer = result.attempts[-1]
+    assert (longer.warmup, longer.draws, longer.adapt_delta) == (200, 500, 0.99)
+    with pytest.raises(hc.NoVerdictError, match="failed its checks"):
+        _ = result.next_dataset
+
+
+def test_runs_are_extended_to_the_precision_asked_for():
+    x = np.random.default_rng(0).normal(0.01, 0.03, (20, 50))
+    comparison = hc.HierarchicalComparison.from_arrays(0.5 - x / 2, 0.5 + x / 2, rho=0.1)
+    plain = comparison.fit("embedded", monte_carlo_error=None, progress=False)
+    precise = comparison.fit("embedded", monte_carlo_error=0.003, progress=False)
+    assert plain.attempts[0].draws == 1000
+    assert precise.attempts[0].draws > 1000
+    # The chains that pass go on: the first thousand draws are those of the shorter run
+    np.testing.assert_array_equal(precise.draws("delta0")[:, :1000], plain.draws("delta0"))
+    errors = precise.next_dataset.errors
+    assert max(errors[region] for region in ("left", "rope", "right")) < 0.0036  # the error is itself an estimate
+    assert f"{precise.attempts[0].draws:,} draws" in precise.summary().computation

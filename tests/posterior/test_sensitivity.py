@@ -1,0 +1,108 @@
+"""Refits under variants are what a user would get by hand; a changed verdict is flagged."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import hiercomp as hc
+from hiercomp.plots import plot_sensitivity
+from hiercomp.posterior.sensitivity import Sensitivity, VariantResult, variants
+
+NAMES = ["nu: juarez_steel", "nu: kruschke", "nu: gaussian", "rho x 0.5", "rho x 2", "upper bounds x 100"]
+
+
+@pytest.fixture(scope="module")
+def sensitivity(result) -> Sensitivity:
+    return result.sensitivity()
+
+
+def test_the_variants_are_the_other_priors_correlations_and_bounds():
+    assert [variant.name for variant in variants(hc.Priors())] == NAMES
+    other = [variant.name for variant in variants(hc.Priors.kruschke())]
+    assert "nu: default" in other
+    assert "nu: kruschke" not in other
+    narrow = [variant.name for variant in variants(hc.Priors(sigma_upper=100.0, sigma0_upper=100.0))]
+    assert "upper bounds x 1000" in narrow
+    assert "upper bounds x 100" not in narrow
+
+
+@pytest.mark.filterwarnings("ignore::hiercomp.errors.RefitWarning")
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("nu: kruschke", {"priors": hc.Priors.kruschke()}),
+        ("nu: gaussian", {"priors": hc.Priors.gaussian()}),
+        ("rho x 2", {"rho": 0.2}),
+        ("upper bounds x 100", {"priors": hc.Priors(sigma_upper=100.0, sigma0_upper=100.0)}),
+    ],
+)
+def test_each_variant_is_the_fit_that_one_would_make_by_hand(scores, sensitivity, name, arguments):
+    by_hand = hc.HierarchicalComparison(scores, "bayes", "tree", rope=0.01, **arguments).fit("embedded", progress=False)
+    row = sensitivity.to_frame().loc[name]
+    seen = by_hand.next_dataset
+    assert [row["left"], row["rope"], row["right"]] == [seen.left, seen.rope, seen.right]
+    assert row["status"] == by_hand.status
+
+
+def test_the_first_row_is_the_comparison_itself(result, sensitivity):
+    seen = result.next_dataset
+    row = sensitivity.to_frame().iloc[0]
+    assert row.name == "as fitted"
+    assert [row["left"], row["rope"], row["right"]] == [seen.left, seen.rope, seen.right]
+    assert sensitivity.to_frame().index[1:].tolist() == NAMES
+
+
+def test_the_number_of_processes_does_not_matter(result, sensitivity):
+    options = {"draws": 250, "monte_carlo_error": None}
+    one, two = (result.sensitivity(n_jobs=jobs, **options).to_frame() for jobs in (1, 2))
+    assert one.equals(two)
+
+
+def made(*verdicts: str) -> Sensitivity:
+    rows = [
+        VariantResult(f"v{number}", *np.eye(3)[("left", "rope", "right").index(verdict)], 0.001, verdict, "ok")
+        if verdict in ("left", "rope", "right")
+        else VariantResult(f"v{number}", *[np.nan] * 4, "failed", "failed")
+        for number, verdict in enumerate(verdicts)
+    ]
+    return Sensitivity(tuple(rows), ("bayes", "tree"), 0.05, hc.Rope.of(0.01))
+
+
+def test_a_changed_verdict_is_flagged_and_said():
+    changed = made("right", "right", "rope", "failed")
+    assert changed.changed == ("v2", "v3")
+    assert changed.to_frame()["changed"].tolist() == [False, False, True, True]
+    assert "changes under 2 variants of 3: v2, v3." in str(changed)
+    assert changed.to_frame()["verdict"].tolist() == ["tree better", "tree better", "practically equivalent", "failed"]
+    same = made("left", "left")
+    assert same.changed == ()
+    assert "The verdict (bayes better) is the same under all 1 variants." in str(same)
+
+
+def test_the_plot_draws_the_table():
+    ax = plot_sensitivity(made("right", "rope", "failed"))
+    widths = np.array([bar.get_width() for bar in ax.patches]).reshape(3, 3)
+    np.testing.assert_array_equal(widths, [[0, 0, 0], [0, 1, 0], [1, 0, 0]])
+    words = [text.get_text() for text in ax.texts]
+    assert words == ["tree better", "practically equivalent (changed)", "failed (changed)"]
+
+
+def test_identical_algorithms_have_nothing_to_vary(identical):
+    found = identical.sensitivity()
+    assert len(found.variants) == 1
+    assert "identical everywhere" in str(found)
+
+
+def test_a_doubled_correlation_stays_below_one(result):
+    strong = replace(result, differences=replace(result.differences, rho=np.full(8, 0.7)))
+    found = strong.sensitivity(draws=200, warmup=300, monte_carlo_error=None)
+    assert found.to_frame().loc["rho x 2", "status"] in ("ok", "warned", "failed")
+
+
+@pytest.mark.parametrize("options", [{"alpha": 0.6}, {"n_jobs": 1.5}, {"n_jobs": "2"}])
+def test_wrong_arguments_are_refused(result, options):
+    with pytest.raises(hc.ArgumentError):
+        result.sensitivity(**options)

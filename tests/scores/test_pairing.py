@@ -1,0 +1,287 @@
+"""Pairing by data set, run and fold: which algorithms, which scores, and what has no partner."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hiercomp.errors import DroppedScoresWarning, ScoreTableError
+from hiercomp.scores import pairing
+from hiercomp.scores.pairing import choose_algorithms, pair_scores
+from hiercomp.scores.table import tidy_scores
+
+
+def table(q: int = 3, runs: int = 2, folds: int = 4, algorithms=("nb", "tree")) -> pd.DataFrame:
+    """Scores 0.001 times the row number, so that each tells where it comes from."""
+    keys = [(f"d{i}", a, r, f) for i in range(q) for a in algorithms for r in range(runs) for f in range(folds)]
+    return pd.DataFrame(keys, columns=["dataset", "algorithm", "run", "fold"]).assign(score=np.arange(len(keys)) / 1000)
+
+
+def pairs(frame, *, drop=False):
+    return pair_scores(tidy_scores(frame), "nb", "tree", drop=drop)
+
+
+@given(
+    st.integers(1, 4),
+    st.sampled_from([["dataset", "run", "fold"], ["dataset", "fold"], ["dataset", "run"], ["dataset"]]),
+    st.sampled_from([("nb", "tree"), ("tree", "nb"), ("b", "tree", "nb")]),
+    st.sampled_from(["int", "text", "category"]),
+    st.integers(0, 99),
+    st.lists(st.sampled_from(["nan", "row left out", "row twice", "run left out"]), max_size=1),
+)
+@settings(deadline=None, derandomize=True, max_examples=300)
+def test_complete_tables_are_paired_as_all_tables_are(q, place, algorithms, kind, seed, oddities):
+    generator = np.random.default_rng(seed)
+    frame = table(q, 2 if "run" in place else 1, int(generator.integers(1, 12)) if "fold" in place else 1, algorithms)
+    frame["score"] = generator.normal(size=len(frame))
+    frame = frame[[*place, "algorithm", "score"]]
+    if "run" in place and "run left out" in oddities:
+        frame = frame[(frame["dataset"] != "d0") | (frame["run"] == 0)]  # of both algorithms: it is complete still
+    if "nan" in oddities:
+        frame.loc[0, "score"] = np.nan
+    frame = frame.drop(index=[0] if "row left out" in oddities and len(frame) > 6 else [])
+    frame = pd.concat([frame, frame.iloc[:1] if "row twice" in oddities else frame.iloc[:0]])
+    frame = frame.iloc[generator.permutation(len(frame))]
+    if kind == "category":
+        frame = frame.astype({"dataset": "category", "algorithm": "category"})
+    elif kind == "text":
+        frame = frame.astype(dict.fromkeys(place, str))
+    found = []
+    for general in (False, True):
+        with pytest.MonkeyPatch.context() as patch:
+            if general:
+                patch.setattr(pairing, "_complete_pairs", lambda *_: None)
+            try:
+                found.append(pairs(frame, drop=bool(seed % 2)))
+            except ScoreTableError as error:
+                found.append(str(error))
+    if isinstance(found[0], str):
+        assert found[0] == found[1]
+        return
+    pd.testing.assert_frame_equal(found[0].frame, found[1].frame)
+    assert found[0].folds == found[1].folds
+    assert found[0].notes == found[1].notes
+
+
+def cell(frame, dataset, algorithm, run, fold):
+    keys = {"dataset": dataset, "algorithm": algorithm, "run": run, "fold": fold}
+    return np.logical_and.reduce([frame[name] == value for name, value in keys.items()])
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "expected"),
+    [
+        (None, None, ("nb", "tree")),
+        ("tree", None, ("tree", "nb")),
+        (None, "nb", ("tree", "nb")),
+        ("tree", "nb", ("tree", "nb")),
+        (" nb ", None, ("nb", "tree")),  # names are compared in the form in which the table keeps them
+    ],
+)
+def test_two_algorithms_need_not_be_named(left, right, expected):
+    assert choose_algorithms(tidy_scores(table()), left, right) == expected
+
+
+def test_algorithms_numbered_in_the_table_may_be_given_as_numbers():
+    frame = table(algorithms=(1, 2, 3))
+    assert choose_algorithms(tidy_scores(frame), 3, 1) == ("3", "1")
+
+
+def test_a_name_in_another_unicode_form_is_found():
+    frame = table(algorithms=("cafe\u0301", "tree"))
+    assert choose_algorithms(tidy_scores(frame), "cafe\u0301", None) == ("caf\u00e9", "tree")
+    assert choose_algorithms(tidy_scores(frame), "caf\u00e9", None) == ("caf\u00e9", "tree")
+
+
+def test_one_algorithm_alone_is_refused():
+    with pytest.raises(ScoreTableError, match=r"one algorithm only \('nb'\); a comparison needs two"):
+        choose_algorithms(tidy_scores(table(algorithms=("nb",))), None, None)
+
+
+@pytest.mark.parametrize(("left", "right"), [(None, None), ("nb", None), (None, "nb")])
+def test_more_than_two_algorithms_must_be_named(left, right):
+    tidy = tidy_scores(table(algorithms=("nb", "tree", "knn")))
+    with pytest.raises(
+        ScoreTableError, match=r"3 algorithms \('nb', 'tree', 'knn'\)\. Name the two.*left='nb', right="
+    ):
+        choose_algorithms(tidy, left, right)
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_an_unknown_algorithm_is_refused_with_the_close_match(side):
+    tidy = tidy_scores(table(algorithms=("naive_bayes", "tree", "knn")))
+    names = {"left": "knn", "right": "tree"} | {side: "naive_bays"}
+    with pytest.raises(ScoreTableError) as caught:
+        choose_algorithms(tidy, **names)
+    assert f"{side}='naive_bays' is not an algorithm of the table. Did you mean 'naive_bayes'?" in str(caught.value)
+    assert "They are: 'naive_bayes', 'tree', 'knn'" in str(caught.value)
+
+
+def test_an_algorithm_is_not_compared_with_itself():
+    with pytest.raises(ScoreTableError, match=r"both 'nb'; an algorithm can't be compared with itself"):
+        choose_algorithms(tidy_scores(table()), "nb", "nb")
+
+
+def test_scores_are_paired_by_data_set_run_and_fold():
+    # 8 scores of nb, then 8 of tree in each data set: every pair differs by 0.008
+    paired = pairs(table()).frame
+    assert paired["dataset"].tolist() == ["d0"] * 8 + ["d1"] * 8 + ["d2"] * 8
+    np.testing.assert_allclose(paired["right"] - paired["left"], 0.008, atol=1e-15)
+    assert sorted(paired["left"]) == table().loc[lambda frame: frame["algorithm"] == "nb", "score"].tolist()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_order_of_rows_does_not_matter(seed):
+    shuffled = table().sample(frac=1, random_state=seed)
+    pd.testing.assert_frame_equal(pairs(shuffled).frame, pairs(table()).frame)
+
+
+def test_a_third_algorithm_does_not_matter_however_broken():
+    frame = table(algorithms=("nb", "tree", "knn"))
+    frame.loc[frame["algorithm"] == "knn", "score"] = np.nan
+    expected = frame[frame["algorithm"] != "knn"]
+    pd.testing.assert_frame_equal(pairs(frame).frame, pairs(expected).frame)
+
+
+def test_folds_are_counted_per_run_and_data_set():
+    frame = pd.concat([table(q=1, runs=3, folds=5), table(q=2, runs=1, folds=10).query("dataset == 'd1'")])
+    assert pairs(frame).folds == {"d0": 5, "d1": 10}
+
+
+def test_the_number_of_folds_is_that_before_any_were_dropped():
+    frame = table(q=2, runs=1, folds=5)
+    frame = frame[~cell(frame, "d0", "tree", 0, 4)]
+    assert pairs(frame, drop=True).folds == {"d0": 5, "d1": 5}
+
+
+def test_hold_out_repetitions_have_no_number_of_folds():
+    assert pairs(table(runs=6, folds=1).drop(columns="fold")).folds == {"d0": None, "d1": None, "d2": None}
+    assert pairs(table(runs=6, folds=1)).folds == {"d0": None, "d1": None, "d2": None}
+
+
+def test_a_cell_with_two_scores_is_refused_even_if_they_are_equal():
+    frame = table()
+    with pytest.raises(ScoreTableError) as caught:
+        pairs(pd.concat([frame, frame[cell(frame, "d1", "tree", 1, 2)]]))
+    message = str(caught.value)
+    assert message.startswith("1 cell has more than one score (first: dataset 'd1', algorithm 'tree', run 1, fold 2: ")
+    assert "Keep one score for each data set, algorithm, run and fold" in message
+
+
+def test_the_first_five_duplicates_are_listed():
+    with pytest.raises(ScoreTableError, match=r"48 cells have more than one score .*; and 91 more\)"):
+        pairs(pd.concat([table(), table()]))  # 96 rows, 5 of them listed
+
+
+def test_several_runs_without_a_run_column_are_refused_with_a_hint():
+    with pytest.raises(ScoreTableError, match=r"more than one score.*If there were several runs, add a run column"):
+        pairs(table().drop(columns="run"))
+
+
+def test_several_scores_without_run_and_fold_columns_can_not_be_paired():
+    with pytest.raises(
+        ScoreTableError, match=r"6 pairs of data set and algorithm.*no run and no fold column.*from_arrays"
+    ):
+        pairs(table().drop(columns=["run", "fold"]))
+
+
+def test_a_fold_that_one_algorithm_lacks_is_refused_with_its_place():
+    frame = table()
+    with pytest.raises(ScoreTableError) as caught:
+        pairs(frame[~cell(frame, "d1", "tree", 1, 2)])
+    message = str(caught.value)
+    assert message.startswith(
+        "1 score in 1 data set without a partner (first: dataset 'd1', algorithm 'nb', run 1, fold 2)"
+    )
+    assert "missing='drop'" in message
+
+
+def test_dropping_a_fold_without_partner_is_noted_with_the_count():
+    frame = table()
+    lacking = cell(frame, "d1", "tree", 1, 2) | cell(frame, "d1", "nb", 0, 0) | cell(frame, "d2", "nb", 0, 3)
+    dropped = pairs(frame[~lacking], drop=True)
+    assert dropped.frame["dataset"].value_counts().to_dict() == {"d0": 8, "d1": 6, "d2": 7}
+    assert [note.category for note in dropped.notes] == [DroppedScoresWarning]
+    assert dropped.notes[0].message.startswith(
+        "Dropped because one algorithm has no score there: 3 folds of 2 data sets ("
+    )
+    assert "dataset 'd1', algorithm 'tree', run 0, fold 0" in dropped.notes[0].message
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_a_score_that_is_not_finite_is_refused_with_its_place_and_value(value):
+    frame = table()
+    frame.loc[cell(frame, "d1", "tree", 1, 2), "score"] = value
+    with pytest.raises(ScoreTableError) as caught:
+        pairs(frame)
+    message = str(caught.value)
+    assert message.startswith(
+        "1 of 48 scores are missing or not finite (first: dataset 'd1', algorithm 'tree', run 1, "
+    )
+    assert f"fold 2: {value!r})" in message
+    assert "missing='drop'" in message
+
+
+def test_text_beyond_the_largest_number_is_refused_as_infinite():
+    frame = table().astype({"score": str})
+    frame.loc[cell(frame, "d0", "nb", 0, 1), "score"] = "1e999"
+    with pytest.raises(
+        ScoreTableError, match=r"not finite \(first: dataset 'd0', algorithm 'nb', run 0, fold 1: inf\)"
+    ):
+        pairs(frame)
+
+
+def test_dropping_missing_scores_drops_the_partner_too_and_notes_both_counts():
+    frame = table()
+    frame.loc[cell(frame, "d1", "tree", 1, 2), "score"] = np.nan
+    frame.loc[cell(frame, "d2", "tree", 1, 2) | cell(frame, "d2", "nb", 1, 2), "score"] = np.inf
+    dropped = pairs(frame, drop=True)
+    assert dropped.frame["dataset"].value_counts().to_dict() == {"d0": 8, "d1": 7, "d2": 7}
+    assert [note.category for note in dropped.notes] == [DroppedScoresWarning] * 2
+    assert dropped.notes[0].message.startswith("Dropped as missing or not finite: 3 scores (")
+    assert dropped.notes[1].message.startswith(
+        "Dropped because one algorithm has no score there: 1 fold of 1 data set ("
+    )
+
+
+@pytest.mark.parametrize("algorithms", [["nb"], ["nb", "tree"]])
+def test_a_data_set_that_loses_every_pair_is_named(algorithms):
+    frame = table()
+    frame.loc[(frame["dataset"] == "d1") & frame["algorithm"].isin(algorithms), "score"] = np.nan
+    dropped = pairs(frame, drop=True)
+    assert set(dropped.frame["dataset"]) == {"d0", "d2"}
+    assert dropped.notes[-1].category is DroppedScoresWarning
+    assert dropped.notes[-1].message == "Left out, without a paired score: 1 data set: 'd1'."
+
+
+@pytest.mark.parametrize("drop", [False, True])
+def test_a_data_set_with_one_algorithm_only_is_left_out_and_named(drop):
+    frame = table()
+    found = pairs(frame[~((frame["dataset"] == "d1") & (frame["algorithm"] == "tree"))], drop=drop)
+    assert set(found.frame["dataset"]) == {"d0", "d2"}
+    assert [note.category for note in found.notes] == [DroppedScoresWarning]
+    assert found.notes[0].message == "Left out, with scores of one algorithm only: 1 data set: 'd1'."
+
+
+def test_at_most_five_excluded_data_sets_are_listed():
+    frame = table(q=8)
+    found = pairs(frame[(frame["dataset"] == "d0") | (frame["algorithm"] == "nb")])
+    assert "7 data sets" in found.notes[0].message
+    assert found.notes[0].message.endswith("'d1', 'd2', 'd3', 'd4', 'd5' and 2 more.")
+
+
+def test_no_data_set_in_common_is_refused():
+    frame = table(q=2)
+    frame = frame[(frame["dataset"] == "d0") == (frame["algorithm"] == "nb")]
+    with pytest.raises(ScoreTableError, match=r"No data set has scores of both algorithms \(data sets: 'd0', 'd1'\)"):
+        pairs(frame)
+
+
+def test_no_fold_in_common_is_refused_even_when_dropping():
+    frame = table(q=2)
+    frame = frame[(frame["fold"] % 2 == 0) == (frame["algorithm"] == "nb")]
+    with pytest.raises(ScoreTableError, match=r"No fold has a score of both 'nb' and 'tree'"):
+        pairs(frame, drop=True)

@@ -1,0 +1,151 @@
+"""How results of tests look as text and as HTML."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from hiercomp.closed_form.many_algorithms.friedman import friedman_test, nemenyi_test
+from hiercomp.closed_form.many_algorithms.posthoc import posthoc_test
+from hiercomp.closed_form.one_dataset.correlated_t import correlated_t_test
+from hiercomp.closed_form.one_dataset.five_by_two import five_by_two_cv_f
+from hiercomp.closed_form.one_dataset.frequentist import corrected_t_test
+from hiercomp.closed_form.one_dataset.mcnemar import mcnemar
+from hiercomp.document import MOST_ROWS, Presentation, cell_text
+
+ROWS = np.random.default_rng(1).normal(0.01, 0.03, size=(3, 6))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Shown(Presentation):
+    frame: pd.DataFrame
+    notes: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        return "A <test>"
+
+    @property
+    def conclusion(self) -> str:
+        return "left & right are equal."
+
+    def to_frame(self) -> pd.DataFrame:
+        return self.frame
+
+
+FRAME = pd.DataFrame({"left": [0.5, 0.0], "p": [0.00012345, 1.0], "name": ["a", "b"]}, index=["iris", "wine"])
+
+
+def test_the_text_has_title_conclusion_table_and_notes():
+    text = str(Shown(FRAME, ("One was dropped.", "Another too.")))
+    blocks = text.split("\n\n")
+    assert blocks[:2] == ["A <test>", "left & right are equal."]
+    assert blocks[2].splitlines()[1].split() == ["iris", "0.500", "0.0001234", "a"]
+    assert blocks[3] == "Notes:\n  - One was dropped.\n  - Another too."
+    assert not any(line.endswith(" ") for line in text.splitlines())
+
+
+def test_without_notes_there_is_no_heading_for_them():
+    assert "Notes" not in str(Shown(FRAME))
+    assert "Notes" not in Shown(FRAME)._repr_html_()
+
+
+def test_html_is_escaped():
+    nasty = FRAME.rename(index={"iris": "<script>alert(1)</script>"}).assign(name="<img onerror=x>")
+    found = Shown(nasty, ("note <b>",))._repr_html_()
+    assert "<script>" not in found
+    assert "<img" not in found
+    assert "&lt;script&gt;" in found
+    assert "A &lt;test&gt;" in found
+    assert "left &amp; right" in found
+    assert "note &lt;b&gt;" in found
+
+
+def test_control_characters_are_shown_as_escapes():
+    nasty = FRAME.rename(index={"iris": "iris\x1b[31m\nred\u202e"}).assign(name="tree\r")
+    for text in (str(Shown(nasty)), Shown(nasty)._repr_html_()):
+        assert not {"\x1b", "\r", "\u202e"} & set(text)
+        assert r"iris\x1b[31m\nred\u202e" in text
+
+
+def test_names_of_algorithms_are_escaped_in_title_and_conclusion():
+    for result in (
+        correlated_t_test(ROWS, 0.1, left="a\x1b[0m", right="b\n"),
+        correlated_t_test(ROWS[0], 0.1, left="a\x1b[0m", right="b\n"),
+        corrected_t_test(ROWS, 0.1, left="a\x1b[0m", right="b\n"),
+    ):
+        assert "\x1b" not in str(result)
+        assert r"a\x1b[0m" in result.title
+
+
+def test_a_long_table_is_cut_and_says_so():
+    long = pd.DataFrame({"p": np.linspace(0, 1, MOST_ROWS + 7)})
+    text = str(Shown(long))
+    assert "... 7 more in to_frame()" in text
+    assert len(text.splitlines()) == MOST_ROWS + 6  # title, conclusion, header, two empty lines, and how many are left
+    assert "more in" not in str(Shown(long.head(MOST_ROWS)))
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "text"),
+    [
+        ("p", 0.00012345, "0.0001234"),
+        ("p", 1.0, "1"),
+        ("p", np.float64(1e-30), "1e-30"),
+        ("statistic", np.inf, "inf"),
+        ("statistic", np.nan, "-"),
+        ("df", None, "-"),
+        ("ties", 3, "3"),
+        ("ties", np.int64(3), "3"),
+        ("left", 0.0004, "< 0.001"),
+        ("right", 0.9999, "> 0.999"),
+        ("rope", 0.0, "0"),
+        ("rope", 0.25, "0.250"),
+        ("name", "a\tb", r"a\tb"),
+        ("name", 3, "3"),
+    ],
+)
+def test_cells_have_the_digits_that_mean_something(column: str, value: Any, text: str):
+    assert cell_text(column, value) == text
+
+
+RESULTS = {
+    "correlated": lambda: correlated_t_test(ROWS, 0.1),
+    "corrected": lambda: corrected_t_test(ROWS, 0.1),
+    "mcnemar": lambda: mcnemar([4, 2, 1, 3]),
+    "five by two": lambda: five_by_two_cv_f(ROWS[0, :1] + np.arange(10).reshape(5, 2)),
+    "friedman": lambda: friedman_test(ROWS),
+    "nemenyi": lambda: nemenyi_test(ROWS),
+    "posthoc": lambda: posthoc_test(ROWS),
+}
+
+
+@pytest.mark.parametrize("result", RESULTS.values(), ids=RESULTS)
+def test_every_result_can_be_shown_and_can_not_be_changed(result):
+    shown = result()
+    assert shown.title in str(shown)
+    assert shown.conclusion in str(shown)
+    assert "<table" in shown._repr_html_()
+    assert len(shown.to_frame()) > 0
+    with pytest.raises(AttributeError):
+        shown.notes = ()
+
+
+@pytest.mark.parametrize("result", RESULTS.values(), ids=RESULTS)
+def test_the_table_of_a_result_keeps_full_precision(result):
+    frame = result().to_frame()
+    kept = [name for name in ("p", "left", "statistic", "mean_rank") if name in frame]
+    assert kept
+    assert all(frame[name].dtype.kind == "f" for name in kept)
+
+
+def test_what_has_no_title_of_its_own_is_unfinished():
+    for name in ("title", "conclusion"):
+        with pytest.raises(NotImplementedError):
+            getattr(Presentation(), name)
+    with pytest.raises(NotImplementedError):
+        Presentation().to_frame()
