@@ -48,14 +48,14 @@ class PairFits:
     priors : Priors
     options : dict
         Of `HierarchicalComparison.fit`, the engine's name among them.
-    version : str
-        The engine's name and version.
+    engine_version : str
+        Results of another version are not taken from a checkpoint.
     """
 
     rope: Rope
     priors: Priors
     options: dict[str, Any]
-    version: str
+    engine_version: str
 
     def run(
         self,
@@ -70,7 +70,7 @@ class PairFits:
         keys: dict[int, str] = {}
         if kept is not None:
             for task in tasks:
-                options = self.options | {"seed": task.seed, "engine": self.version}
+                options = self.options | {"seed": task.seed, "engine_version": self.engine_version}
                 keys[task.place] = pair_key(task.differences, self.rope, self.priors, options)
             places = {key: place for place, key in keys.items()}
             done = set()
