@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hiercomp.arguments import FloatArray
 from hiercomp.engines.quadrature.axes import StretchedLine
 from hiercomp.engines.quadrature.grid import FineGrid, PosteriorGrid
 from hiercomp.rope import REGIONS, Rope, region_probabilities, student_t_half
-
-FloatArray = NDArray[np.float64]
 
 NEGLIGIBLE = 1e-6  # nodes whose weight is below this share of the mean do not count in the expected probabilities
 SMALLEST_SLOPE = 1e-200
