@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from collections.abc import Generator, Sequence
 from contextlib import closing
@@ -12,14 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hiercomp.comparison import HierarchicalComparison
-from hiercomp.engines.base import LARGEST_SEED
 from hiercomp.errors import HiercompError, HiercompWarning
 from hiercomp.model.priors import Priors
 from hiercomp.pairs.checkpoint import Checkpoint, pair_key
 from hiercomp.posterior.result import ComparisonResult
 from hiercomp.rope import Rope
 from hiercomp.scores.differences import PairedDifferences
-from hiercomp.workers_dask import dask_backend
+from hiercomp.workers import dask_backend, task_seed
 
 if TYPE_CHECKING:
     from dask.distributed import Client
@@ -140,5 +138,4 @@ def pair_seed(seed: int, one: str, other: str) -> int:
     >>> pair_seed(0, "a", "b") == pair_seed(0, "b", "a") != pair_seed(1, "a", "b")
     True
     """
-    text = "\0".join([str(seed), *sorted([one, other])])
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8]) % (LARGEST_SEED + 1)
+    return task_seed(seed, *sorted([one, other]))
