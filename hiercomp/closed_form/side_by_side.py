@@ -142,7 +142,7 @@ def baseline_table(
             model[1],
             model[2],
             None,
-            "probability that this is the likeliest outcome on the next data set, beyond the rope."
+            "probability that this is the most likely outcome on the next data set, beyond the rope."
             if hierarchical
             else "no verdict: the computation failed its checks.",
             "how often the outcome happens.",

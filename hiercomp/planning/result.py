@@ -179,7 +179,7 @@ class PlanResult(Presentation):
         start += f" are enough to reach any verdict with probability {POWER:g}"
         if self.counts[option, -1, place] == 0:
             return f"{start}; none of the {self.simulations:,} collections led to one."
-        return f"{start}; the likeliest, {verdict}, has probability {self._range(option, last, place)}."
+        return f"{start}; the most likely, {verdict}, has probability {self._range(option, last, place)}."
 
     def _range(self, option: int, datasets: int, outcome: int) -> str:
         place = self.datasets.index(datasets)

@@ -13,11 +13,14 @@ import numpy as np
 
 from hiercomp.engines import engine_words
 from hiercomp.errors import ArgumentError, DegenerateScoresWarning, DroppedScoresWarning, ScoreFileError
+from hiercomp.posterior.result import ComparisonResult
 from hiercomp.wording import counted, shown
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from hiercomp.model.priors import Priors
-    from hiercomp.posterior.result import ComparisonResult
+    from hiercomp.pairs.result import PairwiseResult
     from hiercomp.scores.differences import PairedDifferences
 
 
@@ -28,7 +31,7 @@ class Source:
     Attributes
     ----------
     name : str
-        Without its folder, which is nobody's business.
+        Without its folder, for privacy.
     sha256 : str
         Of its bytes, in hexadecimal.
     size : int
@@ -132,6 +135,16 @@ def _design(given: PairedDifferences) -> list[Fact]:
     return facts
 
 
+def tournament_data_facts(result: PairwiseResult, source: Source | None) -> tuple[Fact, ...]:
+    """The file, the algorithms and the data sets."""
+    return (
+        *file_facts(source),
+        Fact("Algorithms", f"{len(result.algorithms):,}: {', '.join(map(shown, result.algorithms))}"),
+        Fact("Metric", f"{'higher' if result.higher_is_better else 'lower'} is better"),
+        Fact("Data sets", f"{len(result.datasets):,}: {', '.join(map(shown, result.datasets))}"),
+    )
+
+
 def setting_facts(result: ComparisonResult, alpha: float) -> tuple[Fact, ...]:
     """The rope, the priors and how the posterior was computed."""
     settings = result.settings
@@ -160,6 +173,26 @@ def setting_facts(result: ComparisonResult, alpha: float) -> tuple[Fact, ...]:
         Fact("Sampling that counts", f"{ran} ({last.purpose}; {counted(len(result.attempts), 'run')} in all)"),
         Fact("Seed", str(settings.seed)),
     )
+
+
+def tournament_setting_facts(result: PairwiseResult, alpha: float, ranking: pd.DataFrame | None) -> tuple[Fact, ...]:
+    """The rope, the priors, the engine and the seeds."""
+    facts = [
+        Fact("Rope", f"{result.rope}, in the unit of the scores"),
+        Fact("Level", f"a verdict needs a probability above {1 - alpha:g}"),
+        Fact("Priors", f"{result.priors!r}: {priors_text(result.priors, delta0_bounds(result))}"),
+        Fact("Engine", engine_words(result.engine_name, result.engine_version)),
+        Fact("Seed", f"{result.seed}; each pair's own seed follows from it and from the two names"),
+    ]
+    if ranking is not None:
+        given = ranking.attrs
+        text = (
+            f"{given['draws']:,} draws over {counted(given['datasets'], 'data set')}, seed {given['seed']}; largest Monte "
+            f"Carlo standard error {given['expected_rank_error']:.2g} of an expected rank and "
+            f"{given['probability_best_error']:.2g} of a probability of being the best"
+        )
+        facts.append(Fact("Ranking", text))
+    return tuple(facts)
 
 
 def software_facts() -> tuple[Fact, ...]:
@@ -205,6 +238,16 @@ def priors_text(priors: Priors, bounds: Sequence[float]) -> str:
         else:
             parts.append(f"{variable} Gamma-distributed with shape {alpha:g} and rate {beta:g}")
     return ", ".join(parts[:-1]) + f", and {parts[-1]}"
+
+
+def computed(result: PairwiseResult) -> list[ComparisonResult]:
+    """The pairs that have a verdict's numbers."""
+    return [pair for pair in result.pairs if isinstance(pair, ComparisonResult) and pair.status != "failed"]
+
+
+def delta0_bounds(result: PairwiseResult) -> list[float]:
+    """The bound of delta0 in each of these."""
+    return [pair.differences.delta0_bound for pair in computed(result)]
 
 
 def span(values: np.ndarray) -> str:
