@@ -70,9 +70,9 @@ if TYPE_CHECKING:
     from hiercomp.posterior.result import ComparisonResult
     from hiercomp.posterior.saved import load_result
     from hiercomp.rope import Rope
-    from hiercomp.scores.bundled import data_card, load_scores
+    from hiercomp.scores.bundled import load_scores
     from hiercomp.scores.differences import PairedDifferences
-    from hiercomp.scores.facts import Problem
+    from hiercomp.scores.problems import TableProblem
     from hiercomp.summary.comparison import Summary
     from hiercomp.tournament import compare_all
 
@@ -102,12 +102,12 @@ _LAZY = {
     "PoissonBinomialResult": "closed_form.across_datasets.poisson_binomial",
     "PostHocResult": "closed_form.many_algorithms.friedman",
     "Priors": "model.priors",
-    "Problem": "scores.facts",
     "Replicability": "closed_form.one_dataset.replicability",
     "Rope": "rope",
     "SignedRankResult": "closed_form.across_datasets.signed_rank",
     "Summary": "summary.comparison",
     "TableCheck": "files.check",
+    "TableProblem": "scores.problems",
     "TrinomialResult": "closed_form.across_datasets.poisson_binomial",
     "bayesian_sign_test": "closed_form.across_datasets.bayesian_sign",
     "bayesian_signed_rank_test": "closed_form.across_datasets.bayesian_sign",
@@ -116,7 +116,6 @@ _LAZY = {
     "corrected_t_test": "closed_form.one_dataset.frequentist",
     "correlated_t_test": "closed_form.one_dataset.correlated_t",
     "cross_validate_all": "crossval.run",
-    "data_card": "scores.bundled",
     "five_by_two_cv_f": "closed_form.one_dataset.five_by_two",
     "five_by_two_cv_t": "closed_form.one_dataset.five_by_two",
     "friedman_test": "closed_form.many_algorithms.friedman",
@@ -171,7 +170,6 @@ __all__ = [
     "PoissonBinomialResult",
     "PostHocResult",
     "Priors",
-    "Problem",
     "RefitWarning",
     "Replicability",
     "ResultFileError",
@@ -182,6 +180,7 @@ __all__ = [
     "SignedRankResult",
     "Summary",
     "TableCheck",
+    "TableProblem",
     "TrinomialResult",
     "__version__",
     "bayesian_sign_test",
@@ -193,7 +192,6 @@ __all__ = [
     "corrected_t_test",
     "correlated_t_test",
     "cross_validate_all",
-    "data_card",
     "five_by_two_cv_f",
     "five_by_two_cv_t",
     "friedman_test",

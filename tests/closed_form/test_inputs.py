@@ -114,7 +114,7 @@ def test_a_loss_turns_the_sign():
 
 def test_names_of_arrays_are_those_given():
     found = as_differences(ROWS, 0.1, left="bayes", right="tree").differences
-    assert (found.left, found.right, found.datasets) == ("bayes", "tree", ("1", "2", "3"))
+    assert (found.left, found.right, found.dataset_names) == ("bayes", "tree", ("1", "2", "3"))
 
 
 def test_differences_keep_their_names_and_their_sign():

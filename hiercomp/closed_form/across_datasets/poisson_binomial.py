@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
-from hiercomp.arguments import whole_number
+from hiercomp.arguments import FloatArray, whole_number
 from hiercomp.closed_form.across_datasets.counts import (
     most_frequent,
     poisson_binomial,
@@ -21,7 +21,7 @@ from hiercomp.closed_form.one_dataset.correlated_t import CorrelatedTResult, cor
 from hiercomp.document import Presentation
 from hiercomp.errors import ArgumentError, ScoreTableError
 from hiercomp.rope import REGIONS, Rope, RopeLike
-from hiercomp.scores.differences import FloatArray, PairedDifferences
+from hiercomp.scores.differences import PairedDifferences
 from hiercomp.scores.rho import RhoLike
 from hiercomp.wording import counted, probability_text, shown
 
