@@ -8,12 +8,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from hiercomp.engines.quadrature.likelihood import TAIL
 from hiercomp.model.priors import Priors
 
 FloatArray = NDArray[np.float64]
 
 NODES = 24  # of Gauss and Legendre, for the shape
-TAIL = 1e-10  # prior probability beyond the largest nu
 
 
 @dataclass(frozen=True)
