@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import difflib
 import math
+from collections.abc import Collection
 from numbers import Real
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hiercomp.errors import ArgumentError
+
+FloatArray = NDArray[np.float64]
 
 
 def whole_number(name: str, value: object, smallest: int, largest: int | None = None) -> int:
@@ -40,3 +45,12 @@ def true_or_false(name: str, value: object) -> bool:
     if not isinstance(value, (bool, np.bool_)):
         raise ArgumentError(f"{name} must be True or False, got {value!r}.")
     return bool(value)
+
+
+def one_of(name: str, value: object, allowed: Collection[str]) -> str:
+    """One of a few words; the message lists them and names the closest."""
+    if not isinstance(value, str) or value not in allowed:
+        close = difflib.get_close_matches(str(value), list(allowed), n=1)
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        raise ArgumentError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {value!r}.{hint}")
+    return value

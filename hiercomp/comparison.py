@@ -31,7 +31,7 @@ from hiercomp.rope import Rope, RopeLike
 from hiercomp.scores.differences import PairedDifferences
 from hiercomp.scores.rho import RhoLike
 from hiercomp.scores.scale import check_scale
-from hiercomp.scores.table import EXAMPLES_SHOWN, shown
+from hiercomp.wording import EXAMPLES_SHOWN, shown
 
 SMALLEST_N = 3  # scores of a data set; the t distribution of its mean has n - 2 degrees of freedom
 FEW_DATASETS = 5

@@ -1,22 +1,234 @@
-"""How results look that have a title, a sentence and a table: as text and as HTML."""
+"""What a person reads of a result: title, conclusion, tables, details and notes, as text, rich, HTML, Markdown, LaTeX."""
 
 from __future__ import annotations
 
 import html
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from hiercomp.scores.table import shown
-from hiercomp.wording import probability_text
+from hiercomp.wording import latex, markdown, probability_text, shown
 
 if TYPE_CHECKING:
     import pandas as pd
+    from rich.console import Group
 
 MOST_ROWS = 60
-PROBABILITIES = ("left", "tie", "rope", "right", "probability", "majority")
+PROBABILITIES = ("left", "tie", "rope", "right", "p_left", "p_tie", "p_rope", "p_right", "probability", "majority")
+STYLES = {"ok": "bold", "warned": "bold yellow", "failed": "bold red"}
 
 
-class Presentation:
-    """Text and HTML of a result that has a title, a conclusion, notes and a frame."""
+@dataclass(frozen=True)
+class Table:
+    """Cells as text, under a header.
+
+    Attributes
+    ----------
+    header : tuple of str
+        One name a column; the first column names the rows.
+    rows : tuple of tuple of str
+    legend : str
+        What the columns hold; may be empty.
+    styles : tuple of str
+        Rich styles of the rows' names; empty for none.
+    """
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    legend: str = ""
+    styles: tuple[str, ...] = ()
+
+    @classmethod
+    def of_frame(cls, frame: pd.DataFrame) -> Table:
+        """The first rows of a data frame, each cell as a person reads it."""
+        names = [shown(str(name)) for name in frame.columns]
+        head = frame.head(MOST_ROWS)
+        cells = [[cell_text(str(name), value) for value in head[name]] for name in head.columns]
+        rows = tuple(
+            (shown(str(label)), *(column[place] for column in cells)) for place, label in enumerate(head.index)
+        )
+        more = len(frame) - MOST_ROWS
+        return cls(("", *names), rows, legend=f"{more:,} more rows in to_frame()" if more > 0 else "")
+
+    def to_text(self) -> list[str]:
+        """Lines with aligned columns, the first to the left, the others to the right."""
+        rows = [self.header, *self.rows]
+        widths = [max(len(row[column]) for row in rows) for column in range(len(self.header))]
+        lines = []
+        for row in rows:
+            others = (cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))
+            lines.append("  ".join(["", row[0].ljust(widths[0]), *others]).rstrip())
+        return lines + ([f"  ({self.legend})"] if self.legend else [])
+
+    def to_rich(self) -> list[Any]:
+        """The table and its legend, for rich."""
+        from rich.padding import Padding
+        from rich.table import Table as RichTable
+        from rich.text import Text
+
+        table = RichTable(box=None, pad_edge=False)
+        table.add_column(Text(self.header[0]), style="bold")
+        for name in self.header[1:]:
+            table.add_column(Text(name), justify="right")
+        styles = self.styles or ("",) * len(self.rows)
+        for row, style in zip(self.rows, styles, strict=True):
+            table.add_row(Text(row[0], style=style), *map(Text, row[1:]))
+        legend = [Padding(Text(f"({self.legend})", style="dim"), (0, 2))] if self.legend else []
+        return [Padding(table, (0, 2)), *legend]
+
+    def to_html(self) -> str:
+        """A ``<table>``, every cell escaped."""
+        head = "".join(f"<th scope='col'>{html.escape(name)}</th>" for name in self.header)
+        body = "".join(
+            f"<tr><th scope='row'>{html.escape(row[0])}</th>"
+            f"{''.join(f'<td>{html.escape(cell)}</td>' for cell in row[1:])}</tr>"
+            for row in self.rows
+        )
+        legend = f"<p><small>{html.escape(self.legend)}</small></p>" if self.legend else ""
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{legend}"
+
+    def to_markdown(self) -> list[str]:
+        """Lines of a Markdown table."""
+        lines = [f"| {' | '.join(map(markdown, self.header))} |", "|---" + "|---:" * (len(self.header) - 1) + "|"]
+        lines += [f"| {' | '.join(map(markdown, row))} |" for row in self.rows]
+        return lines + (["", markdown(self.legend)] if self.legend else [])
+
+    def to_latex(self) -> list[str]:
+        r"""Lines of a ``tabular`` for booktabs, the legend as a comment above it."""
+        return [
+            *([f"% {' '.join(self.legend.split())}"] if self.legend else []),
+            r"\begin{tabular}{l" + "r" * (len(self.header) - 1) + "}",
+            r"\toprule",
+            " & ".join(map(latex, self.header)) + r" \\",
+            r"\midrule",
+            *(" & ".join(map(latex, row)) + r" \\" for row in self.rows),
+            r"\bottomrule",
+            r"\end{tabular}",
+        ]
+
+
+@dataclass(frozen=True)
+class Document:
+    """What a person reads of a result, before it has a form.
+
+    Attributes
+    ----------
+    title : str
+        What was asked, of what data.
+    conclusion : str
+        One sentence that claims no more than the result.
+    tables : tuple of Table
+    details : tuple of str
+        One line each.
+    notes : tuple of str
+        Every warning.
+    status : {"ok", "warned", "failed"}
+        How far to trust it; colours the conclusion on a terminal.
+    """
+
+    title: str
+    conclusion: str
+    tables: tuple[Table, ...] = ()
+    details: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    status: str = "ok"
+
+    def to_text(self) -> str:
+        """Plain text."""
+        lines = [self.title, "", self.conclusion]
+        for table in self.tables:
+            lines += ["", *table.to_text()]
+        if self.details:
+            lines += ["", *(f"  {line}" for line in self.details)]
+        if self.notes:
+            lines += ["", "Notes:", *(f"  - {note}" for note in self.notes)]
+        return "\n".join(line.rstrip() for line in lines)
+
+    def to_rich(self) -> Group:
+        """The same in colour, for terminals."""
+        from rich.console import Group
+        from rich.padding import Padding
+        from rich.text import Text
+
+        parts: list[Any] = [Text(self.title), Text(), Text(self.conclusion, style=STYLES[self.status])]
+        for table in self.tables:
+            parts += [Text(), *table.to_rich()]
+        if self.details:
+            parts += [Text(), *(Padding(Text(line), (0, 2)) for line in self.details)]
+        if self.notes:
+            parts += [Text(), Text("Notes:")]
+            parts += [Padding(Text(f"- {note}", style="yellow"), (0, 2)) for note in self.notes]
+        return Group(*parts)
+
+    def to_html(self) -> str:
+        """A ``<div>`` for notebooks, every text escaped."""
+        tables = "".join(table.to_html() for table in self.tables)
+        details, notes = (
+            "".join(f"<li>{html.escape(line)}</li>" for line in lines) for lines in (self.details, self.notes)
+        )
+        return (
+            f"<div class='hiercomp'><p>{html.escape(self.title)}</p><p><strong>{html.escape(self.conclusion)}</strong></p>"
+            + tables
+            + (f"<ul>{details}</ul>" if details else "")
+            + (f"<p>Notes</p><ul>{notes}</ul>" if notes else "")
+            + "</div>"
+        )
+
+    def to_markdown(self) -> str:
+        """Markdown: the conclusion, the tables, then details and notes as lists."""
+        lines = [markdown(self.conclusion)]
+        for table in self.tables:
+            lines += ["", *table.to_markdown()]
+        for texts in (self.details, self.notes):
+            if texts:
+                lines += ["", *(f"- {markdown(text)}" for text in texts)]
+        return "\n".join(lines)
+
+    def to_latex(self) -> str:
+        r"""The tables for booktabs (``\usepackage{booktabs}``), the conclusion as a comment above them."""
+        lines = [f"% {' '.join(self.conclusion.split())}"]
+        for place, table in enumerate(self.tables):
+            lines += [""] * (place > 0) + table.to_latex()
+        return "\n".join(lines)
+
+
+class Documented:
+    """Text, rich, HTML, Markdown and LaTeX of a result, all from its `document`."""
+
+    def document(self) -> Document:
+        """What a person reads of this result."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return self.document().to_text()
+
+    def __rich__(self) -> Group:
+        return self.document().to_rich()
+
+    def _repr_html_(self) -> str:
+        return self.document().to_html()
+
+    def to_markdown(self) -> str:
+        """The result as Markdown."""
+        return self.document().to_markdown()
+
+    def to_latex(self) -> str:
+        r"""The result's tables for booktabs (``\usepackage{booktabs}``), the conclusion as a comment above them."""
+        return self.document().to_latex()
+
+
+def cell_text(column: str, value: Any) -> str:
+    """A number with the digits that mean something, a name without control characters."""
+    if isinstance(value, str):
+        return shown(value)
+    if value is None or value != value:
+        return "-"
+    if column in PROBABILITIES:
+        return "0" if value == 0 else probability_text(float(value))
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+class Presentation(Documented):
+    """A result with a title, a conclusion, notes and a frame, whose document is made of these."""
 
     @property
     def title(self) -> str:
@@ -32,40 +244,7 @@ class Presentation:
         """The numbers, at full precision."""
         raise NotImplementedError
 
-    def __str__(self) -> str:
-        frame = self._shown_frame()
-        lines = [self.title, "", self.conclusion, "", *("  " + line for line in frame.to_string().splitlines())]
-        if len(self.to_frame()) > MOST_ROWS:
-            lines.append(f"  ... {len(self.to_frame()) - MOST_ROWS} more in to_frame()")
-        notes = getattr(self, "notes", ())
-        if notes:
-            lines += ["", "Notes:", *(f"  - {note}" for note in notes)]
-        return "\n".join(line.rstrip() for line in lines)
-
-    def _repr_html_(self) -> str:
-        notes = "".join(f"<li>{html.escape(note)}</li>" for note in getattr(self, "notes", ()))
-        return (
-            f"<div class='hiercomp-test'><p>{html.escape(self.title)}</p>"
-            f"<p><strong>{html.escape(self.conclusion)}</strong></p>{self._shown_frame().to_html(border=0, escape=True)}"
-            + (f"<p>Notes</p><ul>{notes}</ul>" if notes else "")
-            + "</div>"
-        )
-
-    def _shown_frame(self) -> pd.DataFrame:
-        """The first rows of the frame, every cell as a person reads it."""
-        frame = self.to_frame().head(MOST_ROWS)
-        cells = {name: [cell_text(str(name), value) for value in frame[name]] for name in frame.columns}
-        shown_frame = type(frame)(cells, index=[shown(str(label)) for label in frame.index])
-        shown_frame.columns = [shown(str(name)) for name in frame.columns]
-        return shown_frame
-
-
-def cell_text(column: str, value: Any) -> str:
-    """A number with the digits that mean something, a name without control characters."""
-    if isinstance(value, str):
-        return shown(value)
-    if value is None or value != value:
-        return "-"
-    if column in PROBABILITIES:
-        return "0" if value == 0 else probability_text(float(value))
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    def document(self) -> Document:
+        """Title, conclusion, the frame and the notes."""
+        table = Table.of_frame(self.to_frame())
+        return Document(self.title, self.conclusion, (table,), notes=tuple(getattr(self, "notes", ())))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +19,7 @@ __all__ = [
     "FewDatasetsWarning",
     "HiercompError",
     "HiercompWarning",
+    "IntegrationWarning",
     "LargeProblemWarning",
     "NoVerdictError",
     "Note",
@@ -25,11 +28,31 @@ __all__ = [
     "ScaleWarning",
     "ScoreFileError",
     "ScoreTableError",
+    "warn_caller",
 ]
 
 
 class HiercompError(Exception):
-    """Any error that hiercomp raises on purpose; the message says what is wrong, where, and what to do."""
+    """Any error that hiercomp raises on purpose: what is wrong, where, and what to do.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong, and where.
+    remedy : str
+        What to do; the error's text is both.
+    places : tuple of str
+        Data sets, algorithms, columns or lines that are meant.
+    key : str
+        Names the kind of problem, for programs.
+    """
+
+    def __init__(self, message: str = "", *, remedy: str = "", places: tuple[str, ...] = (), key: str = "") -> None:
+        super().__init__(f"{message} {remedy}".strip())
+        self.message = message
+        self.remedy = remedy
+        self.places = places
+        self.key = key
 
 
 class ScoreTableError(HiercompError, ValueError):
@@ -106,11 +129,42 @@ class LargeProblemWarning(HiercompWarning):
 
 @dataclass(frozen=True)
 class Note:
-    """A warning that is kept in the result as well as raised."""
+    """A warning that is kept in the result as well as raised.
+
+    Attributes
+    ----------
+    category : type
+        The class of the warning.
+    message : str
+        What was found or done.
+    remedy : str
+        What to do about it; may be empty.
+    places : tuple of str
+        Data sets, algorithms or columns that are meant.
+    key : str
+        Names the kind of note, for programs: notes with the same key say the same of other places.
+    """
 
     category: type[HiercompWarning]
     message: str
+    remedy: str = ""
+    places: tuple[str, ...] = ()
+    key: str = ""
+
+    @property
+    def text(self) -> str:
+        """The message and the remedy."""
+        return f"{self.message} {self.remedy}".strip()
 
     def warn(self, stacklevel: int = 1) -> None:
         """Raise the warning, pointing ``stacklevel`` frames above the caller."""
-        warnings.warn(self.message, self.category, stacklevel=stacklevel + 1)
+        warnings.warn(self.text, self.category, stacklevel=stacklevel + 1)
+
+
+def warn_caller(notes: Iterable[Note]) -> None:
+    """Raise notes as warnings that point at the first line outside this package."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith("hiercomp."):
+        level, frame = level + 1, frame.f_back
+    for note in notes:
+        note.warn(stacklevel=level)

@@ -25,8 +25,8 @@ from hiercomp.rope import Rope, RopeLike
 from hiercomp.scores.arrays import ScoreArrays
 from hiercomp.scores.pairing import ONE_ALGORITHM_ONLY
 from hiercomp.scores.rho import RhoLike
-from hiercomp.scores.table import EXAMPLES_SHOWN, first_names, nearest_name, normal_name, shown, tidy_scores
-from hiercomp.wording import counted
+from hiercomp.scores.table import tidy_scores
+from hiercomp.wording import EXAMPLES_SHOWN, counted, first_names, nearest_name, normal_name, shown
 from hiercomp.workers import sampling_progress
 
 if TYPE_CHECKING:
@@ -290,9 +290,9 @@ def _gathered(pairs: Sequence[ComparisonResult | FailedPair]) -> list[Note]:
         if isinstance(pair, FailedPair):
             continue
         for note in (*pair.differences.notes, *pair.fit_notes):
-            if not note.message.startswith(ONE_ALGORITHM_ONLY):  # said for each algorithm
-                kind = re.sub(r"\d[\d.,]*", "", re.split(r"[('\":]", note.message)[0])
-                kinds.setdefault((note.category, kind), []).append((_named(pair.left, pair.right), note.message))
+            if not note.text.startswith(ONE_ALGORITHM_ONLY):  # said for each algorithm
+                kind = re.sub(r"\d[\d.,]*", "", re.split(r"[('\":]", note.text)[0])
+                kinds.setdefault((note.category, kind), []).append((_named(pair.left, pair.right), note.text))
     notes = []
     if failed:
         text = f"{counted(len(failed), 'pair')} of {len(pairs)} can't be compared: {_examples(failed)}"

@@ -1,8 +1,21 @@
-"""Numbers and names as a person reads them, and names made harmless for Markdown and LaTeX."""
+"""How names, numbers and values are written for a person, and made harmless for Markdown and LaTeX."""
 
 from __future__ import annotations
 
+import difflib
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 SMALLEST_SHOWN = 0.001
+LONGEST_SHOWN = 100  # characters of a value in a message
+EXAMPLES_SHOWN = 5  # offending cells named in a message
 PLURALS = {"has": "have", "is": "are", "was": "were"}
 
 
@@ -50,3 +63,50 @@ def latex(text: str) -> str:
         "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"$<$", ">": r"$>$",
     }  # fmt: skip
     return "".join(special.get(character, character) for character in text)
+
+
+def normal_name(name: object) -> str:
+    """A name as text, in Unicode normal form C without outer spaces."""
+    return unicodedata.normalize("NFC", str(name)).strip()
+
+
+def nearest_name(name: str, names: Iterable[str]) -> str:
+    """ " Did you mean 'x'?" where one of the names is close, else nothing."""
+    folded = {candidate.casefold(): candidate for candidate in names}
+    close = difflib.get_close_matches(str(name).casefold(), list(folded), n=1, cutoff=0.6)
+    return f" Did you mean {folded[close[0]]!r}?" if close else ""
+
+
+def shown(name: object) -> str:
+    """A name as a message shows it: control characters and bidirectional marks are written as escapes."""
+    return "".join(
+        character if character.isprintable() or character == " " else character.encode("unicode_escape").decode("ascii")
+        for character in str(name)
+    )
+
+
+def shown_value(value: object) -> str:
+    """A value as a message shows it: the beginning of what Python writes for it, in one line."""
+    try:
+        text = shown(repr(value))
+    except Exception:  # an int of thousands of digits, and whatever a strange object raises
+        return f"a value of type {type(value).__name__}"
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
+
+
+def first_names(names: Sequence[str]) -> str:
+    """The first few names of a list, quoted, and how many more there are."""
+    listed = ", ".join(repr(shown(name)) for name in names[:EXAMPLES_SHOWN])
+    return listed + (f" and {len(names) - EXAMPLES_SHOWN} more" if len(names) > EXAMPLES_SHOWN else "")
+
+
+def cells_in_words(frame: pd.DataFrame, rows: NDArray[np.bool_], value: str | None = None) -> str:
+    """The first few rows of a tidy frame that ``rows`` marks, in words."""
+    picked = frame.loc[rows].head(EXAMPLES_SHOWN)
+    listed = []
+    for row in picked.to_dict("records"):
+        place = [f"dataset {shown(row['dataset'])!r}", f"algorithm {shown(row['algorithm'])!r}"]
+        place += [f"{role} {shown(row[role])}" for role in ("run", "fold") if role in row]
+        listed.append(", ".join(place) + (f": {shown_value(row[value])}" if value else ""))
+    more = int(np.sum(rows)) - len(listed)
+    return "; ".join(listed) + (f"; and {more} more" if more > 0 else "")

@@ -41,7 +41,7 @@ from hiercomp.errors import ArgumentError, HiercompError, HiercompWarning, Score
 from hiercomp.files.check import TableCheck, check_scores
 from hiercomp.files.read import IMPORTERS, read_scores
 from hiercomp.scores.differences import PairedDifferences
-from hiercomp.scores.table import normal_name
+from hiercomp.wording import normal_name
 
 SECONDS = 10.0  # a case that takes longer hangs
 

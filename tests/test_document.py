@@ -85,7 +85,7 @@ def test_names_of_algorithms_are_escaped_in_title_and_conclusion():
 def test_a_long_table_is_cut_and_says_so():
     long = pd.DataFrame({"p": np.linspace(0, 1, MOST_ROWS + 7)})
     text = str(Shown(long))
-    assert "... 7 more in to_frame()" in text
+    assert "7 more rows in to_frame()" in text
     assert len(text.splitlines()) == MOST_ROWS + 6  # title, conclusion, header, two empty lines, and how many are left
     assert "more in" not in str(Shown(long.head(MOST_ROWS)))
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -12,11 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiercomp.arguments import finite_number, true_or_false
-from hiercomp.errors import ArgumentError, DegenerateScoresWarning, DroppedScoresWarning, Note, ScoreTableError
+from hiercomp.errors import (
+    ArgumentError,
+    DegenerateScoresWarning,
+    DroppedScoresWarning,
+    Note,
+    ScoreTableError,
+    warn_caller,
+)
 from hiercomp.scores.differences import ROUNDING, FloatArray, PairedDifferences
 from hiercomp.scores.rho import RhoLike
-from hiercomp.scores.table import ALIASES, cells, first_names, normal_name, shown, tidy_scores
-from hiercomp.wording import counted
+from hiercomp.scores.table import ALIASES, tidy_scores
+from hiercomp.wording import cells_in_words, counted, first_names, normal_name, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -216,7 +222,7 @@ def read_score_matrix(scores: Any, *, missing: str, higher_is_better: bool, fewe
     if matrix.tied:
         notes.append(Note(DegenerateScoresWarning, "All algorithms tie on every data set: every p is 1."))
     warn_caller(notes)
-    return replace(matrix, notes=tuple(note.message for note in notes))
+    return replace(matrix, notes=tuple(note.text for note in notes))
 
 
 def is_table(x: Any) -> bool:
@@ -256,15 +262,6 @@ def refuse_masked(x: Any, name: str) -> None:
     if isinstance(x, np.ma.MaskedArray) and np.ma.getmaskarray(x).any():
         count = np.ma.getmaskarray(x).sum()
         raise ScoreTableError(f"{count} of {x.size} numbers of {name} are masked. Remove them, with their partners.")
-
-
-def warn_caller(notes: Iterable[Note]) -> None:
-    """Raise notes as warnings that point at the first line outside this package."""
-    level, frame = 2, sys._getframe(1)
-    while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith("hiercomp."):
-        level, frame = level + 1, frame.f_back
-    for note in notes:
-        note.warn(stacklevel=level)
 
 
 def check_alternative(alternative: object) -> None:
@@ -373,7 +370,7 @@ def _unstacked(scores: pd.DataFrame) -> tuple[pd.DataFrame, list[Note]]:
     if repeated.any():
         raise ScoreTableError(
             f"{repeated.sum()} scores share their data set, algorithm, run and fold with another (first: "
-            f"{cells(tidy.frame, repeated, 'score')}). Keep one of each, or add the run and fold columns."
+            f"{cells_in_words(tidy.frame, repeated, 'score')}). Keep one of each, or add the run and fold columns."
         )
     text = tidy.frame.astype({"dataset": str, "algorithm": str})  # it may be categorical
     rows = text.set_index([*place, "algorithm"])["score"].unstack("algorithm")
@@ -388,7 +385,7 @@ def _complete(frame: pd.DataFrame, *, drop: bool) -> tuple[pd.DataFrame, list[No
         return frame, []
     rows, columns = np.nonzero(wrong)
     places = frame.index.to_frame(index=False).iloc[rows].assign(algorithm=frame.columns[columns])
-    examples = cells(places, np.full(len(rows), True))
+    examples = cells_in_words(places, np.full(len(rows), True))
     listed = f"{len(rows)} of {wrong.size} scores are missing or not finite (first: {examples})"
     lacking = list(dict.fromkeys(places["dataset"]))
     names = first_names(lacking)

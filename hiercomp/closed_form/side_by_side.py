@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,12 +17,11 @@ from hiercomp.closed_form.one_dataset.calibrated import calibrated_test
 from hiercomp.closed_form.one_dataset.correlated_t import correlated_t_test
 from hiercomp.closed_form.one_dataset.five_by_two import five_by_two_cv_f
 from hiercomp.closed_form.one_dataset.frequentist import corrected_t_test, mann_whitney, paired_t_test, welch_t_test
-from hiercomp.document import Presentation
+from hiercomp.document import Document, Presentation, Table
 from hiercomp.errors import HiercompError, HiercompWarning
 from hiercomp.rope import Rope
 from hiercomp.scores.differences import PairedDifferences
-from hiercomp.scores.table import shown
-from hiercomp.wording import counted
+from hiercomp.wording import counted, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -106,23 +104,13 @@ class BaselineTable(Presentation):
         """The rows as plain values, ready for JSON."""
         return [dict(vars(row)) for row in self.rows]
 
-    def _shown_frame(self) -> pd.DataFrame:
-        """Without the sentences, and without the tests of single data sets, which are all sentence."""
-        numbers = self.to_frame()[["left", "rope", "right", "p"]].notna().any(axis=1)
-        return super()._shown_frame().drop(columns=["says", "does_not_say"])[numbers.to_numpy()]
-
-    def __str__(self) -> str:
-        text = super().__str__().split("\n\nNotes:")
-        lines = [f"  {row.test}: {shown(row.says)} Not: {shown(row.does_not_say)}" for row in self.rows]
-        return "\n\nNotes:".join(["\n".join([text[0], "", "What each says:", *lines]), *text[1:]])
-
-    def _repr_html_(self) -> str:
-        lines = "".join(
-            f"<dt>{html.escape(row.test)}</dt><dd>{html.escape(shown(row.says))} <em>Not:</em> "
-            f"{html.escape(shown(row.does_not_say))}</dd>"
-            for row in self.rows
-        )
-        return f"{super()._repr_html_()}<dl class='hiercomp-tests'>{lines}</dl>"
+    def document(self) -> Document:
+        """The numbers, then what each test says and does not say."""
+        numbers = ["left", "rope", "right", "p"]
+        frame = self.to_frame()[numbers]
+        details = tuple(f"{row.test}: {shown(row.says)} Not: {shown(row.does_not_say)}" for row in self.rows)
+        table = Table.of_frame(frame[frame.notna().any(axis=1)])
+        return Document(self.title, self.conclusion, (table,), details, self.notes)
 
 
 def baseline_table(

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from hiercomp.crossval.splits import Indices
-from hiercomp.scores.table import shown
+from hiercomp.wording import shown
 
 LARGEST_STATE = 2**31 - 1
 LONGEST_ERROR = 500  # characters

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from hiercomp.errors import ArgumentError
-from hiercomp.scores.table import shown
+from hiercomp.wording import shown
 
 PACKAGES = ("hiercomp", "scikit-learn", "numpy", "scipy", "pandas")
 LONGEST = 100  # parts of a list that are described one by one

@@ -13,7 +13,8 @@ import numpy as np
 
 from hiercomp.crossval.cells import told
 from hiercomp.errors import ArgumentError, HiercompError
-from hiercomp.scores.table import ROLES, nearest_name, normal_name, shown
+from hiercomp.scores.table import ROLES
+from hiercomp.wording import nearest_name, normal_name, shown
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from hiercomp.crossval.cells import Cell, CellResult, Data, run_cell, told
 from hiercomp.errors import ArgumentError, EngineError
-from hiercomp.scores.table import shown
+from hiercomp.wording import shown
 from hiercomp.workers_dask import active_client
 
 WORKER_DIED = "the process died, for lack of memory or by a crash"

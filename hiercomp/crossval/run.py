@@ -18,7 +18,7 @@ from hiercomp.crossval.progress import CellCount, counted_cells
 from hiercomp.crossval.splits import Splits, assumption_note, draw_splits, seeded
 from hiercomp.crossval.store import CellStore
 from hiercomp.errors import ArgumentError, EngineError, FailedCellsWarning, Note
-from hiercomp.scores.table import shown
+from hiercomp.wording import shown
 from hiercomp.workers_dask import dask_backend
 
 if TYPE_CHECKING:

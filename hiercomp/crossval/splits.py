@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiercomp.errors import ArgumentError, DefaultedRhoWarning, Note
-from hiercomp.scores.table import shown
+from hiercomp.wording import shown
 
 Indices = NDArray[np.intp]
 

@@ -16,7 +16,7 @@ from hiercomp.crossval.cells import Cell, CellResult
 from hiercomp.crossval.splits import Splits
 from hiercomp.databases import SECONDS_TO_WAIT, damaged, open_database, sqlite_errors
 from hiercomp.errors import ResultFileError
-from hiercomp.scores.table import shown
+from hiercomp.wording import shown
 
 APPLICATION, FORMAT = 0x68636376, 1  # "hccv", in SQLite's header
 SCHEMA = """

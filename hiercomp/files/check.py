@@ -11,16 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hiercomp.arguments import true_or_false
+from hiercomp.arguments import FloatArray, true_or_false
 from hiercomp.errors import HiercompWarning, ScoreFileError, ScoreTableError
 from hiercomp.files.formats.common import checked_rho
 from hiercomp.files.read import read_scores, recognised_format, takes_option
 from hiercomp.files.survey import survey
-from hiercomp.scores.differences import FloatArray
 from hiercomp.scores.facts import Problem, TableFacts
 from hiercomp.scores.problems import examine
-from hiercomp.scores.table import shown
-from hiercomp.wording import counted
+from hiercomp.wording import counted, shown
 
 if TYPE_CHECKING:
     import pandas as pd

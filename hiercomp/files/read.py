@@ -21,7 +21,7 @@ from hiercomp.files.formats.weka import read_weka
 from hiercomp.files.formats.wide import from_wide
 from hiercomp.files.reading.parquet_tables import MAGIC, parquet_names
 from hiercomp.files.reading.score_files import read_score_file, read_with_notes
-from hiercomp.scores.table import first_names, nearest_name, shown
+from hiercomp.wording import first_names, nearest_name, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,7 +44,7 @@ __all__ = [
 def _read_tidy(path: str | Path, *, columns: Mapping[str, str] | None = None, **layout: Any) -> pd.DataFrame:
     """A table that is tidy already."""
     frame, notes = read_with_notes(path, columns, **layout)
-    frame.attrs |= {"format": "tidy", "notes": [note.message for note in notes]}
+    frame.attrs |= {"format": "tidy", "notes": [note.text for note in notes]}
     for note in notes:
         note.warn(stacklevel=3)
     return frame

@@ -15,7 +15,7 @@ import numpy as np
 from hiercomp.arguments import true_or_false
 from hiercomp.errors import ResultFileError, ScoreTableError
 from hiercomp.files.reading.text_tables import LONGEST_CELL, without_formula
-from hiercomp.scores.table import shown
+from hiercomp.wording import shown
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hiercomp.arguments import whole_number
 from hiercomp.errors import ArgumentError
 from hiercomp.scores.differences import ROUNDING, FloatArray
-from hiercomp.scores.table import first_names
+from hiercomp.wording import first_names
 
 if TYPE_CHECKING:
     import pandas as pd

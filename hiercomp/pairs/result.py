@@ -18,7 +18,7 @@ from hiercomp.pairs.cliques import maximal_groups
 from hiercomp.pairs.ranking import DRAWS, Standings, expected_ranks
 from hiercomp.posterior.result import ComparisonResult
 from hiercomp.rope import REGIONS, Rope
-from hiercomp.scores.table import nearest_name, shown
+from hiercomp.wording import nearest_name, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -117,7 +117,7 @@ class PairwiseResult:
     @property
     def notes(self) -> tuple[str, ...]:
         """Every warning, in words."""
-        return tuple(note.message for note in self.all_notes)
+        return tuple(note.text for note in self.all_notes)
 
     @property
     def status(self) -> Literal["ok", "warned", "failed"]:

@@ -17,8 +17,7 @@ from hiercomp.planning.result import PlanResult
 from hiercomp.planning.simulated import PlanSettings, simulated_plan
 from hiercomp.rope import Rope, RopeLike
 from hiercomp.scores.differences import FloatArray, PairedDifferences
-from hiercomp.scores.table import shown
-from hiercomp.wording import counted
+from hiercomp.wording import counted, shown
 
 if TYPE_CHECKING:
     from hiercomp.posterior.result import ComparisonResult

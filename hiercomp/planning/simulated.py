@@ -83,7 +83,7 @@ def simulated_plan(
         interval=settings.rope,
         algorithms=(assumption.left, assumption.right),
         assumption=assumption.words,
-        notes=tuple(note.message for note in notes),
+        notes=tuple(note.text for note in notes),
     )
 
 

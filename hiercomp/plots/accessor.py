@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from hiercomp.arguments import FloatArray
     from hiercomp.pairs.result import PairwiseResult
     from hiercomp.posterior.result import ComparisonResult
     from hiercomp.posterior.sensitivity import Sensitivity
-    from hiercomp.scores.differences import FloatArray
 
 
 @dataclass(frozen=True, repr=False)

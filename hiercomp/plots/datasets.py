@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hiercomp.arguments import FloatArray
 from hiercomp.closed_form.one_dataset.correlated_t import correlated_t_posterior
 from hiercomp.plots.style import (
     COLOURS,
@@ -19,7 +20,6 @@ from hiercomp.plots.style import (
     plainly,
     shade_rope,
 )
-from hiercomp.scores.differences import FloatArray
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hiercomp.arguments import FloatArray
 from hiercomp.plots.style import COLOURS, HATCHES, INK, axes, broken, labels, options, outcomes, plainly
 from hiercomp.rope import REGIONS, region_probabilities
-from hiercomp.scores.differences import FloatArray
 from hiercomp.wording import probability_text
 
 if TYPE_CHECKING:

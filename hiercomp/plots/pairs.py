@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hiercomp.arguments import number_between, true_or_false
+from hiercomp.arguments import FloatArray, number_between, true_or_false
 from hiercomp.errors import ArgumentError
 from hiercomp.plots.style import COLOURS, INK, LONGEST_NAME, axes, broken, labels, legend, options, plainly
 from hiercomp.rope import REGIONS
-from hiercomp.scores.differences import FloatArray
-from hiercomp.scores.table import shown
-from hiercomp.wording import counted, probability_text
+from hiercomp.wording import counted, probability_text, shown
 
 if TYPE_CHECKING:
     import pandas as pd

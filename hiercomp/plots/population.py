@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from hiercomp.arguments import FloatArray
 from hiercomp.plots.style import (
     COLOURS,
     INK,
@@ -21,7 +22,6 @@ from hiercomp.plots.style import (
     shade_rope,
 )
 from hiercomp.rope import REGIONS
-from hiercomp.scores.differences import FloatArray
 from hiercomp.wording import probability_text
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from hiercomp.rope import Rope
-from hiercomp.scores.table import shown
+from hiercomp.wording import shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

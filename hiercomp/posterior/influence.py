@@ -13,7 +13,7 @@ from hiercomp.errors import ArgumentError
 from hiercomp.posterior.sensitivity import fit_defaults, refit
 from hiercomp.rope import REGIONS, most_probable_shares, region_probabilities
 from hiercomp.scores.differences import FloatArray, PairedDifferences
-from hiercomp.scores.table import shown
+from hiercomp.wording import shown
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from hiercomp.arguments import number_between
 from hiercomp.rope import REGIONS, Rope, most_probable_shares, region_probabilities
@@ -15,7 +15,7 @@ from hiercomp.rope import REGIONS, Rope, most_probable_shares, region_probabilit
 if TYPE_CHECKING:
     import pandas as pd
 
-FloatArray = NDArray[np.float64]
+from hiercomp.arguments import FloatArray
 
 UNDECIDED_ERRORS = 3.0  # Monte Carlo standard errors between a probability and its threshold
 WEAK_ODDS, POSITIVE_ODDS = 3.0, 20.0  # Raftery (1995)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 if TYPE_CHECKING:
     from hiercomp.scores.differences import PairedDifferences
 
-FloatArray = NDArray[np.float64]
+from hiercomp.arguments import FloatArray
 
 
 def next_differences(

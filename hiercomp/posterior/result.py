@@ -117,7 +117,7 @@ class ComparisonResult:
     @property
     def notes(self) -> tuple[str, ...]:
         """Every warning of the data and of the fit, in words."""
-        return tuple(note.message for note in (*self.differences.notes, *self.fit_notes))
+        return tuple(note.text for note in (*self.differences.notes, *self.fit_notes))
 
     @property
     def status(self) -> Literal["ok", "warned", "failed"]:

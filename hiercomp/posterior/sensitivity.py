@@ -18,8 +18,7 @@ from hiercomp.model.priors import NAMED_PRIORS, Priors
 from hiercomp.posterior.next_dataset import decide
 from hiercomp.rope import REGIONS, Rope
 from hiercomp.scores.differences import PairedDifferences
-from hiercomp.scores.table import shown
-from hiercomp.wording import counted
+from hiercomp.wording import counted, shown
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,8 +14,7 @@ from hiercomp.report.figures import Figure, report_figures
 from hiercomp.report.methods import Methods, methods
 from hiercomp.report.provenance import Fact, Source, data_facts, setting_facts, software_facts
 from hiercomp.report.tables import Table
-from hiercomp.scores.table import shown
-from hiercomp.wording import counted, probability_text
+from hiercomp.wording import counted, probability_text, shown
 
 if TYPE_CHECKING:
     from hiercomp.posterior.influence import Influence

@@ -13,8 +13,7 @@ from hiercomp.plots import datasets as dataset_plots
 from hiercomp.plots import plot_sensitivity, replicated_standard_deviations, shrinkage_table
 from hiercomp.report.svg import inline_svg
 from hiercomp.rope import REGIONS
-from hiercomp.scores.table import shown
-from hiercomp.wording import counted, probability_text
+from hiercomp.wording import counted, probability_text, shown
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as MatplotlibFigure

@@ -14,8 +14,7 @@ from hiercomp.report import references
 from hiercomp.report.provenance import priors_text, span
 from hiercomp.report.references import Reference, bibliography
 from hiercomp.rope import REGIONS
-from hiercomp.scores.table import shown
-from hiercomp.wording import counted, error_text, probability_text
+from hiercomp.wording import counted, error_text, probability_text, shown
 
 if TYPE_CHECKING:
     from hiercomp.closed_form.side_by_side import BaselineTable

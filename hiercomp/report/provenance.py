@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hiercomp.errors import ArgumentError, DegenerateScoresWarning, DroppedScoresWarning, ScoreFileError
-from hiercomp.scores.table import shown
-from hiercomp.wording import counted
+from hiercomp.wording import counted, shown
 
 if TYPE_CHECKING:
     from hiercomp.model.priors import Priors
@@ -97,8 +96,8 @@ def file_facts(source: Source | None) -> tuple[Fact, ...]:
 def data_facts(result: ComparisonResult, source: Source | None) -> tuple[Fact, ...]:
     """The file, the data sets and scores, and whatever was left out or changed."""
     given = result.differences
-    dropped = [note.message for note in given.notes if note.category is DroppedScoresWarning]
-    floored = [note.message for note in given.notes if note.category is DegenerateScoresWarning]
+    dropped = [note.text for note in given.notes if note.category is DroppedScoresWarning]
+    floored = [note.text for note in given.notes if note.category is DegenerateScoresWarning]
     lowest, highest = float(given.lowest_score.min()), float(given.highest_score.max())
     turned = (
         "" if given.higher_is_better else "; the sign of the differences is turned, so that positive favours the right"

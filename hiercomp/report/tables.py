@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hiercomp.rope import REGIONS
-from hiercomp.scores.table import shown
-from hiercomp.wording import error_text, probability_text
+from hiercomp.wording import error_text, probability_text, shown
 
 if TYPE_CHECKING:
     from hiercomp.closed_form.side_by_side import BaselineTable

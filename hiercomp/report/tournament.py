@@ -19,8 +19,7 @@ from hiercomp.report.provenance import Fact, Source, file_facts, software_facts
 from hiercomp.report.tables import Row, Table, column, number, numbered, probability, words
 from hiercomp.report.tournament_figures import pairwise_figures
 from hiercomp.report.tournament_methods import pairwise_methods, pairwise_setting_facts
-from hiercomp.scores.table import shown
-from hiercomp.wording import counted
+from hiercomp.wording import counted, shown
 
 if TYPE_CHECKING:
     import pandas as pd

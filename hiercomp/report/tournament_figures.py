@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from hiercomp.plots.pairs import heatmap_size, plot_pairwise_heatmap, plot_ranking, ranking_size
 from hiercomp.report.figures import Figure, Plan, draw
-from hiercomp.scores.table import shown
-from hiercomp.wording import counted, probability_text
+from hiercomp.wording import counted, probability_text, shown
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -22,8 +22,7 @@ from hiercomp.report.methods import (
 )
 from hiercomp.report.provenance import Fact, priors_text, span
 from hiercomp.rope import REGIONS
-from hiercomp.scores.table import shown
-from hiercomp.wording import counted, probability_text
+from hiercomp.wording import counted, probability_text, shown
 
 if TYPE_CHECKING:
     import pandas as pd

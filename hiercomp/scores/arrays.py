@@ -15,8 +15,8 @@ from hiercomp.pairs.ranking import FEWEST_SCORES, Standings, residual_factor
 from hiercomp.scores.differences import ROUNDING, FloatArray, PairedDifferences, refuse_large_scores
 from hiercomp.scores.pairing import ONE_ALGORITHM_ONLY, pair_scores
 from hiercomp.scores.rho import RhoLike, correlations, many_folds
-from hiercomp.scores.table import TidyScores, cells, first_names, nearest_name, normal_name, shown
-from hiercomp.wording import counted
+from hiercomp.scores.table import TidyScores
+from hiercomp.wording import cells_in_words, counted, first_names, nearest_name, normal_name, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -232,11 +232,11 @@ class ScoreArrays:
             frame = self.tidy.frame.loc[self.wrong]
             common = {name for name, there in zip(self.datasets, comparable, strict=True) if there}
             frame = frame[frame["algorithm"].isin([left, right]) & frame["dataset"].isin(common)]
-            examples = cells(frame, np.ones(len(frame), dtype=bool), "score")
+            examples = cells_in_words(frame, np.ones(len(frame), dtype=bool), "score")
             texts.append(f"Dropped as missing or not finite: {counted(len(frame), 'score')} (first: {examples}).")
         if unpaired.any():
             frame = self.places[unpaired].assign(algorithm=np.where(finite[0][unpaired], left, right))
-            examples = cells(frame, np.ones(len(frame), dtype=bool))
+            examples = cells_in_words(frame, np.ones(len(frame), dtype=bool))
             texts.append(
                 f"Dropped because one algorithm has no score there: {counted(len(frame), 'fold')} of "
                 f"{counted(frame['dataset'].nunique(), 'data set')} (first: {examples})."

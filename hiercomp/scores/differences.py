@@ -20,7 +20,8 @@ from hiercomp.errors import (
 from hiercomp.rope import Rope
 from hiercomp.scores.pairing import choose_algorithms, pair_scores
 from hiercomp.scores.rho import MOST_FOLDS, RhoLike, correlations, many_folds
-from hiercomp.scores.table import first_names, shown, tidy_scores
+from hiercomp.scores.table import tidy_scores
+from hiercomp.wording import first_names, shown
 
 if TYPE_CHECKING:
     import pandas as pd

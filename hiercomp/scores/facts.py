@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hiercomp.scores.differences import FloatArray
+from hiercomp.arguments import FloatArray
 
 if TYPE_CHECKING:
     import pandas as pd

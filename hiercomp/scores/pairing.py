@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hiercomp.errors import DroppedScoresWarning, Note, ScoreTableError
-from hiercomp.scores.table import TidyScores, cells, first_names, nearest_name, normal_name, shown
-from hiercomp.wording import counted
+from hiercomp.scores.table import TidyScores
+from hiercomp.wording import cells_in_words, counted, first_names, nearest_name, normal_name, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -105,14 +105,14 @@ def pair_scores(tidy: TidyScores, left: str, right: str, *, drop: bool) -> Score
         if not drop:
             raise ScoreTableError(
                 f"{counted(count, 'score')} in {counted(datasets, 'data set')} without a partner "
-                f"(first: {cells(merged, unpaired)}). "
+                f"(first: {cells_in_words(merged, unpaired)}). "
                 "Add the missing scores, or pass missing='drop' (--drop-unpaired) to leave these folds out."
             )
         notes.append(
             Note(
                 DroppedScoresWarning,
                 f"Dropped because one algorithm has no score there: {counted(count, 'fold')} of "
-                f"{counted(datasets, 'data set')} (first: {cells(merged, unpaired)}).",
+                f"{counted(datasets, 'data set')} (first: {cells_in_words(merged, unpaired)}).",
             )
         )
     paired = merged.loc[~unpaired, [*place, "left", "right"]].reset_index(drop=True)
@@ -170,8 +170,9 @@ def _refuse_duplicates(frame: pd.DataFrame, place: list[str], tidy: TidyScores) 
             "column to pair them by. Add them, or use from_arrays for scores that are in the same order."
         )
     extra = "" if tidy.has_run else " If there were several runs, add a run column."
+    examples = cells_in_words(frame, repeated, "score")
     raise ScoreTableError(
-        f"{counted(len(groups), 'cell', 'has')} more than one score (first: {cells(frame, repeated, 'score')}).{extra} "
+        f"{counted(len(groups), 'cell', 'has')} more than one score (first: {examples}).{extra} "
         "Keep one score for each data set, algorithm, run and fold."
     )
 
@@ -205,7 +206,7 @@ def _finite(frame: pd.DataFrame, drop: bool) -> tuple[pd.DataFrame, list[Note]]:
     wrong = ~np.isfinite(frame["score"].to_numpy())
     if not wrong.any():
         return frame, []
-    examples = cells(frame, wrong, "score")
+    examples = cells_in_words(frame, wrong, "score")
     if not drop:
         raise ScoreTableError(
             f"{wrong.sum()} of {len(frame)} scores are missing or not finite (first: {examples}). "

@@ -15,16 +15,8 @@ from hiercomp.scores.differences import LARGEST_SCORE, ROUNDING, FloatArray
 from hiercomp.scores.facts import Problem, ScoreMatrix, TableFacts
 from hiercomp.scores.rho import MOST_FOLDS
 from hiercomp.scores.scale import LARGEST_FRACTION, SPREAD_RATIO
-from hiercomp.scores.table import (
-    TidyScores,
-    cells,
-    find_columns,
-    first_names,
-    shown,
-    tidy_scores,
-    to_pandas,
-)
-from hiercomp.wording import counted
+from hiercomp.scores.table import TidyScores, find_columns, tidy_scores, to_pandas
+from hiercomp.wording import cells_in_words, counted, first_names, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -113,7 +105,7 @@ def _readable(frame: pd.DataFrame, found: Mapping[str, str], problems: list[Prob
             if tidy is not None:
                 break
     if tidy is not None:
-        problems += [Problem("warning", note.message, "Check the names.") for note in tidy.notes]
+        problems += [Problem("warning", note.text, "Check the names.") for note in tidy.notes]
     return tidy
 
 
@@ -156,7 +148,9 @@ def _without_duplicates(tidy: TidyScores, problems: list[Problem]) -> pd.DataFra
     remedy = "Keep one score for each data set, algorithm, run and fold."
     if lacking:
         remedy += f" The table has no column {' and no column '.join(lacking)}: add it if these are several."
-    message = f"{counted(count, 'cell', 'has')} more than one score (first: {cells(frame, repeated, 'score')})."
+    message = (
+        f"{counted(count, 'cell', 'has')} more than one score (first: {cells_in_words(frame, repeated, 'score')})."
+    )
     problems.append(Problem("error", message, remedy))
     return frame.drop_duplicates(place).reset_index(drop=True)
 
@@ -167,9 +161,8 @@ def _without_large(frame: pd.DataFrame, problems: list[Problem]) -> pd.DataFrame
     large = np.isfinite(size) & (size > LARGEST_SCORE)
     if not large.any():
         return frame
-    message = (
-        f"{counted(int(large.sum()), 'score', 'is')} beyond {LARGEST_SCORE:g} (first: {cells(frame, large, 'score')})."
-    )
+    examples = cells_in_words(frame, large, "score")
+    message = f"{counted(int(large.sum()), 'score', 'is')} beyond {LARGEST_SCORE:g} (first: {examples})."
     problems.append(Problem("error", message, "Correct them, or bring the scores to another unit."))
     return frame.assign(score=frame["score"].clip(-LARGEST_SCORE, LARGEST_SCORE))
 
@@ -254,7 +247,8 @@ def _missing(matrix: ScoreMatrix, frame: pd.DataFrame, problems: list[Problem]) 
     missing = size[:, None] - np.add.reduceat(finite, starts, axis=1, dtype=np.int64).T
     wrong = ~np.isfinite(frame["score"].to_numpy(dtype=float))
     if wrong.any():
-        message = f"{wrong.sum():,} of {len(frame):,} scores are missing or not finite (first: {cells(frame, wrong)})."
+        examples = cells_in_words(frame, wrong)
+        message = f"{wrong.sum():,} of {len(frame):,} scores are missing or not finite (first: {examples})."
         problems.append(Problem("error", message, DROP.replace("Add them", "Fill them in")))
     held = np.logical_or.reduceat(matrix.present, starts, axis=1)  # whether an algorithm has the data set at all
     whole = ~held
@@ -271,7 +265,7 @@ def _missing(matrix: ScoreMatrix, frame: pd.DataFrame, problems: list[Problem]) 
     if unpaired.any():
         algorithms, places = np.nonzero(unpaired)
         first = matrix.places.iloc[places[:20]].assign(algorithm=[matrix.algorithms[code] for code in algorithms[:20]])
-        listed = cells(first, np.ones(len(first), dtype=bool)).partition("; and ")[0]
+        listed = cells_in_words(first, np.ones(len(first), dtype=bool)).partition("; and ")[0]
         lacking = counted(int(unpaired.sum()), "score", "is")
         message = f"{lacking} absent that another algorithm has on the same fold (first: {listed})."
         problems.append(Problem("error", message, DROP))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hiercomp.arguments import finite_number
 from hiercomp.errors import ArgumentError, DefaultedRhoWarning, Note, ScoreTableError
-from hiercomp.scores.table import nearest_name, normal_name, shown
+from hiercomp.wording import nearest_name, normal_name, shown
 
 RhoLike: TypeAlias = "float | Mapping[str, float] | None"
 FloatArray: TypeAlias = NDArray[np.float64]

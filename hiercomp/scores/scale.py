@@ -7,7 +7,7 @@ import numpy as np
 from hiercomp.errors import ArgumentError, Note, ScaleWarning, ScoreTableError
 from hiercomp.rope import Rope
 from hiercomp.scores.differences import PairedDifferences
-from hiercomp.scores.table import shown
+from hiercomp.wording import shown
 
 PERCENTAGE_ROPE = 0.05  # below it, scores between 0 and 100 look like percentages under a rope for fractions
 LARGEST_FRACTION = 1 + 1e-9  # an AUC may exceed 1 by rounding

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import difflib
 import re
-import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from hiercomp.errors import ArgumentError, Note, ScaleWarning, ScoreTableError
 from hiercomp.scores.cell_values import number_of_cell
+from hiercomp.wording import EXAMPLES_SHOWN, cells_in_words, first_names, normal_name, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,9 +33,6 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "score": ("score", "scores"),
     "rho": ("rho",),
 }
-
-LONGEST_SHOWN = 100  # characters of a value in a message
-EXAMPLES_SHOWN = 5  # offending cells named in a message
 
 
 @dataclass(frozen=True)
@@ -162,53 +159,6 @@ def is_name_column(name: str) -> bool:
 def is_number_column(name: str) -> bool:
     """Whether a column of that name holds runs, folds, scores or their correlation."""
     return any(_plain(name) in ALIASES[role] for role in ROLES) and not is_name_column(name)
-
-
-def normal_name(name: object) -> str:
-    """A name as text, in Unicode normal form C without outer spaces."""
-    return unicodedata.normalize("NFC", str(name)).strip()
-
-
-def nearest_name(name: str, names: Iterable[str]) -> str:
-    """ " Did you mean 'x'?" where one of the names is close, else nothing."""
-    folded = {candidate.casefold(): candidate for candidate in names}
-    close = difflib.get_close_matches(str(name).casefold(), list(folded), n=1, cutoff=0.6)
-    return f" Did you mean {folded[close[0]]!r}?" if close else ""
-
-
-def shown(name: object) -> str:
-    """A name as a message shows it: control characters and bidirectional marks are written as escapes."""
-    return "".join(
-        character if character.isprintable() or character == " " else character.encode("unicode_escape").decode("ascii")
-        for character in str(name)
-    )
-
-
-def shown_value(value: object) -> str:
-    """A value as a message shows it: the beginning of what Python writes for it, in one line."""
-    try:
-        text = shown(repr(value))
-    except Exception:  # an int of thousands of digits, and whatever a strange object raises
-        return f"a value of type {type(value).__name__}"
-    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
-
-
-def first_names(names: Sequence[str]) -> str:
-    """The first few names of a list, quoted, and how many more there are."""
-    listed = ", ".join(repr(shown(name)) for name in names[:EXAMPLES_SHOWN])
-    return listed + (f" and {len(names) - EXAMPLES_SHOWN} more" if len(names) > EXAMPLES_SHOWN else "")
-
-
-def cells(frame: pd.DataFrame, rows: NDArray[np.bool_], value: str | None = None) -> str:
-    """The first few rows of a tidy frame that ``rows`` marks, in words."""
-    picked = frame.loc[rows].head(EXAMPLES_SHOWN)
-    listed = []
-    for row in picked.to_dict("records"):
-        place = [f"dataset {shown(row['dataset'])!r}", f"algorithm {shown(row['algorithm'])!r}"]
-        place += [f"{role} {shown(row[role])}" for role in ("run", "fold") if role in row]
-        listed.append(", ".join(place) + (f": {shown_value(row[value])}" if value else ""))
-    more = int(np.sum(rows)) - len(listed)
-    return "; ".join(listed) + (f"; and {more} more" if more > 0 else "")
 
 
 def to_pandas(df: Any) -> pd.DataFrame:
@@ -383,7 +333,7 @@ def _scores(column: pd.Series, name: str, frame: pd.DataFrame, found: Mapping[st
         values[row] = np.nan if number is None else number
     if wrong.any():
         view = frame[list(found.values())].set_axis(list(found), axis=1)
-        examples = cells(view, wrong, "score")
+        examples = cells_in_words(view, wrong, "score")
         hint = ""
         cell = column.to_list()[int(np.flatnonzero(wrong)[0])]
         first = cell if isinstance(cell, str) else ""

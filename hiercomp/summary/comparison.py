@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hiercomp.posterior.next_dataset import Decision, NextDataset, Odds
 from hiercomp.rope import REGIONS, Rope
-from hiercomp.scores.table import shown
-from hiercomp.wording import error_text, latex, markdown, probability_text
+from hiercomp.wording import error_text, latex, markdown, probability_text, shown
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from hiercomp.arguments import number_between
 from hiercomp.errors import ArgumentError
 from hiercomp.pairs.result import LEGEND, SIGNS, PairwiseResult
-from hiercomp.scores.table import shown
-from hiercomp.wording import counted, error_text, latex, markdown, probability_text
+from hiercomp.wording import counted, error_text, latex, markdown, probability_text, shown
 
 if TYPE_CHECKING:
     import pandas as pd

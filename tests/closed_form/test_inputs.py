@@ -23,10 +23,9 @@ from hiercomp.closed_form.inputs import (
     rounded,
     rows_of,
     scores_of,
-    warn_caller,
     zeros_and_ties,
 )
-from hiercomp.errors import ArgumentError, DroppedScoresWarning, Note, ScaleWarning, ScoreTableError
+from hiercomp.errors import ArgumentError, DroppedScoresWarning, Note, ScaleWarning, ScoreTableError, warn_caller
 from hiercomp.scores.differences import PairedDifferences
 
 ROWS = np.random.default_rng(1).normal(0.01, 0.03, size=(3, 6))

@@ -11,7 +11,8 @@ import polars as pl
 import pytest
 
 from hiercomp.errors import ArgumentError, HiercompError, ScaleWarning, ScoreTableError
-from hiercomp.scores.table import find_columns, is_name_column, nearest_name, shown, tidy_scores
+from hiercomp.scores.table import find_columns, is_name_column, tidy_scores
+from hiercomp.wording import nearest_name, shown
 
 
 def table(**changed) -> pd.DataFrame:

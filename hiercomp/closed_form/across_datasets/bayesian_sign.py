@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from hiercomp.arguments import finite_number, whole_number
+from hiercomp.arguments import FloatArray, finite_number, whole_number
 from hiercomp.closed_form.inputs import as_means, zeros_and_ties
 from hiercomp.document import Presentation
 from hiercomp.errors import ArgumentError
 from hiercomp.rope import REGIONS, Rope, RopeLike, most_probable_shares
-from hiercomp.scores.differences import FloatArray
-from hiercomp.scores.table import shown
-from hiercomp.wording import counted, probability_text
+from hiercomp.wording import counted, probability_text, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -370,7 +368,7 @@ def _given(
     """Mean differences, the rope, the algorithms and the notes of the data."""
     interval = Rope.of(rope)
     differences = as_means(x, left=left, right=right, higher_is_better=higher_is_better)
-    notes = tuple(note.message for note in differences.notes)
+    notes = tuple(note.text for note in differences.notes)
     return zeros_and_ties(differences), interval, (differences.left, differences.right), notes
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from hiercomp.arguments import FloatArray
 from hiercomp.rope import most_probable_shares
-from hiercomp.scores.differences import FloatArray
 
 LEAF = 64  # trials convolved in extended precision before the vectors are long
 SAMPLED_AT_ONCE = 4_000_000  # uniform numbers, 32 MB

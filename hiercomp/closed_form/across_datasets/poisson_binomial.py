@@ -23,8 +23,7 @@ from hiercomp.errors import ArgumentError, ScoreTableError
 from hiercomp.rope import REGIONS, Rope, RopeLike
 from hiercomp.scores.differences import FloatArray, PairedDifferences
 from hiercomp.scores.rho import RhoLike
-from hiercomp.scores.table import shown
-from hiercomp.wording import counted, probability_text
+from hiercomp.wording import counted, probability_text, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -307,7 +306,7 @@ def _posterior(x: Any, rho: RhoLike, left: str | None, right: str | None, higher
             "correlated_t_test."
         )
     need_scores(differences, 2, "The Poisson-binomial test")
-    notes = tuple(note.message for note in differences.notes)
+    notes = tuple(note.text for note in differences.notes)
     return _Posterior(correlated_t_posterior(differences), (differences.left, differences.right), notes)
 
 

@@ -9,8 +9,7 @@ from hiercomp.closed_form.inputs import Alternative, as_means, check_alternative
 from hiercomp.document import Presentation
 from hiercomp.errors import ArgumentError
 from hiercomp.scores.differences import FloatArray, PairedDifferences
-from hiercomp.scores.table import shown
-from hiercomp.wording import counted
+from hiercomp.wording import counted, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -232,5 +231,5 @@ def _result(
         ties=int((z == 0).sum()),
         right_wins=int((z > 0).sum()),
         algorithms=(differences.left, differences.right),
-        notes=tuple(note.message for note in differences.notes),
+        notes=tuple(note.text for note in differences.notes),
     )

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from hiercomp.arguments import number_between
+from hiercomp.arguments import FloatArray, number_between
 from hiercomp.closed_form.inputs import read_score_matrix
 from hiercomp.document import Presentation
-from hiercomp.scores.differences import FloatArray
 from hiercomp.wording import counted
 
 if TYPE_CHECKING:

@@ -9,11 +9,10 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hiercomp.arguments import number_between, whole_number
+from hiercomp.arguments import FloatArray, number_between, whole_number
 from hiercomp.closed_form.inputs import ScoreMatrix, read_score_matrix, rounded
 from hiercomp.closed_form.many_algorithms.friedman import PostHocResult, nemenyi_test
 from hiercomp.errors import ArgumentError, ScoreTableError
-from hiercomp.scores.differences import FloatArray
 
 PostHocMethod: TypeAlias = Literal["wilcoxon", "nemenyi", "conover", "siegel", "miller"]
 Adjustment: TypeAlias = Literal["holm", "shaffer", "bonferroni", "hochberg", "hommel", "fdr_bh", "fdr_by", "none"]

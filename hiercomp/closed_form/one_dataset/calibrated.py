@@ -31,8 +31,7 @@ from hiercomp.closed_form.one_dataset.schemes import (
 from hiercomp.document import Presentation
 from hiercomp.errors import ArgumentError, DegenerateScoresWarning, DroppedScoresWarning, Note, ScoreTableError
 from hiercomp.scores.differences import ROUNDING, FloatArray, PairedDifferences
-from hiercomp.scores.table import EXAMPLES_SHOWN, shown
-from hiercomp.wording import counted
+from hiercomp.wording import EXAMPLES_SHOWN, counted, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -222,7 +221,7 @@ def calibrated_test(
         alternative=alternative,
         algorithms=given.algorithms,
         datasets=given.datasets,
-        notes=tuple(note.message for note in (*given.notes, *odd)),
+        notes=tuple(note.text for note in (*given.notes, *odd)),
     )
 
 

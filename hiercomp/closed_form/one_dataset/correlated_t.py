@@ -14,8 +14,7 @@ from hiercomp.errors import ArgumentError, DegenerateScoresWarning, Note
 from hiercomp.rope import Rope, RopeLike, region_probabilities
 from hiercomp.scores.differences import FloatArray, PairedDifferences
 from hiercomp.scores.rho import RhoLike
-from hiercomp.scores.table import shown
-from hiercomp.wording import counted, probability_text
+from hiercomp.wording import counted, probability_text, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -229,7 +228,7 @@ def correlated_t_test(
             f"prior must be a NormalGamma(mu0, k0, a, b) or None for the matching prior, got {prior!r}."
         )
     mean, scale, df = correlated_t_posterior(differences, prior)
-    notes = [note.message for note in differences.notes]
+    notes = [note.text for note in differences.notes]
     point = scale == 0
     if point.any():
         note = Note(
@@ -237,7 +236,7 @@ def correlated_t_test(
             f"The differences never vary in {point.sum()} of {len(mean)} data sets (first: "
             f"{shown(differences.datasets[int(np.argmax(point))])!r}); their posterior is a point mass.",
         )
-        notes.append(note.message)
+        notes.append(note.text)
         note.warn(stacklevel=2)
     regions = regions_with_ties(mean, scale, df, interval)
     return CorrelatedTResult(

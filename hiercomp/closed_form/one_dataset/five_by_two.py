@@ -14,12 +14,11 @@ from hiercomp.closed_form.inputs import (
     check_alternative,
     is_table,
     refuse_masked,
-    warn_caller,
 )
 from hiercomp.closed_form.one_dataset.frequentist import FrequentistResult, t_p_value
-from hiercomp.errors import ArgumentError, DegenerateScoresWarning, Note, ScoreTableError
+from hiercomp.errors import ArgumentError, DegenerateScoresWarning, Note, ScoreTableError, warn_caller
 from hiercomp.scores.differences import ROUNDING, FloatArray, PairedDifferences
-from hiercomp.scores.table import shown
+from hiercomp.wording import shown
 
 RUNS, FOLDS = 5, 2
 
@@ -188,7 +187,7 @@ def _five_by_two(x: Any, left: str | None, right: str | None, higher_is_better: 
         differences = _by_run_and_fold(given)
         size = np.maximum(np.abs(given.lowest_score), np.abs(given.highest_score))
         algorithms, datasets, single = (given.left, given.right), given.datasets, False
-        notes = tuple(note.message for note in given.notes)
+        notes = tuple(note.text for note in given.notes)
     else:
         differences, single = _array(x)
         differences = differences if true_or_false("higher_is_better", higher_is_better) else -differences
@@ -264,4 +263,4 @@ def _constant_note(given: _FiveByTwo, variance: FloatArray, consequence: str) ->
         f"{shown(given.datasets[int(np.argmax(constant))])!r}): {consequence}.",
     )
     warn_caller([note])
-    return (note.message,)
+    return (note.text,)

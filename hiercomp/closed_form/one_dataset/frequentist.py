@@ -27,8 +27,7 @@ from hiercomp.errors import ArgumentError, DegenerateScoresWarning, Note
 from hiercomp.rope import student_t_half
 from hiercomp.scores.differences import ROUNDING, FloatArray, PairedDifferences
 from hiercomp.scores.rho import RhoLike
-from hiercomp.scores.table import shown
-from hiercomp.wording import counted
+from hiercomp.wording import counted, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -350,7 +349,7 @@ def _t_test(name: str, given: Given, alternative: str) -> FrequentistResult:
 
 def _notes(differences: PairedDifferences, constant: NDArray[np.bool_]) -> tuple[str, ...]:
     """What is odd about the differences, with a warning of those that never vary."""
-    notes = tuple(note.message for note in differences.notes)
+    notes = tuple(note.text for note in differences.notes)
     if not constant.any():
         return notes
     note = Note(
@@ -360,7 +359,7 @@ def _notes(differences: PairedDifferences, constant: NDArray[np.bool_]) -> tuple
         "too.",
     )
     note.warn(stacklevel=4)
-    return (*notes, note.message)
+    return (*notes, note.text)
 
 
 def _scipy_test(

@@ -11,7 +11,7 @@ from hiercomp.closed_form.inputs import as_pairs, is_table, refuse_masked
 from hiercomp.closed_form.one_dataset.frequentist import FrequentistResult
 from hiercomp.errors import ArgumentError, ScoreTableError
 from hiercomp.scores.differences import PairedDifferences
-from hiercomp.scores.table import shown
+from hiercomp.wording import shown
 
 McNemarMethod: TypeAlias = Literal["exact", "chi2", "chi2_corrected"]
 
@@ -89,7 +89,7 @@ def mcnemar(
         differences, single = as_pairs(_numbers(x), _numbers(y), left=left, right=right)
         tables = _counted_cases(differences)
         algorithms, datasets = (differences.left, differences.right), differences.datasets
-        notes = tuple(note.message for note in differences.notes)
+        notes = tuple(note.text for note in differences.notes)
     statistic, p = np.zeros(len(tables)), np.ones(len(tables))
     for row, table in enumerate(tables):
         if table[0, 1] + table[1, 0] == 0:  # chi-squared would be 0 / 0

@@ -12,11 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hiercomp.arguments import finite_number
+from hiercomp.arguments import FloatArray, finite_number
 from hiercomp.errors import ArgumentError
-from hiercomp.scores.differences import FloatArray
-from hiercomp.scores.table import nearest_name
-from hiercomp.wording import counted
+from hiercomp.wording import counted, nearest_name
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from hiercomp.arguments import FloatArray
 
 DROPPED = 2  # Chebyshev coefficients that the coarser interpolation does without
 

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from hiercomp.arguments import FloatArray
 from hiercomp.engines.quadrature.grid import FineGrid, PosteriorGrid
 from hiercomp.engines.quadrature.likelihood import MeanIntegrals, MeanLikelihood
-
-FloatArray = NDArray[np.float64]
 
 CELLS = 128  # of sigma0 and of nu, each; draws are uniform within a cell
 BISECTIONS = 25  # of a cell of delta0

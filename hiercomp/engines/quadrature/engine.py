@@ -14,6 +14,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from hiercomp.arguments import FloatArray
 from hiercomp.engines.quadrature.axes import ChebyshevAxis, StretchedLine
 from hiercomp.engines.quadrature.grid import (
     NEGLIGIBLE,
@@ -26,7 +27,6 @@ from hiercomp.engines.quadrature.regions import RegionMasses, region_masses
 from hiercomp.engines.quadrature.support import Problem, Support
 from hiercomp.rope import Rope
 
-FloatArray = NDArray[np.float64]
 Known: TypeAlias = "tuple[Rope, RegionMasses, dict[str, float]]"  # the probabilities of a rope, and their errors
 
 FAR = 8.0  # standard errors of delta0 that are to lie within its bound

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from hiercomp.arguments import FloatArray
 from hiercomp.engines.quadrature.axes import (
     ChebyshevAxis,
     SplineAxis,
@@ -18,8 +19,6 @@ from hiercomp.engines.quadrature.axes import (
 )
 from hiercomp.engines.quadrature.likelihood import MeanLikelihood
 from hiercomp.engines.quadrature.support import Problem, Support
-
-FloatArray = NDArray[np.float64]
 
 NEGLIGIBLE = 1e-6  # mass that may be left out; no probability is known more exactly
 FINE_NODES = (60, 36, 161)  # of sigma0, nu and delta0

@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hiercomp.arguments import FloatArray
 from hiercomp.engines.quadrature.likelihood import TAIL
 from hiercomp.model.priors import Priors
-
-FloatArray = NDArray[np.float64]
 
 NODES = 24  # of Gauss and Legendre, for the shape
 

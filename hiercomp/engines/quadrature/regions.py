@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hiercomp.arguments import FloatArray
 from hiercomp.engines.quadrature.axes import StretchedLine
 from hiercomp.engines.quadrature.grid import NEGLIGIBLE, FineGrid, PosteriorGrid
 from hiercomp.rope import REGIONS, Rope, region_probabilities, student_t_half
 
-FloatArray = NDArray[np.float64]
-
 # Smooth integrands need few of the fine nodes of delta0. 160 / 8 = 20 steps of 0.6 standard deviations leave the trapezoidal
-# rule an error of exp(-2 (pi / 0.6)^2) = 1e-24; the stretched line has at least 4 fine nodes for each node, of which 2 do
+# rule an error of exp(-2 (pi / 0.6)^2) = 1e-23; the stretched line has at least 4 fine nodes for each node, of which 2 do
 THINNED, THINNED_LINE = 8, 2
 
 

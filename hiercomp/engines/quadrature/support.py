@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hiercomp.arguments import FloatArray
 from hiercomp.engines.quadrature.likelihood import MeanLikelihood
 from hiercomp.engines.quadrature.nu_prior import NuPrior
 from hiercomp.model.priors import Priors
-
-FloatArray = NDArray[np.float64]
 
 SMALLEST_NU = 0.01  # where nu_lower is 0
 SHORTEST = 0.2  # of the longest interval of sigma0, for any nu

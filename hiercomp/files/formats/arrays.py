@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from hiercomp.arguments import whole_number
 from hiercomp.errors import ArgumentError, ScoreTableError
 from hiercomp.files.formats.common import runs_and_folds, tidy_frame
-from hiercomp.scores.table import shown
+from hiercomp.wording import shown
 
 if TYPE_CHECKING:
     import pandas as pd

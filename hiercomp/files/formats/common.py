@@ -18,8 +18,8 @@ from hiercomp.files.reading.content import file_blocks
 from hiercomp.files.reading.decoding import checked_encoding
 from hiercomp.files.reading.score_files import names_as_text, read_score_file
 from hiercomp.files.reading.separators import SEPARATORS, checked_separator
-from hiercomp.scores.table import ALIASES, cells, first_names, nearest_name, shown, tidy_scores, to_pandas
-from hiercomp.wording import counted
+from hiercomp.scores.table import ALIASES, tidy_scores, to_pandas
+from hiercomp.wording import cells_in_words, counted, first_names, nearest_name, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,9 +81,9 @@ def tidy_frame(
         repeated = tidy.frame.duplicated(places, keep=False).to_numpy()
         if repeated.any():
             count = len(tidy.frame.loc[repeated, places].drop_duplicates())
+            examples = cells_in_words(tidy.frame, repeated, "score")
             raise ScoreTableError(
-                f"{counted(count, 'cell', 'has')} more than one score (first: {cells(tidy.frame, repeated, 'score')}). "
-                f"{duplicates}"
+                f"{counted(count, 'cell', 'has')} more than one score (first: {examples}). {duplicates}"
             )
     except ScoreTableError as error:
         text = str(error)
@@ -98,7 +98,7 @@ def tidy_frame(
         text = f"Less is better in {measure!r}: pass higher_is_better=False (--lower-is-better)."
         notes = (*notes, Note(HiercompWarning, text))
     notes = (*notes, *tidy.notes)
-    frame.attrs = {"format": format_name, "notes": [note.message for note in notes]}
+    frame.attrs = {"format": format_name, "notes": [note.text for note in notes]}
     if measure is not None:
         frame.attrs |= {"measure": measure, "higher_is_better": not lower_is_better(measure)}
     for note in notes:

@@ -19,8 +19,7 @@ from hiercomp.files.formats.common import (
     text_options,
     tidy_frame,
 )
-from hiercomp.scores.table import first_names, nearest_name, shown
-from hiercomp.wording import counted
+from hiercomp.wording import counted, first_names, nearest_name, shown
 
 if TYPE_CHECKING:
     import pandas as pd

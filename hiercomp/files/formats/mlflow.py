@@ -24,7 +24,8 @@ from hiercomp.files.formats.common import (
     text_options,
     tidy_frame,
 )
-from hiercomp.scores.table import ALIASES, first_names, shown
+from hiercomp.scores.table import ALIASES
+from hiercomp.wording import first_names, shown
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -23,7 +23,7 @@ from hiercomp.files.formats.common import (
     table_error,
     tidy_frame,
 )
-from hiercomp.scores.table import shown
+from hiercomp.wording import shown
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,7 +13,7 @@ from hiercomp.arguments import whole_number
 from hiercomp.errors import ArgumentError, DefaultedRhoWarning, Note, ScoreTableError
 from hiercomp.files.formats.common import checked_folds, chosen_measure, one_or_more, runs_and_folds, tidy_frame
 from hiercomp.scores.rho import MOST_FOLDS
-from hiercomp.scores.table import shown
+from hiercomp.wording import shown
 
 if TYPE_CHECKING:
     import pandas as pd

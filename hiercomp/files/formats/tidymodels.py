@@ -22,7 +22,7 @@ from hiercomp.files.formats.common import (
     text_options,
     tidy_frame,
 )
-from hiercomp.scores.table import first_names, shown
+from hiercomp.wording import first_names, shown
 
 if TYPE_CHECKING:
     import pandas as pd

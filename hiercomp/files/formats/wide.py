@@ -20,7 +20,7 @@ from hiercomp.files.formats.common import (
     tidy_frame,
 )
 from hiercomp.scores.rho import MOST_FOLDS
-from hiercomp.scores.table import first_names, shown
+from hiercomp.wording import first_names, shown
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hiercomp.errors import ScoreFileError
 from hiercomp.files.reading.content import is_packed, reading_errors, too_large
-from hiercomp.scores.table import shown
+from hiercomp.wording import shown
 
 if TYPE_CHECKING:
     import pandas as pd

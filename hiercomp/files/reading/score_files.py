@@ -19,7 +19,7 @@ from hiercomp.files.reading.piecewise import PIECE, raw_parts, read_in_pieces, w
 from hiercomp.files.reading.separators import SEPARATORS, checked_separator, find_separator, shown_separator
 from hiercomp.files.reading.strict_tables import parse_strictly
 from hiercomp.files.reading.text_tables import TextTable, parse_quickly, without_apostrophes
-from hiercomp.scores.table import shown
+from hiercomp.wording import shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -95,7 +95,7 @@ def read_score_file(
         largest_bytes=largest_bytes,
     )
     if notes:
-        frame.attrs["notes"] = [note.message for note in notes]
+        frame.attrs["notes"] = [note.text for note in notes]
     for note in notes:
         note.warn(stacklevel=2)
     return frame

@@ -11,8 +11,7 @@ from hiercomp.errors import ScoreFileError
 from hiercomp.files.reading.decoding import Place, decoded
 from hiercomp.files.reading.separators import SEPARATORS
 from hiercomp.files.reading.text_tables import LONGEST_CELL, MOST_COLUMNS, TextTable, with_formula
-from hiercomp.scores.table import EXAMPLES_SHOWN, shown
-from hiercomp.wording import counted
+from hiercomp.wording import EXAMPLES_SHOWN, counted, shown
 
 ROWS_AT_ONCE = 20_000  # rows that are held as Python objects
 

@@ -1,0 +1,50 @@
+"""Files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from hiercomp.arguments import true_or_false
+from hiercomp.errors import ResultFileError
+from hiercomp.wording import shown
+
+
+def output_path(path: str | Path, *, overwrite: bool) -> Path:
+    """Where a file may be written, checked before its content is made; a link stays a link, to the new content.
+
+    Raises
+    ------
+    ResultFileError
+        If the path is a folder, the file exists and ``overwrite`` is False, or its folder is missing.
+    """
+    place, file = Path(os.path.realpath(path)), shown(path)
+    if place.is_dir():
+        raise ResultFileError(f"{file} is a folder.", remedy="Name a file in it.")
+    if place.exists() and not true_or_false("overwrite", overwrite):
+        raise ResultFileError(f"{file} exists.", remedy="Choose another name, or pass overwrite=True (--force).")
+    if not place.parent.is_dir():
+        raise ResultFileError(f"{file} can't be written: there is no folder {shown(place.parent)}.")
+    return place
+
+
+@contextmanager
+def written_whole(path: str | Path, *, overwrite: bool) -> Iterator[Path]:
+    """Give the name of a temporary file beside the path, and move it there when the block ends without an error.
+
+    Raises
+    ------
+    ResultFileError
+        As `output_path` does, and if the folder can't be written to or the disk is full.
+    """
+    place = output_path(path, overwrite=overwrite)
+    try:
+        with tempfile.TemporaryDirectory(prefix=".hiercomp-", dir=place.parent) as folder:
+            unfinished = Path(folder) / place.name
+            yield unfinished
+            os.replace(unfinished, place)
+    except OSError as error:
+        raise ResultFileError(f"{shown(path)} can't be written: {error.strerror or error}.") from error
