@@ -29,24 +29,26 @@ from hiercomp.rope import Rope
 
 Known: TypeAlias = "tuple[Rope, RegionMasses, dict[str, float]]"  # the probabilities of a rope, and their errors
 
-FAR = 8.0  # standard errors of delta0 that are to lie within its bound
-MOST_STRETCHED = 40  # data sets for which that is tried where the other axis fails
-FEW_DATASETS = 10  # up to here the posterior of delta0 may have several peaks, and its nodes are about every data set
-TOLERANCE = 1e-4  # of the error estimate, above which the grid is refined
-LARGEST_ERROR = 1e-3  # accepted where more nodes would take seconds
-MUCH_WORK, MOST_WORK = 500_000, 10_000_000  # integrals over delta_i: about half a second, and ten
-FIRST_NODES = (11, 15, 11)  # of sigma0, nu and delta0
-NODES_FOR_LENGTH, NODES_FOR_LENGTH_SPLINE = 3.5, 3.0  # of sigma0, for each unit of its axis
-REFINEMENT, MOST_REFINEMENTS = 1.4, 5
-WIDER = 0.3  # share of their length by which axes grow that end too early
-LEFT_OUT = 1e-8  # mass of a node, against the largest, below which the axes end
-CAUTION, NU_CAUTION = 0.15, 1.0  # of a step between nodes, beyond where they say that the axes end
-SEARCH_STEP, SEARCH_ROUNDS = 0.5, 12
-SEARCH_NODES = (9, 8)  # of sigma0 and nu
-SEARCH_PLACES = np.linspace(-2.5, 2.5, 5)  # of delta0, in conditional standard deviations
-SEARCH_SHARE = 0.5  # of the nodes of a stretched axis
-SETTLED = 0.75  # the search ends when a round keeps this much of both axes
-NODES_FOR_UNIT = 2.0  # of the axis of delta0 where it is stretched, for each unit of its coordinate
+# docs/quadrature.md has a row for every constant whose comment ends in "(study)"; the others say why they are as they are.
+FEW_DATASETS = 10  # up to here delta0 may have several peaks, and its nodes are dense about every data set (study)
+MOST_STRETCHED = 40  # data sets for which that is tried too, where the other axis fails (study)
+FAR = 8.0  # standard errors of delta0 within its bound: a Gaussian has 1e-15 beyond them
+TOLERANCE = 1e-4  # of the error estimate, above which the grid is refined: a tenth of the error that is warned of
+LARGEST_ERROR = 1e-3  # accepted where the grid is large; above it there is a warning
+MUCH_WORK, MOST_WORK = 500_000, 10_000_000  # integrals over delta_i: about half a second (study), and ten
+FIRST_NODES = (11, 15, 11)  # of sigma0, nu and delta0 (study)
+NODES_FOR_LENGTH, NODES_FOR_LENGTH_SPLINE = 3.5, 3.0  # of sigma0, for each unit of its axis (study)
+NODES_FOR_UNIT = 2.0  # of the axis of delta0 where it is stretched, for each unit of its coordinate (study)
+REFINEMENT, MOST_REFINEMENTS = 1.4, 5  # 1.4^2 = 2: two refinements double an axis, five make it five times as fine
+WIDER = 0.3  # share of their length by which axes grow that end too early (study)
+LEFT_OUT = 1e-8  # mass of a node against the largest, below which the axes end (study)
+CAUTION, NU_CAUTION = 0.15, 1.0  # of a step between nodes, beyond where they say that the axes end (study)
+SEARCH_STEP = 0.5  # between the nodes of delta_i: an error of 5e-5 of a likelihood (study)
+SEARCH_ROUNDS = 12  # each keeps less than SETTLED of an axis; few take more than six (study)
+SEARCH_NODES = (9, 8)  # of sigma0 and nu (study)
+SEARCH_PLACES = np.linspace(-2.5, 2.5, 5)  # of delta0, in conditional standard deviations (study)
+SEARCH_SHARE = 0.5  # of the nodes of a stretched axis (study)
+SETTLED = 0.75  # the search ends when a round keeps this much of both axes (study)
 
 
 @dataclass(frozen=True, eq=False)

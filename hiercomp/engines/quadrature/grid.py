@@ -21,14 +21,17 @@ from hiercomp.engines.quadrature.likelihood import MeanLikelihood
 from hiercomp.engines.quadrature.support import Problem, Support
 
 NEGLIGIBLE = 1e-6  # mass that may be left out; no probability is known more exactly
-FINE_NODES = (60, 36, 161)  # of sigma0, nu and delta0
-USUAL_LENGTH = 4.0  # of sigma0's axis; a longer one has more fine nodes
-SMOOTH_NODES = (28, 28, 161)  # for integrands without a kink
-FINE_FOR_NODE = 4  # of delta0 where its axis is stretched
-GRID_STEP = 0.4  # between the nodes of delta_i; its error of 1e-5 of a likelihood is nearly the same all over the grid
-NEWTON_STEPS, LONGEST_STEP = 2, 20.0
-STEPS = 20  # of the iteration for the conditional centre of delta0
-COARSER = 0.75  # share of the fine nodes that the coarser integration takes
+FINE_NODES = (60, 36, 161)  # of sigma0, nu and delta0 (study, as docs/quadrature.md)
+USUAL_LENGTH = 4.0  # of sigma0's axis; a longer one has as many fine nodes for each unit: 15
+SMOOTH_NODES = (28, 28, 161)  # for integrands without a kink (study)
+FINE_FOR_NODE = 4  # of delta0 where its axis is stretched (study)
+# Between the nodes of delta_i (study); the error of 1e-5 of a likelihood is nearly the same all over the grid
+GRID_STEP = 0.4
+# Twice the same parabola through three places where the likelihood is Gaussian; more where it is not, in few steps
+NEWTON_STEPS = 2
+LONGEST_STEP = 20.0  # of these, in scales: three times the length of the axis that the mode was not on
+STEPS = 20  # of the iteration for the conditional centre of delta0 (study); it costs a thousandth of the likelihood
+COARSER = 0.75  # share of the fine nodes that the coarser integration takes: the error estimate is their difference
 
 
 @dataclass(frozen=True, eq=False)

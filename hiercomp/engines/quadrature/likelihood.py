@@ -14,15 +14,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from hiercomp.arguments import FloatArray
 
-# Of the trapezoidal rule; its error falls as exp(-pi^2 / (2 step)) for a Gaussian, faster for heavier tails
+# Of the trapezoidal rule; its error falls as exp(-pi^2 / (2 step)) for a Gaussian, faster for heavier tails: 1e-8 here
 STEP = 0.27
-TAIL = 1e-10  # nodes end where the integrand is this small against its peak
+TAIL = (
+    1e-10  # an infinite range ends where the integrand is this small against its peak: its error is below that of STEP
+)
 ITERATIONS = 2  # more would merge the two centres where the narrower peak is a shoulder of the wider one
 # Arrays below 128 kB stay in the cache, and glibc takes no new pages for each of them, which Dask has it give back
 PAIRS_AT_ONCE = 15_000  # of a data set and a population
 NODES_AT_ONCE = 12_000
-TERMS = 60  # of the continued fraction
-LOG_NEGLIGIBLE = -30.0  # of the share that the bound of sigma_i cuts off
+TERMS = 60  # of the continued fraction; where it is used x > 300, and 20 give all digits
+LOG_NEGLIGIBLE = -30.0  # of the share that the bound of sigma_i cuts off: exp(-30) = 1e-13
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from hiercomp.engines.quadrature.grid import NEGLIGIBLE, FineGrid, PosteriorGrid
 from hiercomp.rope import REGIONS, Rope, region_probabilities, student_t_half
 
 # Smooth integrands need few of the fine nodes of delta0. 160 / 8 = 20 steps of 0.6 standard deviations leave the trapezoidal
-# rule an error of exp(-2 (pi / 0.6)^2) = 1e-23; the stretched line has at least 4 fine nodes for each node, of which 2 do
+# rule an error of exp(-2 (pi / 0.6)^2) = 1e-23; the stretched line has at least 4 fine nodes for each node (study)
 THINNED, THINNED_LINE = 8, 2
 
 
