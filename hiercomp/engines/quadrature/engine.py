@@ -144,12 +144,11 @@ class QuadratureEngine:
             fineness = (fine[0], fine[1], fine[2])
             grid = PosteriorGrid.computed(problem, support, sigma0_count, nu_count, line, fineness, newton=newton)
             if refinement < MOST_REFINEMENTS:
-                found_mass = FineGrid.of(grid)
-                if not (few or newton) and off_centre(found_mass):
-                    newton = True
-                    support = posterior_support(problem, newton=True)
+                mass = FineGrid.of(grid)
+                if not (few or newton) and off_centre(mass):
+                    newton, support = True, posterior_support(problem, newton=True)
                     continue
-                wider = widened(found_mass)
+                wider = widened(mass)
                 if wider is not None:
                     support = wider
                     continue
@@ -261,13 +260,9 @@ def posterior_support(problem: Problem, *, newton: bool = False) -> Support:
             new_nu_ends = nu_ends
         settled = _settled(ends[kept], narrowed[kept]) and _settled(np.array([nu_ends]), np.array([new_nu_ends]))
         # A first round whose places of sigma0 miss the peak may have cut off the best nu: the interval moves back to it
-        edges = np.array(
-            [
-                slices[0] if nu_ends[0] > problem.nu_limits[0] else -np.inf,
-                slices[-1] if nu_ends[1] < problem.nu_limits[1] else -np.inf,
-            ]
-        )
-        settled = settled and bool((edges < slices.max() + np.log(NEGLIGIBLE)).all())
+        first_open, last_open = nu_ends[0] > problem.nu_limits[0], nu_ends[1] < problem.nu_limits[1]
+        edge = max(slices[0] if first_open else -np.inf, slices[-1] if last_open else -np.inf)
+        settled = settled and bool(edge < slices.max() + np.log(NEGLIGIBLE))
         new_places = np.linspace(*new_nu_ends, nu_count)
         ends = np.stack([np.interp(new_places, nu_places, narrowed[:, side]) for side in (0, 1)], axis=1)
         weight = np.interp(new_places, nu_places, np.maximum(slices - slices.max(), -40.0))
