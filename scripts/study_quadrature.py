@@ -30,7 +30,7 @@ import hiercomp as hc
 from hiercomp.engines.quadrature import axes, engine, grid, likelihood, regions
 from hiercomp.engines.quadrature.engine import Integration, QuadratureEngine
 from hiercomp.engines.quadrature.likelihood import MeanLikelihood
-from hiercomp.engines.quadrature.support import Problem
+from hiercomp.engines.quadrature.support import Integrand
 from hiercomp.model.priors import Priors
 from hiercomp.model.scaled import HierarchicalModel
 from hiercomp.rope import Rope
@@ -130,7 +130,7 @@ def bundled() -> HierarchicalModel:
     return HierarchicalModel.of(comparison.differences, Priors())
 
 
-def collection(kind: str, q: int) -> tuple[Problem, Rope]:
+def collection(kind: str, q: int) -> tuple[Integrand, Rope]:
     """A collection of q data sets and its rope.
 
     keel: a sample of the 43 bundled data sets; above 43 drawn again and again, with noise of 0.3 standard deviations of
@@ -164,7 +164,7 @@ def collection(kind: str, q: int) -> tuple[Problem, Rope]:
         mean, squares, half_width = mean / unit, squares / unit**2, 0.5 / unit
         bound = max(50 / unit, np.abs(mean).max())
     data = MeanLikelihood(mean, squares, n, rho, 1000.0)
-    return Problem(data, bound, 1000 * np.std(mean, ddof=1), Priors()), Rope(-half_width, half_width)
+    return Integrand(data, bound, 1000 * np.std(mean, ddof=1), Priors()), Rope(-half_width, half_width)
 
 
 def integrated(kind: str, q: int, changed: dict[str, Any] | None = None) -> tuple[Integration, np.ndarray, float]:

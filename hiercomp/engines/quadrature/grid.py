@@ -18,7 +18,7 @@ from hiercomp.engines.quadrature.axes import (
     gauss_legendre,
 )
 from hiercomp.engines.quadrature.likelihood import MeanLikelihood
-from hiercomp.engines.quadrature.support import Problem, Support
+from hiercomp.engines.quadrature.support import Integrand, Support
 
 NEGLIGIBLE = 1e-6  # mass that may be left out; no probability is known more exactly
 FINE_NODES = (60, 36, 161)  # of sigma0, nu and delta0 (study, as docs/quadrature.md)
@@ -42,7 +42,7 @@ class PosteriorGrid:
 
     Attributes
     ----------
-    problem : Problem
+    problem : Integrand
     support : Support
     sigma0_axis : ChebyshevAxis or SplineAxis
     nu_axis : ChebyshevAxis
@@ -54,7 +54,7 @@ class PosteriorGrid:
         By which the usual numbers of fine nodes of sigma0, nu and delta0 are multiplied.
     """
 
-    problem: Problem
+    problem: Integrand
     support: Support
     sigma0_axis: ChebyshevAxis | SplineAxis
     nu_axis: ChebyshevAxis
@@ -67,7 +67,7 @@ class PosteriorGrid:
     @classmethod
     def computed(
         cls,
-        problem: Problem,
+        problem: Integrand,
         support: Support,
         sigma0_count: int,
         nu_count: int,

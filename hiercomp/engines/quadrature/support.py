@@ -17,7 +17,7 @@ SHORTEST = 0.2  # of the longest interval of sigma0, for any nu: a polynomial in
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class Integrand:
     """What is integrated, in any one unit.
 
     Attributes
