@@ -11,8 +11,7 @@ import numpy as np
 
 from hiercomp.errors import Note, ScaleWarning, ScoreFileError
 from hiercomp.files.reading.separators import shown_separator
-from hiercomp.scores.cell_values import MISSING_TEXT
-from hiercomp.scores.table import is_name_column, is_number_column
+from hiercomp.scores.table import MISSING_TEXT, is_name_column, is_number_column
 from hiercomp.wording import counted, shown
 
 if TYPE_CHECKING:
