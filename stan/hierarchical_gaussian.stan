@@ -7,22 +7,18 @@ functions {
 #include functions/intraclass_normal.stan
 }
 data {
-#include blocks/differences.stan
-#include blocks/parameterisation.stan
-#include blocks/bounds.stan
+#include blocks/data.stan
 }
 transformed data {
-#include blocks/sufficient_statistics.stan
-#include blocks/parameterisation_index.stan
+#include blocks/transformed_data.stan
 }
 parameters {
-#include blocks/scales.stan
-#include blocks/data_set_means.stan
+#include blocks/parameters.stan
+  vector[q_centred] delta_centred; // delta_i of the centred data sets
+  vector[q - q_centred] z; // of the others: deviation in units of its sd, (M10)
 }
 transformed parameters {
-  vector[q] delta; // mean difference of each data set
-#include blocks/conditional_moments.stan
-  delta[centred_index] = delta_centred;
+#include blocks/moments.stan
   delta[noncentred_index] += scale .* z; // (M10)
 }
 model {

@@ -8,28 +8,24 @@ functions {
 #include functions/intraclass_normal.stan
 }
 data {
-#include blocks/differences.stan
-#include blocks/parameterisation.stan
-#include blocks/bounds.stan
+#include blocks/data.stan
   real<lower=0> nu_lower; // 1 in the authors' program, 0 in the paper's text
   array[2] real<lower=0> alpha_limits; // of the shape, (M7)
   array[2] real<lower=0> beta_limits; // of the rate, (M7)
 }
 transformed data {
-#include blocks/sufficient_statistics.stan
-#include blocks/parameterisation_index.stan
+#include blocks/transformed_data.stan
 }
 parameters {
-#include blocks/scales.stan
+#include blocks/parameters.stan
   real<lower=nu_lower> nu; // degrees of freedom of the population
   real<lower=alpha_limits[1], upper=alpha_limits[2]> alpha; // (M7)
   real<lower=beta_limits[1], upper=beta_limits[2]> beta; // (M7)
-#include blocks/data_set_means.stan
+  vector[q_centred] delta_centred; // delta_i of the centred data sets
+  vector[q - q_centred] z; // of the others: deviation in units of its sd, (M10)
 }
 transformed parameters {
-  vector[q] delta; // mean difference of each data set
-#include blocks/conditional_moments.stan
-  delta[centred_index] = delta_centred;
+#include blocks/moments.stan
   delta[noncentred_index] += scale .* sinh(z); // (M10)
 }
 model {

@@ -8,26 +8,22 @@ functions {
 #include functions/intraclass_normal.stan
 }
 data {
-#include blocks/differences.stan
-#include blocks/parameterisation.stan
-#include blocks/bounds.stan
+#include blocks/data.stan
   real<lower=0> nu_lower; // the Gamma is on nu - nu_lower
   real<lower=0> alpha; // shape
   real<lower=0> beta; // rate
 }
 transformed data {
-#include blocks/sufficient_statistics.stan
-#include blocks/parameterisation_index.stan
+#include blocks/transformed_data.stan
 }
 parameters {
-#include blocks/scales.stan
+#include blocks/parameters.stan
   real<lower=nu_lower> nu; // degrees of freedom of the population
-#include blocks/data_set_means.stan
+  vector[q_centred] delta_centred; // delta_i of the centred data sets
+  vector[q - q_centred] z; // of the others: deviation in units of its sd, (M10)
 }
 transformed parameters {
-  vector[q] delta; // mean difference of each data set
-#include blocks/conditional_moments.stan
-  delta[centred_index] = delta_centred;
+#include blocks/moments.stan
   delta[noncentred_index] += scale .* sinh(z); // (M10)
 }
 model {

@@ -12,7 +12,10 @@ data {
   int<lower=2> n; // score differences of each data set
   matrix[q, n] x; // score differences, right minus left
   real<lower=0, upper=1> rho; // correlation between two differences
-#include blocks/bounds.stan
+  // Bounds of the uniform priors, in the unit of the differences
+  real<lower=0> delta0_bound; // b of (M4)
+  real<lower=0> sigma_upper; // 1000 s of (M3)
+  real<lower=0> sigma0_upper; // 1000 s0 of (M5)
   real<lower=0> nu_lower; // 1 in the authors' program, 0 in the paper's text
   array[2] real<lower=0> alpha_limits; // of the shape, (M7)
   array[2] real<lower=0> beta_limits; // of the rate, (M7)
@@ -23,7 +26,7 @@ transformed data {
   real log_determinant_M = log_determinant(M);
 }
 parameters {
-#include blocks/scales.stan
+#include blocks/parameters.stan
   real<lower=nu_lower> nu; // degrees of freedom of the population
   real<lower=alpha_limits[1], upper=alpha_limits[2]> alpha; // (M7)
   real<lower=beta_limits[1], upper=beta_limits[2]> beta; // (M7)

@@ -134,7 +134,7 @@ def compare(
         )
         result = comparison.fit(engine, chains=chains, warmup=warmup, draws=draws, seed=seed)
     content = result.summary(alpha).to_dict()
-    table = result.baselines(seed) if baselines else None
+    table = result.closed_form_tests(seed) if baselines else None
     variants = _sensitivity(result, alpha) if sensitivity else None
     if save is not None:
         result.save(save, overwrite=force)

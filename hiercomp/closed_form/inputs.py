@@ -274,9 +274,9 @@ def need_scores(differences: PairedDifferences, smallest: int, test: str) -> Non
     """Refuse data sets with too few scores, by name."""
     few = np.flatnonzero(differences.n < smallest)
     if len(few):
-        name, count = shown(differences.datasets[few[0]]), differences.n[few[0]]
+        name, count = shown(differences.dataset_names[few[0]]), differences.n[few[0]]
         raise ScoreTableError(
-            f"{test} needs at least {smallest} scores of a data set; {len(few)} of {len(differences.datasets)} data sets "
+            f"{test} needs at least {smallest} scores of a data set; {len(few)} of {len(differences.n)} data sets "
             f"have fewer (first: {name!r}, {count})."
         )
 

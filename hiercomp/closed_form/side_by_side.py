@@ -157,7 +157,7 @@ def baseline_table(
             except HiercompError as error:
                 notes.append(f"{name}: not applicable. {error}")
     return BaselineTable(
-        tuple(rows), (differences.left, differences.right), len(differences.datasets), rope, tuple(notes)
+        tuple(rows), (differences.left, differences.right), len(differences.dataset_names), rope, tuple(notes)
     )
 
 
@@ -197,7 +197,7 @@ def _sign_bayesian(asked: _Question) -> BaselineRow:
 
 
 def _trinomial(asked: _Question) -> BaselineRow:
-    sampled = len(asked.differences.datasets) > LARGEST_TRINOMIAL
+    sampled = len(asked.differences.dataset_names) > LARGEST_TRINOMIAL
     method: Literal["exact", "sampling"] = "sampling" if sampled else "exact"
     found = poisson_binomial_test(asked.differences, rope=asked.rope, method=method, seed=asked.seed)
     return BaselineRow(
@@ -235,7 +235,7 @@ def _correlated(asked: _Question) -> BaselineRow:
         None,
         None,
         f"with probability above {1 - LEVEL:g}, {asked.left} is better on {left}, both are equivalent on {rope} and "
-        f"{asked.right} is better on {right} of {len(asked.differences.datasets)} data sets.",
+        f"{asked.right} is better on {right} of {len(asked.differences.dataset_names)} data sets.",
         "anything of the data sets together; the rest are undecided.",
     )
 

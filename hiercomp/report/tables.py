@@ -143,9 +143,9 @@ def next_dataset_table(result: ComparisonResult) -> Table:
             (
                 words(names[region]),
                 probability(seen.probabilities[region], exact),
-                number(seen.errors[region], error_text(seen.errors[region])),
+                number(seen.errors[f"p_{region}"], error_text(seen.errors[f"p_{region}"])),
                 probability(seen.expected[region], exact),
-                number(seen.errors[f"mean_{region}"], error_text(seen.errors[f"mean_{region}"])),
+                number(seen.errors[f"expected_{region}"], error_text(seen.errors[f"expected_{region}"])),
             ),
             region,
         )
@@ -226,7 +226,7 @@ def datasets_table(result: ComparisonResult) -> Table:
             number(row["rho"], f"{row['rho']:.3g}"),
         ]
         if not failed:
-            cells += [*rest, *(probability(row[region], exact) for region in REGIONS)]
+            cells += [*rest, *(probability(row[f"p_{region}"], exact) for region in REGIONS)]
         rows.append(Row(tuple(cells)))
     columns = ["Data set", *plain.values()]
     legend = (
@@ -312,7 +312,7 @@ def sensitivity_table(sensitivity: Sensitivity) -> Table:
     left, right = map(shown, sensitivity.algorithms)
     rows = []
     for name, row in sensitivity.to_frame().iterrows():
-        values = [probability(row[region]) for region in REGIONS]
+        values = [probability(row[f"p_{region}"]) for region in REGIONS]
         error = number(row["error"], error_text(row["error"]))
         changed = "changed" if row["changed"] else "the same"
         rows.append(Row((words(name), *values, error, words(row["verdict"]), words(changed), words(row["status"]))))
@@ -339,12 +339,12 @@ def influence_table(influence: Influence) -> Table:
     """The probabilities without each data set, the most influential first."""
     left, right = map(shown, influence.algorithms)
     frame = influence.to_frame()
-    changes = frame[[f"change_{region}" for region in REGIONS]].abs().max(axis=1)
+    changes = frame[[f"change_p_{region}" for region in REGIONS]].abs().max(axis=1)
     frame = frame.loc[changes.sort_values(ascending=False, kind="stable", na_position="last").index]
     rows = []
     for name, row in frame.iterrows():
-        values = [probability(row[region]) for region in REGIONS]
-        largest = max((row[f"change_{region}"] for region in REGIONS), key=lambda value: abs(value))
+        values = [probability(row[f"p_{region}"]) for region in REGIONS]
+        largest = max((row[f"change_p_{region}"] for region in REGIONS), key=lambda value: abs(value))
         cells = (words(name), *values, number(largest, f"{largest:+.3f}"), number(row["k_hat"], f"{row['k_hat']:.2f}"))
         rows.append(Row((*cells, words("refit" if row["refitted"] else "weights"))))
     return Table(

@@ -92,8 +92,8 @@ def test_tables_are_paired_by_name(columns):
     for given in (frame, pl.from_pandas(frame), frame.iloc[::-1].reset_index(drop=True)):
         found = as_differences(given, left="bayes")
         assert not found.single
-        assert sorted(found.differences.datasets) == ["d0", "d1", "d2"]
-        order = np.argsort(found.differences.datasets)
+        assert sorted(found.differences.dataset_names) == ["d0", "d1", "d2"]
+        order = np.argsort(found.differences.dataset_names)
         np.testing.assert_allclose(found.differences.mean[order], ROWS.mean(axis=1), rtol=1e-12)
         assert found.differences.rho.tolist() == [1 / 6] * 3
 

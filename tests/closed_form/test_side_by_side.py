@@ -25,11 +25,15 @@ OVER_DATA_SETS = [
 
 
 def test_every_row_is_the_answer_of_its_own_test(result):
-    frame = result.baselines().to_frame()
+    frame = result.closed_form_tests().to_frame()
     assert frame.index[:7].tolist() == OVER_DATA_SETS
     given, rope = result.differences, result.rope
     seen = result.next_dataset
-    assert frame.loc["hierarchical model", ["left", "rope", "right"]].tolist() == [seen.left, seen.rope, seen.right]
+    assert frame.loc["hierarchical model", ["left", "rope", "right"]].tolist() == [
+        seen.p_left,
+        seen.p_rope,
+        seen.p_right,
+    ]
     for name, found in {
         "Bayesian signed-rank": hc.bayesian_signed_rank_test(given, rope),
         "Bayesian sign": hc.bayesian_sign_test(given, rope),
@@ -43,7 +47,7 @@ def test_every_row_is_the_answer_of_its_own_test(result):
 
 
 def test_tests_of_single_data_sets_say_on_how_many_they_reject(result):
-    frame = result.baselines().to_frame()
+    frame = result.closed_form_tests().to_frame()
     given = result.differences
     for name, found in {
         "corrected t, each data set": hc.corrected_t_test(given),
@@ -62,7 +66,7 @@ def test_tests_of_single_data_sets_say_on_how_many_they_reject(result):
 
 
 def test_every_row_says_what_it_does_and_does_not_say(result):
-    table = result.baselines()
+    table = result.closed_form_tests()
     for row in table.rows:
         assert row.says.endswith(".")
         assert row.does_not_say.endswith(".")
@@ -70,7 +74,7 @@ def test_every_row_says_what_it_does_and_does_not_say(result):
 
 
 def test_tests_that_do_not_apply_are_named_with_the_reason(result):
-    table = result.baselines()  # 3 runs of 10 folds
+    table = result.closed_form_tests()  # 3 runs of 10 folds
     assert [note.split(":")[0] for note in table.notes] == ["calibrated t", "5x2 cv F"]
     assert all("not applicable" in note for note in table.notes)
     assert "calibrated t: not applicable" in str(table)
@@ -101,14 +105,14 @@ def test_without_the_scores_the_others_remain(result):
 
 
 def test_a_failed_computation_has_no_verdict_but_the_tests_stay(failed):
-    table = failed.baselines()
+    table = failed.closed_form_tests()
     assert table.rows[0].left is None
     assert table.rows[0].says.startswith("no verdict")
     assert table.to_frame()["p"].notna().sum() == 2
 
 
 def test_identical_algorithms(identical):
-    frame = identical.baselines().to_frame()
+    frame = identical.closed_form_tests().to_frame()
     for name in OVER_DATA_SETS[:4]:
         assert frame.loc[name, ["left", "rope", "right"]].tolist() == [0, 1, 0]
     assert frame.loc["Poisson-binomial", "left"] == frame.loc["Poisson-binomial", "right"]

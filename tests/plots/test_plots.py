@@ -45,7 +45,7 @@ def tests_of(result) -> dict:
 def drawn(result) -> hc.ComparisonResult:
     """A result with draws made by NumPy, for the pictures: a sampler's draws differ in the last bits between processors."""
     generator = np.random.default_rng(1)
-    shape, count = (4, 600), len(result.differences.datasets)
+    shape, count = (4, 600), len(result.differences.dataset_names)
     draws = {
         "delta0": generator.normal(0.015, 0.008, shape),
         "sigma0": generator.gamma(20, 0.001, shape),
@@ -53,7 +53,7 @@ def drawn(result) -> hc.ComparisonResult:
         "delta": generator.normal(0.8 * result.differences.mean + 0.003, 0.004, (*shape, count)),
         "sigma": generator.gamma(100, 0.0002, (*shape, count)),
     }
-    names = list(result.differences.datasets)
+    names = list(result.differences.dataset_names)
     by_dataset = {"delta": ["dataset"], "sigma": ["dataset"]}
     tree = arviz_base.from_dict({"posterior": draws}, coords={"dataset": names}, dims=by_dataset)
     return dataclasses.replace(result, tree=tree)
@@ -103,7 +103,7 @@ def test_plots_of_several_panels_draw_in_the_figure_given(result, name):
 def test_the_bars_are_the_probabilities(result):
     ax = result.plot.next_dataset()
     seen = result.next_dataset
-    assert [bar.get_height() for bar in ax.patches] == [seen.left, seen.rope, seen.right]
+    assert [bar.get_height() for bar in ax.patches] == [seen.p_left, seen.p_rope, seen.p_right]
     assert [to_hex(bar.get_facecolor()).upper() for bar in ax.patches] == [COLOURS[region] for region in REGIONS]
     assert "bayes\nbetter" in texts(ax)
 
@@ -119,7 +119,7 @@ def test_the_simplex_shows_every_draw_where_its_three_probabilities_put_it(resul
     assert isinstance(ax.collections[0], PolyCollection)  # more than 2,000 draws
     seen = result.next_dataset
     shown = texts(ax)
-    for value in (seen.left, seen.rope, seen.right):
+    for value in (seen.p_left, seen.p_rope, seen.p_right):
         assert (f"{value:.3f}" if 0.001 <= value <= 0.999 else "0.00" if value < 0.5 else "0.999") in shown
 
 
@@ -148,7 +148,7 @@ def test_the_population_plot_shows_the_expected_probabilities_and_other_priors(r
     others = {"twin": result}
     ax = result.plot.population(others=others)
     seen = result.next_dataset
-    assert f"tree better: {seen.mean_right:.3f}" in texts(ax)
+    assert f"tree better: {seen.expected_right:.3f}" in texts(ax)
     assert "prior twin" in texts(ax)
     assert "estimates of the data sets" in texts(ax)
     lines = {line.get_label(): line for line in ax.lines}
@@ -164,7 +164,7 @@ def test_the_shrinkage_plot_draws_its_table(result):
     np.testing.assert_allclose(posterior[:, 0], table["posterior"])
     assert [tick.get_text() for tick in ax.get_yticklabels()] == table.index.tolist()
     given = result.differences
-    order = [given.datasets.index(name) for name in table.index]
+    order = [given.dataset_names.index(name) for name in table.index]
     half = stats.t.ppf(0.975, given.n - 1)[order] * given.standard_error[order]
     np.testing.assert_allclose(table["raw_upper"] - table["raw"], half, rtol=1e-12)
     np.testing.assert_allclose(table["posterior"], result.datasets().loc[table.index, "posterior_mean"])
@@ -274,14 +274,14 @@ def test_diagnostics_are_six_pictures_on_one_page(result, identical):
 def test_arviz_takes_the_posterior_as_it_is(result, function):
     import arviz_plots
 
-    tree = result.posterior if function != "plot_rank" else result.posterior.isel(draw=slice(0, 100))
+    tree = result.datatree if function != "plot_rank" else result.datatree.isel(draw=slice(0, 100))
     getattr(arviz_plots, function)(tree, var_names=["delta0", "sigma0", "nu"], backend="matplotlib")
 
 
 def test_arviz_takes_the_energy_as_it_is(result):
     import arviz_plots
 
-    arviz_plots.plot_energy(result.posterior, backend="matplotlib")
+    arviz_plots.plot_energy(result.datatree, backend="matplotlib")
 
 
 @pytest.mark.parametrize("name", ["next_dataset", "simplex", "population"])

@@ -293,7 +293,7 @@ def _values_of(x: Any, left: str | None, right: str | None, higher_is_better: bo
         differences = as_differences(x, 0.0, left=left, right=right, higher_is_better=higher_is_better).differences
         size = np.maximum(np.abs(differences.lowest_score), np.abs(differences.highest_score))
         names = (differences.left, differences.right)
-        return _Values(_by_run_and_fold(differences), size, False, names, differences.datasets, differences.notes)
+        return _Values(_by_run_and_fold(differences), size, False, names, differences.dataset_names, differences.notes)
     wanted = "x must hold numbers, in the shape (runs, folds) or (data sets, runs, folds)"
     try:
         array = np.asarray(x)
@@ -321,7 +321,7 @@ def _by_run_and_fold(differences: PairedDifferences) -> FloatArray:
     if frame is None:
         raise ArgumentError("These differences were read from a file, without the scores. Pass the table of scores.")
     labels = [role for role in ("run", "fold") if role in frame]
-    if not labels and len(frame) > len(differences.datasets):
+    if not labels and len(frame) > len(differences.dataset_names):
         raise ScoreTableError(
             "These differences do not say which run and fold they belong to. Pass a table with columns run and fold, or "
             "an array of shape (data sets, runs, folds)."
@@ -330,12 +330,12 @@ def _by_run_and_fold(differences: PairedDifferences) -> FloatArray:
     one = (np.zeros(len(frame), dtype=np.int64), [1])  # without the column there is one run, or one fold
     (run, runs), (fold, folds) = places.get("run", one), places.get("fold", one)
     sign = 1.0 if differences.higher_is_better else -1.0
-    values = np.full((len(differences.datasets), len(runs), len(folds)), np.nan)
+    values = np.full((len(differences.dataset_names), len(runs), len(folds)), np.nan)
     values[frame["dataset"].factorize()[0], run, fold] = sign * (frame["right"] - frame["left"]).to_numpy(float)
     gaps = np.argwhere(np.isnan(values))
     if len(gaps):
         listed = "; ".join(
-            f"dataset {shown(differences.datasets[i])!r}, run {runs[j]}, fold {folds[k]}"
+            f"dataset {shown(differences.dataset_names[i])!r}, run {runs[j]}, fold {folds[k]}"
             for i, j, k in gaps[:EXAMPLES_SHOWN]
         )
         raise ScoreTableError(

@@ -234,7 +234,7 @@ def correlated_t_test(
         note = Note(
             DegenerateScoresWarning,
             f"The differences never vary in {point.sum()} of {len(mean)} data sets (first: "
-            f"{shown(differences.datasets[int(np.argmax(point))])!r}); their posterior is a point mass.",
+            f"{shown(differences.dataset_names[int(np.argmax(point))])!r}); their posterior is a point mass.",
         )
         notes.append(note.text)
         note.warn(stacklevel=2)
@@ -248,7 +248,7 @@ def correlated_t_test(
         df=given.plain(df),
         interval=interval,
         algorithms=(differences.left, differences.right),
-        datasets=differences.datasets,
+        datasets=differences.dataset_names,
         notes=tuple(notes),
     )
 

@@ -186,7 +186,7 @@ def _five_by_two(x: Any, left: str | None, right: str | None, higher_is_better: 
         given = as_differences(x, 0.0, left=left, right=right, higher_is_better=higher_is_better).differences
         differences = _by_run_and_fold(given)
         size = np.maximum(np.abs(given.lowest_score), np.abs(given.highest_score))
-        algorithms, datasets, single = (given.left, given.right), given.datasets, False
+        algorithms, datasets, single = (given.left, given.right), given.dataset_names, False
         notes = tuple(note.text for note in given.notes)
     else:
         differences, single = _array(x)

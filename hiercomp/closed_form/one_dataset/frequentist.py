@@ -342,7 +342,7 @@ def _t_test(name: str, given: Given, alternative: str) -> FrequentistResult:
         p=given.plain(p),
         alternative=alternative,
         algorithms=(differences.left, differences.right),
-        datasets=differences.datasets,
+        datasets=differences.dataset_names,
         notes=_notes(differences, differences.sum_of_squares == 0),
     )
 
@@ -352,11 +352,11 @@ def _notes(differences: PairedDifferences, constant: NDArray[np.bool_]) -> tuple
     notes = tuple(note.text for note in differences.notes)
     if not constant.any():
         return notes
+    first = shown(differences.dataset_names[int(np.argmax(constant))])
     note = Note(
         DegenerateScoresWarning,
-        f"The differences never vary in {constant.sum()} of {len(constant)} data sets (first: "
-        f"{shown(differences.datasets[int(np.argmax(constant))])!r}): the statistic is infinite, or 0 where the mean is 0 "
-        "too.",
+        f"The differences never vary in {constant.sum()} of {len(constant)} data sets (first: {first!r}): the statistic is "
+        "infinite, or 0 where the mean is 0 too.",
     )
     note.warn(stacklevel=4)
     return (*notes, note.text)
@@ -378,7 +378,7 @@ def _scipy_test(
     differences, single = as_pairs(x, y, left=left, right=right, higher_is_better=higher_is_better)
     need_scores(differences, 2, name)
     pairs = scores_of(differences)
-    statistic, df, p = np.array([test(*pairs[dataset]) for dataset in differences.datasets]).T
+    statistic, df, p = np.array([test(*pairs[dataset]) for dataset in differences.dataset_names]).T
     constant = np.isnan(df) & needs_variation
     plain = Given(differences, single).plain
     return FrequentistResult(
@@ -388,7 +388,7 @@ def _scipy_test(
         p=plain(p),
         alternative=alternative,
         algorithms=(differences.left, differences.right),
-        datasets=differences.datasets,
+        datasets=differences.dataset_names,
         notes=_notes(differences, constant),
     )
 

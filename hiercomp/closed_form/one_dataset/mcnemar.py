@@ -88,7 +88,7 @@ def mcnemar(
     else:
         differences, single = as_pairs(_numbers(x), _numbers(y), left=left, right=right)
         tables = _counted_cases(differences)
-        algorithms, datasets = (differences.left, differences.right), differences.datasets
+        algorithms, datasets = (differences.left, differences.right), differences.dataset_names
         notes = tuple(note.text for note in differences.notes)
     statistic, p = np.zeros(len(tables)), np.ones(len(tables))
     for row, table in enumerate(tables):
@@ -158,6 +158,6 @@ def _counted_cases(differences: PairedDifferences) -> NDArray[np.int64]:
             )
     codes = pairs["dataset"].factorize()[0]
     failed = [sides[side] == 0 for side in ("left", "right")]  # of errors 1 means wrong: b and c change places, no more
-    tables = np.zeros((len(differences.datasets), 2, 2), dtype=np.int64)
+    tables = np.zeros((len(differences.dataset_names), 2, 2), dtype=np.int64)
     np.add.at(tables, (codes, failed[0].astype(int), failed[1].astype(int)), 1)
     return tables

@@ -25,7 +25,7 @@ from hiercomp.engines.quadrature.grid import (
     refined_moments,
 )
 from hiercomp.engines.quadrature.regions import RegionMasses, region_masses
-from hiercomp.engines.quadrature.support import Problem, Support
+from hiercomp.engines.quadrature.support import Integrand, Support
 from hiercomp.rope import Rope
 
 Known: TypeAlias = "tuple[Rope, RegionMasses, dict[str, float]]"  # the probabilities of a rope, and their errors
@@ -114,20 +114,20 @@ class QuadratureEngine:
 
     name = "quadrature"
 
-    def problem(self) -> str | None:
+    def why_unavailable(self) -> str | None:
         """Why it can't be used here: it always can."""
         return None
 
     def version(self) -> str:
-        """Name and version, for the summary."""
-        return f"quadrature (SciPy {installed_version('scipy')})"
+        """The library behind the engine and its version."""
+        return f"SciPy {installed_version('scipy')}"
 
-    def integrate(self, problem: Problem, rope: Rope) -> Integration:
+    def integrate(self, problem: Integrand, rope: Rope) -> Integration:
         """Find where the posterior lies, compute it on a grid, and refine the grid until its error is small.
 
         Parameters
         ----------
-        problem : Problem
+        problem : Integrand
         rope : Rope
             In the problem's unit; the error of its probabilities is what the grid is refined for.
         """
@@ -201,14 +201,14 @@ def widened(grid: PosteriorGrid) -> Support | None:
     return support.widened(np.where(short, WIDER, 0.0), limits) if short.any() else None
 
 
-def _stretched(problem: Problem) -> bool:
+def _stretched(problem: Integrand) -> bool:
     """Whether delta0 may have several peaks, or be cut off by its bound."""
     mean = problem.likelihood.mean
     reach = abs(float(np.median(mean))) + FAR * float(mean.std()) / np.sqrt(len(mean))
     return len(mean) <= FEW_DATASETS or problem.delta0_bound < reach
 
 
-def conditional_axis(problem: Problem, count: int) -> ChebyshevAxis:
+def conditional_axis(problem: Integrand, count: int) -> ChebyshevAxis:
     """Axis of delta0 about its conditional centre, for many data sets."""
     from scipy import stats
 
@@ -216,7 +216,7 @@ def conditional_axis(problem: Problem, count: int) -> ChebyshevAxis:
     return ChebyshevAxis(-reach, reach, count)
 
 
-def stretched_line(problem: Problem, sigma0: float, factor: float = 1.0) -> StretchedLine:
+def stretched_line(problem: Integrand, sigma0: float, factor: float = 1.0) -> StretchedLine:
     """Axis of delta0 that is dense about every data set, as far as the bound."""
     likelihood, bound = problem.likelihood, problem.delta0_bound
     widths = np.hypot(likelihood.width, sigma0)
@@ -230,7 +230,7 @@ def stretched_line(problem: Problem, sigma0: float, factor: float = 1.0) -> Stre
     )
 
 
-def posterior_support(problem: Problem) -> Support:
+def posterior_support(problem: Integrand) -> Support:
     """Find where the posterior of sigma0 and nu has mass worth mention.
 
     A coarse grid over everything that the priors allow is narrowed, round by round, for each nu to the values of sigma0 that
@@ -327,7 +327,7 @@ def _end_function(u: FloatArray, ends: FloatArray, degree: int, outwards: float,
     return padded
 
 
-def _log_cell_masses(problem: Problem, places: FloatArray, nu_places: FloatArray) -> FloatArray:
+def _log_cell_masses(problem: Integrand, places: FloatArray, nu_places: FloatArray) -> FloatArray:
     """Rough log posterior mass about pairs of places on the axes of sigma0, shape (sigma0, nu), and of nu."""
     likelihood, bound = problem.likelihood, problem.delta0_bound
     sigma0 = problem.sigma0(places)
@@ -352,7 +352,7 @@ def _log_cell_masses(problem: Problem, places: FloatArray, nu_places: FloatArray
 
 
 def _with_priors(
-    problem: Problem, log_density: FloatArray, sigma0: FloatArray, places: FloatArray, nu_places: FloatArray
+    problem: Integrand, log_density: FloatArray, sigma0: FloatArray, places: FloatArray, nu_places: FloatArray
 ) -> FloatArray:
     """Log masses of cells from log densities by sigma0 and nu."""
     log_mass = log_density + np.log(sigma0 + problem.sigma0_offset)

@@ -18,7 +18,7 @@ from hiercomp.engines.quadrature.axes import (
     gauss_legendre,
 )
 from hiercomp.engines.quadrature.likelihood import MeanLikelihood
-from hiercomp.engines.quadrature.support import Problem, Support
+from hiercomp.engines.quadrature.support import Integrand, Support
 
 FINE_NODES = (60, 36, 161)  # of sigma0, nu and delta0
 USUAL_LENGTH = 4.0  # of sigma0's axis; a longer one has more fine nodes
@@ -40,7 +40,7 @@ class PosteriorGrid:
 
     Attributes
     ----------
-    problem : Problem
+    problem : Integrand
     support : Support
     sigma0_axis : ChebyshevAxis or SplineAxis
     nu_axis : ChebyshevAxis
@@ -52,7 +52,7 @@ class PosteriorGrid:
         By which the usual numbers of fine nodes of sigma0, nu and delta0 are multiplied.
     """
 
-    problem: Problem
+    problem: Integrand
     support: Support
     sigma0_axis: ChebyshevAxis | SplineAxis
     nu_axis: ChebyshevAxis
@@ -65,7 +65,7 @@ class PosteriorGrid:
     @classmethod
     def computed(
         cls,
-        problem: Problem,
+        problem: Integrand,
         support: Support,
         sigma0_count: int,
         nu_count: int,

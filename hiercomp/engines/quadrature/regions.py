@@ -34,10 +34,11 @@ class RegionMasses:
 
     def distance(self, other: RegionMasses) -> dict[str, float]:
         """Absolute differences, by the names of `NextDataset`."""
-        most = dict(zip(REGIONS, np.abs(self.most_probable - other.most_probable), strict=True))
-        means = [f"mean_{region}" for region in REGIONS]
+        names = [f"p_{region}" for region in REGIONS]
+        most = dict(zip(names, np.abs(self.most_probable - other.most_probable), strict=True))
+        means = [f"expected_{region}" for region in REGIONS]
         expected = dict(zip(means, np.abs(self.expected - other.expected), strict=True))
-        found = most | expected | {"positive": abs(self.positive - other.positive)}
+        found = most | expected | {"p_positive": abs(self.positive - other.positive)}
         return {name: float(value) for name, value in found.items()}
 
 

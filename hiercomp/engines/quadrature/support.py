@@ -16,7 +16,7 @@ SMALLEST_NU = 0.01  # where nu_lower is 0
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class Integrand:
     """What is integrated, in any one unit.
 
     Attributes
@@ -50,7 +50,7 @@ class Problem:
         share = 0.1 if self.priors.nu_lower > 0 or self.nu_prior is None else 0.002
         return float(share * np.mean(scale**-2) ** -0.5 * len(scale) ** -0.25)
 
-    def thinned(self, every: int) -> Problem:
+    def thinned(self, every: int) -> Integrand:
         """With one of ``every`` so many data sets, the same axes and priors."""
         fewer = self.likelihood.thinned(every)
         return replace(self, likelihood=fewer, offset=self.sigma0_offset)

@@ -1,4 +1,7 @@
+  vector[q] delta; // mean difference of each data set
   vector[q - q_centred] scale; // sd of delta_i given sigma_i and sigma0, (M10)
+  delta[centred_index] = delta_centred;
+  // Still without the deviation: mean and sd of delta_i given sigma_i and sigma0
   {
     vector[q - q_centred] squared_error = square(sigma[noncentred_index])
                                           ./ information[noncentred_index];

@@ -1,3 +1,5 @@
+  vector[q] within = sum_of_squares ./ (1 - rho); // (M8), first term
+  vector[q] information = n ./ (1 + (n - 1) .* rho); // second
   int q_centred = sum(centred);
   array[q_centred] int centred_index;
   array[q - q_centred] int noncentred_index;

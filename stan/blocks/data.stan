@@ -4,3 +4,8 @@
   vector[q] mean_difference; // xbar_i, right minus left
   vector<lower=0>[q] sum_of_squares; // sum_j (x_ij - xbar_i)^2
   vector<lower=0, upper=1>[q] rho; // correlation between two differences
+  array[q] int<lower=0, upper=1> centred; // 1: delta_i itself is sampled
+  // Bounds of the uniform priors, in the unit of the differences
+  real<lower=0> delta0_bound; // b of (M4)
+  real<lower=0> sigma_upper; // 1000 s of (M3)
+  real<lower=0> sigma0_upper; // 1000 s0 of (M5)
