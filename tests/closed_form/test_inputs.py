@@ -327,7 +327,7 @@ def test_nothing_that_is_given_is_changed():
 
 def test_a_score_matrix_holds_the_means_with_higher_better():
     matrix = read_score_matrix(table(), missing="error", higher_is_better=False, fewest=2)
-    assert (matrix.datasets, matrix.algorithms) == (("d0", "d1", "d2"), ("bayes", "tree"))
+    assert (matrix.dataset_names, matrix.algorithms) == (("d0", "d1", "d2"), ("bayes", "tree"))
     np.testing.assert_allclose(matrix.values, np.column_stack([[-0.5] * 3, -0.5 - ROWS.mean(axis=1)]), rtol=1e-13)
     assert (matrix.ranks[:, 0] == np.where(ROWS.mean(axis=1) > 0, 1, 2)).all()
     assert not matrix.tied
