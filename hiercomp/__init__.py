@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     )
     from hiercomp.closed_form.one_dataset.mcnemar import mcnemar
     from hiercomp.closed_form.one_dataset.replicability import Replicability, replicability
-    from hiercomp.closed_form.side_by_side import BaselineTable
+    from hiercomp.closed_form.side_by_side import ClosedFormTests
     from hiercomp.comparison import HierarchicalComparison
     from hiercomp.crossval.run import cross_validate_all
     from hiercomp.files.check import TableCheck, check_scores
@@ -88,7 +88,7 @@ __version__ = "0.1.0"
 
 # Name to the module that defines it
 _LAZY = {
-    "BaselineTable": "closed_form.side_by_side",
+    "ClosedFormTests": "closed_form.side_by_side",
     "BayesianSignResult": "closed_form.across_datasets.bayesian_sign",
     "CalibratedResult": "closed_form.one_dataset.calibrated",
     "Calibration": "closed_form.one_dataset.calibration",
@@ -157,10 +157,10 @@ _SUBPACKAGES = ("plots",)
 
 __all__ = [
     "ArgumentError",
-    "BaselineTable",
     "BayesianSignResult",
     "CalibratedResult",
     "Calibration",
+    "ClosedFormTests",
     "ComparisonResult",
     "ConvergenceWarning",
     "CorrelatedTResult",

@@ -15,7 +15,6 @@ import typer
 
 from hiercomp.cli.shared import one_line
 from hiercomp.errors import ArgumentError, HiercompWarning
-from hiercomp.outputs import output_path, written_whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -209,6 +208,8 @@ class OutputOptions:
         **others : path or None
             Files of the command's other options, by the options' names.
         """
+        from hiercomp.outputs import output_path
+
         seen: dict[Path, str] = {}
         for name, path in {"json": self.json_file, **others}.items():
             if path is None or (str(path) == "-" and name == "json"):
@@ -223,6 +224,8 @@ class OutputOptions:
 
     def write_json(self, content: dict[str, Any]) -> None:
         """Write a dictionary to the file that ``--json`` names, if any; - is standard output."""
+        from hiercomp.outputs import written_whole
+
         if self.json_file is None:
             return
         text = json.dumps(content, indent=2, allow_nan=False, ensure_ascii=False) + "\n"

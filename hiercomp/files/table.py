@@ -34,8 +34,7 @@ from hiercomp.files.content import (
     too_large,
     utf8_parts,
 )
-from hiercomp.scores.cell_values import MISSING_TEXT
-from hiercomp.scores.table import is_name_column, is_number_column
+from hiercomp.scores.table import MISSING_TEXT, is_name_column, is_number_column
 from hiercomp.wording import EXAMPLES_SHOWN, counted, shown
 
 if TYPE_CHECKING:
