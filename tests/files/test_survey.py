@@ -8,7 +8,7 @@ import pytest
 
 from hiercomp.files.check import TableCheck, check_scores
 from hiercomp.files.survey import MOST_ERRORS
-from tests.cli.test_compare import hiercomp
+from tests.command_line import run as hiercomp
 
 SAMPLES = Path(__file__).parents[1] / "data/importers"
 PARTNERS = "Add them, or pass missing='drop'"  # what the rows left out would have been paired with
