@@ -35,11 +35,7 @@ if TYPE_CHECKING:
         bayesian_sign_test,
         bayesian_signed_rank_test,
     )
-    from hiercomp.closed_form.across_datasets.poisson_binomial import (
-        PoissonBinomialResult,
-        TrinomialResult,
-        poisson_binomial_test,
-    )
+    from hiercomp.closed_form.across_datasets.poisson_binomial import PoissonBinomialResult, poisson_binomial_test
     from hiercomp.closed_form.across_datasets.signed_rank import SignedRankResult, sign_test, signed_rank_test
     from hiercomp.closed_form.many_algorithms.friedman import FriedmanResult, PostHocResult, friedman_test, nemenyi_test
     from hiercomp.closed_form.many_algorithms.posthoc import posthoc_test
@@ -116,7 +112,6 @@ _LAZY = {
     "Summary": "summary.comparison",
     "TableCheck": "files.check",
     "TableProblem": "scores.problems",
-    "TrinomialResult": "closed_form.across_datasets.poisson_binomial",
     "bayesian_sign_test": "closed_form.across_datasets.bayesian_sign",
     "bayesian_signed_rank_test": "closed_form.across_datasets.bayesian_sign",
     "calibrate": "closed_form.one_dataset.calibration",
@@ -198,7 +193,6 @@ __all__ = [
     "Summary",
     "TableCheck",
     "TableProblem",
-    "TrinomialResult",
     "__version__",
     "bayesian_sign_test",
     "bayesian_signed_rank_test",
