@@ -186,7 +186,7 @@ class ScoreMatrix:
     """Mean scores of shape (data sets, algorithms), higher is better."""
 
     values: FloatArray
-    datasets: tuple[str, ...]
+    dataset_names: tuple[str, ...]
     algorithms: tuple[str, ...]
     notes: tuple[str, ...] = ()
 
@@ -220,7 +220,7 @@ def read_score_matrix(scores: Any, *, missing: str, higher_is_better: bool, fewe
     datasets, algorithms = (tuple(str(name) for name in axis) for axis in (means.index, means.columns))
     matrix, notes = ScoreMatrix(means.to_numpy(float), datasets, algorithms), [*notes, *dropped]
     if matrix.tied:
-        notes.append(Note(DegenerateScoresWarning, "All algorithms tie on every data set: every p is 1."))
+        notes.append(Note(DegenerateScoresWarning, "All algorithms tie on every data set: every p-value is 1."))
     warn_caller(notes)
     return replace(matrix, notes=tuple(note.text for note in notes))
 

@@ -61,7 +61,7 @@ class ReportContents:
         Every warning.
     figures : mapping from key to (number, Figure)
     tables : mapping from key to (number, Table)
-    baseline_notes : tuple of str
+    closed_form_notes : tuple of str
         Tests that could not be done, and why.
     sensitivity, influence : str
         Their conclusions; empty where they were not asked for.
@@ -82,7 +82,7 @@ class ReportContents:
     notes: tuple[str, ...]
     figures: dict[str, tuple[int, Figure]]
     tables: dict[str, tuple[int, Table]]
-    baseline_notes: tuple[str, ...]
+    closed_form_notes: tuple[str, ...]
     sensitivity: str
     influence: str
     data: tuple[Fact, ...]
@@ -124,7 +124,7 @@ def report_contents(
     summary = result.summary(alpha)
     failed, exact = result.status == "failed", result.diagnostics.exact
     standing = "failed" if summary.decision is None else summary.decision.region
-    baselines = result.closed_form_tests()
+    closed_form = result.closed_form_tests()
     meanings = INTEGRATION if result.diagnostics.integrated else MEANINGS
     direction = "higher" if result.differences.higher_is_better else "lower"
     positive = ""
@@ -139,7 +139,7 @@ def report_contents(
             tables.datasets_table(result),
             None if exact else tables.diagnostics_table(result.diagnostics),
             None if result.diagnostics.integrated else tables.attempts_table(result),
-            tables.baselines_table(baselines, exact),
+            tables.closed_form_table(closed_form, exact),
             None if sensitivity is None else tables.sensitivity_table(sensitivity),
             None if influence is None else tables.influence_table(influence),
         )
@@ -162,13 +162,13 @@ def report_contents(
         notes=tuple(map(shown, summary.notes)),
         figures={figure.key: (place, figure) for place, figure in enumerate(figures, start=1)},
         tables=shown_tables,
-        baseline_notes=tuple(map(shown, baselines.notes)),
+        closed_form_notes=tuple(map(shown, closed_form.notes)),
         sensitivity="" if sensitivity is None else sensitivity.conclusion,
         influence="" if influence is None else influence.conclusion,
         data=data_facts(result, source),
         settings=setting_facts(result, alpha),
         software=software_facts(),
-        methods=methods(result, baselines, sensitivity=sensitivity, influence=influence, alpha=alpha),
+        methods=methods(result, closed_form, sensitivity=sensitivity, influence=influence, alpha=alpha),
     )
 
 

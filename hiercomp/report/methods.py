@@ -17,7 +17,7 @@ from hiercomp.rope import REGIONS
 from hiercomp.wording import counted, error_text, probability_text, shown
 
 if TYPE_CHECKING:
-    from hiercomp.closed_form.side_by_side import BaselineTable
+    from hiercomp.closed_form.side_by_side import ClosedFormTests
     from hiercomp.posterior.influence import Influence
     from hiercomp.posterior.result import ComparisonResult
     from hiercomp.posterior.sensitivity import Sensitivity
@@ -46,7 +46,7 @@ class Methods:
 
 def methods(
     result: ComparisonResult,
-    baselines: BaselineTable,
+    closed_form: ClosedFormTests,
     *,
     sensitivity: Sensitivity | None = None,
     influence: Influence | None = None,
@@ -57,13 +57,19 @@ def methods(
     Parameters
     ----------
     result : ComparisonResult
-    baselines : BaselineTable
+    closed_form : ClosedFormTests
     sensitivity : Sensitivity, optional
     influence : Influence, optional
     alpha : float
         Level of the verdict.
     """
-    sentences = [*_data(result), *_model(result), *_computation(result), *_findings(result, alpha), *_beside(baselines)]
+    sentences = [
+        *_data(result),
+        *_model(result),
+        *_computation(result),
+        *_findings(result, alpha),
+        *_beside(closed_form),
+    ]
     if sensitivity is not None:
         text = "As a check of sensitivity the model was fitted under other priors, correlations and bounds."
         sentences.append(say(f"{text} {sensitivity.conclusion}"))
@@ -231,11 +237,11 @@ def _findings(result: ComparisonResult, alpha: float) -> list[Sentence]:
     return sentences
 
 
-def _beside(baselines: BaselineTable) -> list[Sentence]:
+def _beside(closed_form: ClosedFormTests) -> list[Sentence]:
     test = references.CORRELATED
     return [
         say(f"In the Bayesian correlated t-test of each data set on its own ({test.short}), {row.says}", test)
-        for row in baselines.rows
+        for row in closed_form.rows
         if row.test == "correlated t, each data set"
     ]
 

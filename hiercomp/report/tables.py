@@ -11,7 +11,7 @@ from hiercomp.rope import REGIONS
 from hiercomp.wording import error_text, probability_text, shown
 
 if TYPE_CHECKING:
-    from hiercomp.closed_form.side_by_side import BaselineTable
+    from hiercomp.closed_form.side_by_side import ClosedFormTests
     from hiercomp.posterior.diagnostics import Diagnostics
     from hiercomp.posterior.influence import Influence
     from hiercomp.posterior.result import ComparisonResult
@@ -284,15 +284,15 @@ def attempts_table(result: ComparisonResult) -> Table | None:
     )
 
 
-def baselines_table(table: BaselineTable, exact: bool) -> Table:
+def closed_form_table(table: ClosedFormTests, exact: bool) -> Table:
     """The answers of the other tests; ``exact`` says that nothing was sampled, since the scores are identical."""
     left, right = map(shown, table.algorithms)
     rows = []
     for row in table.rows:
-        values = [probability(value, exact) for value in (row.left, row.rope, row.right, row.p)]
+        values = [probability(value, exact) for value in (row.p_left, row.p_rope, row.p_right, row.pvalue)]
         rows.append(Row((words(row.test), *values, words(row.says), words(row.does_not_say))))
     return Table(
-        "baselines",
+        "closed-form-tests",
         "The same scores under other tests.",
         (
             "Test",

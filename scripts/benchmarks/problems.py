@@ -9,7 +9,7 @@ import pandas as pd
 
 import hiercomp as hc
 from benchmarks.measure import Context
-from hiercomp.files.reading.score_files import read_score_file
+from hiercomp.files.table import read_score_file
 from hiercomp.planning.assumption import Assumption, simulated_collections
 from hiercomp.scores.pairing import pair_scores
 from hiercomp.scores.table import tidy_scores

@@ -261,10 +261,10 @@ def test_ctrl_c_stops_a_long_fit_and_leaves_nothing_behind(tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["keel.csv", "temporary"]
 
 
-def test_baselines_follow_the_summary_and_are_in_the_json(folder, result):
-    done = hiercomp(folder, "compare", "scores.csv", *ENGINE, "--baselines", "--json", "out.json")
+def test_closed_form_tests_follow_the_summary_and_are_in_the_json(folder, result):
+    done = hiercomp(folder, "compare", "scores.csv", *ENGINE, "--closed-form-tests", "--json", "out.json")
     assert done.returncode == 0, done
     assert done.stdout == f"{result.summary()}\n\n{result.closed_form_tests()}\n"
     content = json.loads((folder / "out.json").read_text(encoding="utf-8"))
-    assert content["baselines"] == result.closed_form_tests().to_dict()
+    assert content["closed_form_tests"] == result.closed_form_tests().to_dict()
     assert "What each says:" in done.stdout

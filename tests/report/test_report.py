@@ -143,9 +143,13 @@ def test_the_diagnostics_are_those_of_the_result_and_each_says_what_it_means(pag
 
 
 def test_the_other_tests_are_those_of_the_result(page, result):
-    texts, numbers, frame = page.table("baselines"), page.numbers("baselines"), result.closed_form_tests().to_frame()
+    texts, numbers, frame = (
+        page.table("closed-form-tests"),
+        page.numbers("closed-form-tests"),
+        result.closed_form_tests().to_frame(),
+    )
     assert texts["Test"].tolist() == list(frame.index)
-    pairs = {"P(bayes better)": "left", "P(equivalent)": "rope", "P(tree better)": "right", "p": "p"}
+    pairs = {"P(bayes better)": "p_left", "P(equivalent)": "p_rope", "P(tree better)": "p_right", "p": "pvalue"}
     for shown_name, name in pairs.items():
         np.testing.assert_array_equal(numbers[shown_name], frame[name])
     assert texts["What it says"].tolist() == frame["says"].tolist()
@@ -486,7 +490,7 @@ def test_a_failed_computation_gives_a_page_without_a_verdict_that_says_why(faile
     tables = {
         element.attributes["id"] for element in shown.elements if element.attributes.get("id", "").startswith("table-")
     }
-    assert tables == {"table-datasets", "table-diagnostics", "table-attempts", "table-baselines"}
+    assert tables == {"table-datasets", "table-diagnostics", "table-attempts", "table-closed-form-tests"}
     assert shown.columns("datasets") == ["Data set", "Mean", "SD", "Scores", "rho"]
     assert "fails" in shown.table("diagnostics")["Result"].tolist()
     for failure in failed.diagnostics.failures:
