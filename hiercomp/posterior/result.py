@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-    from hiercomp.closed_form.side_by_side import BaselineTable
+    from hiercomp.closed_form.side_by_side import ClosedFormTests
     from hiercomp.planning.result import PlanResult
     from hiercomp.plots import ComparisonPlots
     from hiercomp.posterior.influence import Influence
@@ -293,18 +293,18 @@ class ComparisonResult:
         generator = np.random.default_rng(seed)
         return replicated_means(self.draws("delta"), self.draws("sigma"), self.differences, generator)
 
-    def closed_form_tests(self, seed: int = 0) -> BaselineTable:
+    def closed_form_tests(self, seed: int = 0) -> ClosedFormTests:
         """Every applicable closed-form or classical test beside this result, and what each does and does not say.
 
         Tests that need the single scores are left out, with a note, where the result was read from a file.
         """
-        from hiercomp.closed_form.side_by_side import baseline_table
+        from hiercomp.closed_form.side_by_side import closed_form_tests
 
         model = None
         if self.status != "failed":
             seen = self.next_dataset
             model = (seen.p_left, seen.p_rope, seen.p_right)
-        return baseline_table(self.differences, self.rope, model, seed=seed)
+        return closed_form_tests(self.differences, self.rope, model, seed=seed)
 
     def sensitivity(self, *, alpha: float = 0.05, n_jobs: int = 2, **fit_options: Any) -> Sensitivity:
         """Verdicts of refits under other priors, correlations and bounds.

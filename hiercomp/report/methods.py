@@ -20,7 +20,7 @@ from hiercomp.wording import counted, error_text, outcomes, probability_text, sh
 if TYPE_CHECKING:
     import pandas as pd
 
-    from hiercomp.closed_form.side_by_side import BaselineTable
+    from hiercomp.closed_form.side_by_side import ClosedFormTests
     from hiercomp.pairs.result import PairwiseResult
     from hiercomp.posterior.influence import Influence
     from hiercomp.posterior.sensitivity import Sensitivity
@@ -49,7 +49,7 @@ class Methods:
 
 def methods(
     result: ComparisonResult,
-    tests: BaselineTable,
+    tests: ClosedFormTests,
     *,
     sensitivity: Sensitivity | None = None,
     influence: Influence | None = None,
@@ -60,7 +60,7 @@ def methods(
     Parameters
     ----------
     result : ComparisonResult
-    tests : BaselineTable
+    tests : ClosedFormTests
     sensitivity : Sensitivity, optional
     influence : Influence, optional
     alpha : float
@@ -259,7 +259,7 @@ def _findings(result: ComparisonResult, alpha: float) -> list[Sentence]:
     return sentences
 
 
-def _beside(tests: BaselineTable) -> list[Sentence]:
+def _beside(tests: ClosedFormTests) -> list[Sentence]:
     test = references()["corani2015"]
     return [
         say(f"In the Bayesian correlated t-test of each data set on its own ({test.short}), {row.says}", test)

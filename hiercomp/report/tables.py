@@ -14,7 +14,7 @@ from hiercomp.wording import error_text, outcomes, probability_text, shown
 if TYPE_CHECKING:
     import pandas as pd
 
-    from hiercomp.closed_form.side_by_side import BaselineTable
+    from hiercomp.closed_form.side_by_side import ClosedFormTests
     from hiercomp.pairs.result import PairwiseResult
     from hiercomp.posterior.diagnostics import Diagnostics
     from hiercomp.posterior.influence import Influence
@@ -228,15 +228,15 @@ def attempts_table(result: ComparisonResult) -> Table | None:
     )
 
 
-def closed_form_table(tests: BaselineTable, exact: bool) -> Table:
+def closed_form_table(tests: ClosedFormTests, exact: bool) -> Table:
     """The answers of the other tests; ``exact`` says that nothing was sampled, since the scores are identical."""
     rows = []
     for row in tests.rows:
-        values = (probability(value, exact) for value in (row.left, row.rope, row.right, row.p))
+        values = (probability(value, exact) for value in (row.p_left, row.p_rope, row.p_right, row.pvalue))
         rows.append((row.test, *values, row.says, row.does_not_say))
     says = ("What it says", "What it does not say")
     return Table(
-        "tests",
+        "closed-form-tests",
         "The same scores under other tests.",
         ("Test", *probability_columns(tests.algorithms), "p-value", *says),
         tuple(rows),

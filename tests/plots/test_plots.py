@@ -113,8 +113,8 @@ def test_the_simplex_shows_every_draw_where_its_three_probabilities_put_it(resul
     sign = hc.bayesian_sign_test([0.1, 0.2, -0.1], draws=500)
     points = few.collections[0].get_offsets()
     # Barycentric: left at (0, 0), right at (1, 0), the rope above their middle at the height of the triangle
-    np.testing.assert_allclose(points[:, 0], sign.draws[:, 2] + sign.draws[:, 1] / 2, atol=1e-12)
-    np.testing.assert_allclose(points[:, 1], sign.draws[:, 1] * np.sqrt(3) / 2, atol=1e-12)
+    np.testing.assert_allclose(points[:, 0], sign.region_draws[:, 2] + sign.region_draws[:, 1] / 2, atol=1e-12)
+    np.testing.assert_allclose(points[:, 1], sign.region_draws[:, 1] * np.sqrt(3) / 2, atol=1e-12)
     ax = result.plot.simplex()
     assert isinstance(ax.collections[0], PolyCollection)  # more than 2,000 draws
     seen = result.next_dataset
@@ -208,7 +208,7 @@ def test_the_predictive_check_counts_the_data_sets_within_their_intervals(result
 
 def test_the_student_posterior_of_a_data_set(tests_of):
     result = tests_of["student"]
-    name = result.datasets[2]
+    name = result.dataset_names[2]
     ax = plots.plot_student(result, name)
     row = result.to_frame().loc[name]
     x, y = ax.lines[0].get_data()
@@ -222,7 +222,7 @@ def test_the_student_posterior_of_a_data_set(tests_of):
 
 def test_a_point_mass_is_a_line():
     with pytest.warns(hc.DegenerateScoresWarning):
-        result = hc.correlated_t_test([0.05] * 5, 0.1, 0.01)
+        result = hc.correlated_t_test([0.05] * 5, rho=0.1, rope=0.01)
     ax = plots.plot_student(result)
     assert ax.lines[0].get_xdata()[0] == pytest.approx(0.05)
 
@@ -250,11 +250,8 @@ def test_the_critical_difference_diagram():
     assert len(bars) == len(joined) > 0
 
 
-def test_every_result_draws_itself(tests_of, result):
-    assert tests_of["student"].plot("d1").lines
-    assert len(tests_of["poisson_binomial"].plot().patches) == 9  # 0 to 8 of 8 data sets
-    assert tests_of["sign"].plot(s=1).collections[0].get_sizes() == [1]
-    assert hc.nemenyi_test(np.random.default_rng(1).normal(size=(9, 3))).plot().lines
+def test_style_by_arguments(tests_of, result):
+    assert plots.plot_sign_simplex(tests_of["sign"], s=1).collections[0].get_sizes() == [1]
     assert result.plot.next_dataset(color="k").patches[0].get_facecolor() == (0, 0, 0, 1)
     assert result.plot().patches
 
@@ -370,8 +367,13 @@ def test_picture_of_the_posterior(drawn):
 @pytest.mark.mpl_image_compare(**PICTURE)
 @pytest.mark.parametrize("name", ["student", "poisson_binomial", "sign"])
 def test_picture_of_a_test(tests_of, name):
+    draw = {
+        "student": plots.plot_student,
+        "poisson_binomial": plots.plot_poisson_binomial,
+        "sign": plots.plot_sign_simplex,
+    }
     which = ("d2",) if name == "student" else ()
-    return tests_of[name].plot(*which, ax=fixed_axes()).figure
+    return draw[name](tests_of[name], *which, ax=fixed_axes()).figure
 
 
 def test_the_tolerance_of_the_pictures_catches_a_moved_rope(drawn, tmp_path):

@@ -24,6 +24,7 @@ from hiercomp.report.references import references
 from hiercomp.report.tables import column
 from hiercomp.scores.differences import PairedDifferences
 from hiercomp.wording import probability_text
+from tests.command_line import run
 from tests.conftest import simulated_scores
 from tests.report.report_pages import (
     ATTACKS,
@@ -139,9 +140,9 @@ def test_the_diagnostics_are_those_of_the_result_and_each_says_what_it_means(pag
 
 
 def test_the_other_tests_are_those_of_the_result(page, result):
-    texts, frame = page.table("tests"), result.closed_form_tests().to_frame()
+    texts, frame = page.table("closed-form-tests"), result.closed_form_tests().to_frame()
     assert texts["Test"].tolist() == list(frame.index)
-    pairs = {"P(bayes better)": "left", "P(equivalent)": "rope", "P(tree better)": "right", "p-value": "p"}
+    pairs = {"P(bayes better)": "p_left", "P(equivalent)": "p_rope", "P(tree better)": "p_right", "p-value": "pvalue"}
     for shown_name, name in pairs.items():
         assert_texts_round_the_numbers(texts[shown_name], frame[name])
     assert texts["What it says"].tolist() == frame["says"].tolist()
@@ -517,7 +518,7 @@ def test_a_failed_computation_gives_a_page_without_a_verdict_that_says_why(faile
     tables = {
         element.attributes["id"] for element in shown.elements if element.attributes.get("id", "").startswith("table-")
     }
-    assert tables == {"table-datasets", "table-diagnostics", "table-attempts", "table-tests"}
+    assert tables == {"table-datasets", "table-diagnostics", "table-attempts", "table-closed-form-tests"}
     assert shown.columns("datasets") == ["Data set", "Mean", "SD", "Scores", "rho"]
     assert "fails" in shown.table("diagnostics")["Result"].tolist()
     for failure in failed.diagnostics.failures:
@@ -575,8 +576,7 @@ def test_a_column_has_the_same_decimals_and_four_digits_in_its_largest_number():
 
 
 def hiercomp(folder, *arguments):
-    command = [sys.executable, "-m", "hiercomp.cli", "compare", "scores.csv", "--engine", "embedded", *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+    return run(folder, "compare", "scores.csv", "--engine", "embedded", *arguments)
 
 
 def test_the_command_writes_the_report_that_python_writes(scores, result, tmp_path):
