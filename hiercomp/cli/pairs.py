@@ -59,9 +59,9 @@ def pairs(
     largest_bytes: LargestBytesOption = None,
     prior: PriorOption = "default",
     alpha: AlphaOption = 0.05,
-    engine: EngineOption = "auto",
+    engine: EngineOption = "quadrature",
     seed: SeedOption = 0,
-    jobs: Annotated[int | None, typer.Option(help="Processes at once; by default every core.")] = None,
+    jobs: Annotated[int, typer.Option(help="Processes at once; -1 for every core.")] = -1,
     dask: Annotated[str | None, typer.Option(help="Address of a Dask scheduler to run on.")] = None,
     checkpoint: Annotated[
         Path | None, typer.Option(help="Keep finished pairs in this file, and go on from it where it exists.")
@@ -119,9 +119,9 @@ def pairs(
         )
     summary = result.summary(alpha)
     if report is not None:
-        from hiercomp.report import write_pairwise_report
+        from hiercomp.report import write_tournament_report
 
-        write_pairwise_report(result, report, source=source, alpha=alpha, overwrite=force)
+        write_tournament_report(result, report, source=source, alpha=alpha, overwrite=force)
     if json_file is not None:
         write_json(summary.to_dict(), json_file)
     if str(json_file) != "-":

@@ -75,7 +75,7 @@ def plan(
     alpha: AlphaOption = 0.05,
     simulations: Annotated[int, typer.Option(help="Simulated collections of each size.")] = 200,
     engine: EngineOption = "quadrature",
-    jobs: Annotated[int | None, typer.Option(help="Fits at once; by default one for each core.")] = None,
+    jobs: Annotated[int, typer.Option(help="Fits at once; -1 for one on each core.")] = -1,
     seed: SeedOption = 0,
     json_file: Annotated[Path | None, typer.Option("--json", help="Also write the table as JSON; - prints it.")] = None,
     force: ForceOption = False,
@@ -93,7 +93,7 @@ def plan(
     priors = priors if largest_difference is None else replace(priors, delta0_bound=largest_difference)
     assumed = {"--delta0": delta0, "--sigma0": sigma0, "--sd": sd}
     common: dict[str, Any] = {
-        "datasets": _whole_numbers("--datasets", datasets),
+        "n_datasets": _whole_numbers("--datasets", datasets),
         "rho": rho,
         "rope": parsed_rope(rope),
         "alpha": alpha,
@@ -195,7 +195,7 @@ def _plain(found: PlanResult) -> dict[str, Any]:
         "title": found.title,
         "conclusion": found.conclusion,
         "algorithms": list(found.algorithms),
-        "rope": [found.interval.lower, found.interval.upper],
+        "rope": [found.rope.lower, found.rope.upper],
         "alpha": found.alpha,
         "simulations": found.simulations,
         "assumption": found.assumption,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hiercomp.model.priors import Priors
     from hiercomp.report import Source
     from hiercomp.summary.comparison import Summary
-    from hiercomp.summary.tournament import PairwiseSummary
+    from hiercomp.summary.tournament import TournamentSummary
 
 EXIT_ERROR, EXIT_FAILED, EXIT_INTERRUPTED = 2, 3, 130
 
@@ -64,7 +64,7 @@ def one_line(message: str) -> str:
     return " ".join(message.split())
 
 
-def print_summary(summary: Summary | PairwiseSummary) -> None:
+def print_summary(summary: Summary | TournamentSummary) -> None:
     """In colour on a terminal, plain elsewhere."""
     if sys.stdout.isatty():
         from rich.console import Console

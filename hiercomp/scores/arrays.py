@@ -140,7 +140,7 @@ class ScoreArrays:
         sign = 1 if self.higher_is_better else -1
         return Standings(
             algorithms=self.algorithms,
-            datasets=datasets,
+            dataset_names=datasets,
             means=sign * np.array([row.mean(axis=0) for row in rows]).reshape(-1, len(self.algorithms)),
             residuals=tuple(residual_factor(sign * row) for row in rows),
             n=n[kept],
