@@ -56,10 +56,18 @@ if TYPE_CHECKING:
     )
     from hiercomp.closed_form.one_dataset.mcnemar import mcnemar
     from hiercomp.closed_form.one_dataset.replicability import Replicability, replicability
-    from hiercomp.closed_form.side_by_side import BaselineTable
+    from hiercomp.closed_form.side_by_side import ClosedFormTests
     from hiercomp.comparison import HierarchicalComparison
     from hiercomp.crossval.run import cross_validate_all
     from hiercomp.files.check import TableCheck, check_scores
+    from hiercomp.files.formats.arrays import from_score_arrays
+    from hiercomp.files.formats.lm_eval import read_lm_eval
+    from hiercomp.files.formats.mlflow import read_mlflow
+    from hiercomp.files.formats.mlr3 import read_mlr3
+    from hiercomp.files.formats.sklearn_results import from_cross_validate, from_grid_search
+    from hiercomp.files.formats.tidymodels import read_tidymodels
+    from hiercomp.files.formats.weka import read_weka
+    from hiercomp.files.formats.wide import from_wide
     from hiercomp.files.read import read_scores
     from hiercomp.files.write import write_scores
     from hiercomp.model.priors import Priors
@@ -80,7 +88,7 @@ __version__ = "0.1.0"
 
 # Name to the module that defines it
 _LAZY = {
-    "BaselineTable": "closed_form.side_by_side",
+    "ClosedFormTests": "closed_form.side_by_side",
     "BayesianSignResult": "closed_form.across_datasets.bayesian_sign",
     "CalibratedResult": "closed_form.one_dataset.calibrated",
     "Calibration": "closed_form.one_dataset.calibration",
@@ -120,6 +128,10 @@ _LAZY = {
     "five_by_two_cv_f": "closed_form.one_dataset.five_by_two",
     "five_by_two_cv_t": "closed_form.one_dataset.five_by_two",
     "friedman_test": "closed_form.many_algorithms.friedman",
+    "from_cross_validate": "files.formats.sklearn_results",
+    "from_grid_search": "files.formats.sklearn_results",
+    "from_score_arrays": "files.formats.arrays",
+    "from_wide": "files.formats.wide",
     "load_result": "posterior.saved",
     "load_scores": "scores.bundled",
     "mann_whitney": "closed_form.one_dataset.frequentist",
@@ -128,7 +140,12 @@ _LAZY = {
     "paired_t_test": "closed_form.one_dataset.frequentist",
     "poisson_binomial_test": "closed_form.across_datasets.poisson_binomial",
     "posthoc_test": "closed_form.many_algorithms.posthoc",
+    "read_lm_eval": "files.formats.lm_eval",
+    "read_mlflow": "files.formats.mlflow",
+    "read_mlr3": "files.formats.mlr3",
     "read_scores": "files.read",
+    "read_tidymodels": "files.formats.tidymodels",
+    "read_weka": "files.formats.weka",
     "replicability": "closed_form.one_dataset.replicability",
     "sign_test": "closed_form.across_datasets.signed_rank",
     "signed_rank_test": "closed_form.across_datasets.signed_rank",
@@ -140,10 +157,10 @@ _SUBPACKAGES = ("plots",)
 
 __all__ = [
     "ArgumentError",
-    "BaselineTable",
     "BayesianSignResult",
     "CalibratedResult",
     "Calibration",
+    "ClosedFormTests",
     "ComparisonResult",
     "ConvergenceWarning",
     "CorrelatedTResult",
@@ -197,6 +214,10 @@ __all__ = [
     "five_by_two_cv_f",
     "five_by_two_cv_t",
     "friedman_test",
+    "from_cross_validate",
+    "from_grid_search",
+    "from_score_arrays",
+    "from_wide",
     "load_result",
     "load_scores",
     "mann_whitney",
@@ -206,7 +227,12 @@ __all__ = [
     "plan",
     "poisson_binomial_test",
     "posthoc_test",
+    "read_lm_eval",
+    "read_mlflow",
+    "read_mlr3",
     "read_scores",
+    "read_tidymodels",
+    "read_weka",
     "replicability",
     "sign_test",
     "signed_rank_test",

@@ -82,7 +82,7 @@ class HierarchicalComparison:
     >>> result = comparison.fit(engine="embedded", progress=False)
     >>> result.status
     'ok'
-    >>> len(result.datasets())
+    >>> len(result.dataset_names())
     43
     """
 
@@ -112,7 +112,7 @@ class HierarchicalComparison:
         *,
         left: str = "left",
         right: str = "right",
-        datasets: Sequence[str] | None = None,
+        dataset_names: Sequence[str] | None = None,
         folds: int | None = None,
         rope: RopeLike = 0.01,
         rho: RhoLike = None,
@@ -138,7 +138,7 @@ class HierarchicalComparison:
             right_scores,
             left=left,
             right=right,
-            datasets=datasets,
+            dataset_names=dataset_names,
             folds=folds,
             rho=rho,
             higher_is_better=higher_is_better,
@@ -167,10 +167,10 @@ class HierarchicalComparison:
             raise ArgumentError(f"priors must be a Priors object such as Priors.kruschke(), got {priors!r}.")
         self.priors = priors
         _refuse_few_scores(differences)
-        count = len(differences.datasets)
+        count = len(differences.dataset_names)
         if count == 1:
             raise ScoreTableError(
-                f"There is one data set only ({differences.datasets[0]!r}); the hierarchical model needs several. "
+                f"There is one data set only ({differences.dataset_names[0]!r}); the hierarchical model needs several. "
                 "For a single data set use the Bayesian correlated t-test: hc.correlated_t_test."
             )
         notes = check_scale(differences, self.rope)
@@ -259,7 +259,7 @@ class HierarchicalComparison:
         model = HierarchicalModel.of(self.differences, self.priors)
         if isinstance(chosen, QuadratureEngine):
             return self._integrated(chosen, model, settings, keep)
-        notes = [*model.notes, *_size_notes(len(self.differences.datasets), settings)]
+        notes = [*model.notes, *_size_notes(len(self.differences.dataset_names), settings)]
         for note in notes:
             note.warn(stacklevel=2)
         fit = fit_model(
@@ -268,7 +268,7 @@ class HierarchicalComparison:
             chosen,
             settings,
             monte_carlo_error=monte_carlo_error,
-            datasets=self.differences.datasets,
+            dataset_names=self.differences.dataset_names,
         )
         for note in fit.notes:
             note.warn(stacklevel=2)
@@ -283,7 +283,8 @@ class HierarchicalComparison:
                 model.prior_draws(PRIOR_CHAINS, PRIOR_DRAWS, seed),
             ),
             diagnostics=fit.diagnostics,
-            engine=fit.draws.engine,
+            engine_name=fit.draws.engine_name,
+            engine_version=fit.draws.engine_version,
             settings=settings,
             attempts=fit.attempts,
             fit_notes=(*notes, *fit.notes),
@@ -313,7 +314,8 @@ class HierarchicalComparison:
             priors=self.priors,
             tree=None,
             diagnostics=integration_diagnostics(error, found.nodes),
-            engine=engine.version(),
+            engine_name=engine.name,
+            engine_version=engine.version(),
             settings=settings,
             attempts=(),
             fit_notes=tuple(notes),
@@ -323,16 +325,17 @@ class HierarchicalComparison:
 
     def _identical(self, settings: SamplerSettings) -> ComparisonResult:
         """All differences are zero: the answer is exact, a population at zero, and nothing is sampled."""
-        zero, zeros = np.zeros((1, 1)), np.zeros((1, 1, len(self.differences.datasets)))
+        zero, zeros = np.zeros((1, 1)), np.zeros((1, 1, len(self.differences.dataset_names)))
         variables = {"delta0": zero, "sigma0": zero, "delta": zeros, "sigma": zeros}
         text = "The scores of the two algorithms are identical everywhere; nothing was sampled."
         return ComparisonResult(
             differences=self.differences,
             rope=self.rope,
             priors=self.priors,
-            tree=data_tree(Draws(variables, {}, "none"), self.differences, 1.0),
+            tree=data_tree(Draws(variables, {}, "none", ""), self.differences, 1.0),
             diagnostics=NOTHING_SAMPLED,
-            engine="none (identical scores)",
+            engine_name="none",
+            engine_version="identical scores",
             settings=settings,
             attempts=(),
             fit_notes=(Note(HiercompWarning, text),),
@@ -353,7 +356,7 @@ def _size_notes(count: int, settings: SamplerSettings) -> list[Note]:
 
 def _refuse_few_scores(differences: PairedDifferences) -> None:
     """The likelihood of a data set needs three differences."""
-    n, datasets = differences.n, differences.datasets
+    n, dataset_names = differences.n, differences.dataset_names
     if n.max() == 1:
         raise ScoreTableError(
             "There are no fold-level scores: each data set has one score for each algorithm. The hierarchical model "
@@ -362,8 +365,8 @@ def _refuse_few_scores(differences: PairedDifferences) -> None:
         )
     few = np.flatnonzero(n < SMALLEST_N)
     if len(few):
-        listed = ", ".join(f"{shown(datasets[i])!r} ({n[i]})" for i in few[:EXAMPLES_SHOWN])
+        listed = ", ".join(f"{shown(dataset_names[i])!r} ({n[i]})" for i in few[:EXAMPLES_SHOWN])
         raise ScoreTableError(
-            f"{len(few)} of {len(datasets)} data sets have fewer than {SMALLEST_N} paired scores: {listed}. "
+            f"{len(few)} of {len(dataset_names)} data sets have fewer than {SMALLEST_N} paired scores: {listed}. "
             "Add folds or remove these data sets."
         )

@@ -177,7 +177,8 @@ def compare_all(
             if not arrays.drop and arrays.have_common_datasets(left, right):
                 raise  # missing cells, which are not to be dropped
             found[place] = error
-    fits = PairFits(given, priors, options, chosen.version())
+    engine_version = chosen.version()
+    fits = PairFits(given, priors, options, engine_version)
     with (
         sampling_progress("Comparing pairs", 1, len(pairs), shown=progress) as report,
         closing(fits.run(tasks, n_jobs=n_jobs, checkpoint=checkpoint, dask=dask)) as results,
@@ -207,7 +208,8 @@ def compare_all(
         priors=priors,
         higher_is_better=arrays.higher_is_better,
         baseline=baseline,
-        engine=chosen.version(),
+        engine_name=chosen.name,
+        engine_version=engine_version,
         seed=seed,
         all_notes=tuple(notes),
     )

@@ -1,12 +1,23 @@
-"""A progress bar for sampling, on standard error or in a notebook, that leaves nothing behind."""
+"""Long runs: their progress on a terminal or in a notebook, the seeds of their tasks, and Dask clusters under joblib."""
 
 from __future__ import annotations
 
+import hashlib
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Protocol
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from hiercomp.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from dask.distributed import Client
+
+LARGEST_TASK_SEED = 2**31 - 1
+DASK_SECONDS = 30  # until a scheduler that does not answer is given up
 
 
 class Report(Protocol):
@@ -16,6 +27,142 @@ class Report(Protocol):
         """Take note that a chain has finished so many iterations."""
 
 
+def task_seed(seed: int, *names: str) -> int:
+    """The seed of one task of a run, from that of the run and what the task is called; from 0 to 2^31 - 1.
+
+    Examples
+    --------
+    >>> task_seed(0, "iris", "tree"), task_seed(1, "iris", "tree")
+    (348923597, 766131340)
+    """
+    text = "\0".join([str(seed), *names])
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8]) % (LARGEST_TASK_SEED + 1)
+
+
+@dataclass
+class Progress:
+    """The steps of a run: how many are finished, how many there will be, and the bar that shows them.
+
+    A run may have several parts, whose steps become known one part after the other.
+
+    Attributes
+    ----------
+    parts : int
+        Of the whole run.
+    started : int
+        Parts whose steps are known; each of the others is assumed to have as many as these on average.
+    known : int
+        Steps of these.
+    finished : int
+        Steps that have a result.
+    computed : int
+        Steps of these that this run computed, not found in a checkpoint.
+    failed : int
+        Steps of these that failed.
+    since : float
+        When the run began, in seconds of `time.monotonic`.
+    unit : str
+        What the steps are called on the bar.
+    bar : rich.progress.Progress or None
+        Shows the steps.
+    """
+
+    parts: int = 1
+    started: int = 0
+    known: int = 0
+    finished: int = 0
+    computed: int = 0
+    failed: int = 0
+    since: float = field(default_factory=time.monotonic)
+    unit: str = ""
+    bar: Any = None
+
+    def begin(self, steps: int, found: int = 0) -> None:
+        """A part of so many steps begins; some were found in a checkpoint."""
+        self.started += 1
+        self.known += steps
+        self.finished += found
+        self._show()
+
+    def add(self, steps: int = 1, *, failed: bool = False) -> None:
+        """Some more steps are computed."""
+        self.finished += steps
+        self.computed += steps
+        self.failed += failed
+        self._show()
+
+    @property
+    def total(self) -> int:
+        """Steps of the whole run."""
+        return round(self.known * self.parts / self.started) if self.started else 0
+
+    def time_left(self, now: float) -> str:
+        """Hours, minutes and seconds that the rest will take at the pace so far; empty where there is none yet.
+
+        Examples
+        --------
+        >>> progress = Progress(parts=2, since=0.0)
+        >>> progress.begin(steps=100, found=90)
+        >>> progress.time_left(now=20.0)
+        ''
+        >>> progress.add()
+        >>> progress.total, progress.time_left(now=20.0)
+        (200, '0:36:20 left')
+        """
+        if self.computed == 0:
+            return ""
+        seconds = round((now - self.since) / self.computed * (self.total - self.finished))
+        minutes, seconds = divmod(seconds, 60)
+        return f"{minutes // 60}:{minutes % 60:02}:{seconds:02} left"
+
+    def _show(self) -> None:
+        if self.bar is None:
+            return
+        failed = f"{self.failed} failed" if self.failed else ""
+        words = ", ".join(filter(None, [self.unit, failed, self.time_left(time.monotonic())]))
+        self.bar.update(self.bar.task_ids[0], completed=self.finished, total=self.total, words=words)
+
+
+@contextmanager
+def progress_bar(description: str, *, shown: bool, parts: int = 1, unit: str = "") -> Iterator[Progress]:
+    """The progress of a run, with a bar on a terminal or in a notebook; a pipe or a log gets none."""
+    if not (shown and on_screen()):
+        yield Progress(parts, unit=unit)
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+    from rich.progress import Progress as Bar
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[words]}"))
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        bar.add_task(description, total=None, words=unit)
+        yield Progress(parts, unit=unit, bar=bar)
+
+
+@contextmanager
+def sampling_progress(description: str, chains: int, iterations: int, *, shown: bool) -> Iterator[Report | None]:
+    """A bar over all chains; yields the function that reports, or None where nothing is to be shown."""
+    with progress_bar(description, shown=shown) as progress:
+        if progress.bar is None:
+            yield None
+            return
+        finished = [0] * chains
+        lock = threading.Lock()
+        progress.begin(chains * iterations)
+
+        def report(chain: int, iteration: int) -> None:
+            with lock:
+                finished[chain] = max(finished[chain], iteration)
+                progress.add(sum(finished) - progress.finished)
+
+        yield report
+
+
+def on_screen() -> bool:
+    """Whether standard error is a terminal, or a Jupyter kernel runs this code."""
+    return in_notebook() or (sys.stderr is not None and sys.stderr.isatty())
+
+
 def in_notebook() -> bool:
     """Whether a Jupyter kernel runs this code."""
     shell = sys.modules.get("IPython")
@@ -23,31 +170,35 @@ def in_notebook() -> bool:
 
 
 @contextmanager
-def sampling_progress(description: str, chains: int, iterations: int, *, shown: bool) -> Iterator[Report | None]:
-    """A bar over all chains; yields the function that reports, or None where nothing is to be shown.
-
-    Shown on a terminal and in a notebook; a pipe or a log gets nothing.
-    """
-    if not shown or not (sys.stderr.isatty() or in_notebook()):
-        yield None
+def dask_backend(dask: str | Client | None) -> Iterator[None]:
+    """Joblib on a Dask cluster, where one is given."""
+    if dask is None:
+        yield
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    try:
+        from dask.distributed import Client
+    except ImportError:
+        raise ArgumentError("Dask is not installed.", remedy="Run pip install 'hiercomp[dask]'.") from None
+    from joblib import parallel_config
 
-    finished = [0] * chains
-    lock = threading.Lock()
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f}%"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(description, total=chains * iterations)
+    if not isinstance(dask, str | Client):
+        raise ArgumentError(f"dask must be a scheduler's address such as 'tcp://host:8786' or a Client, got {dask!r}.")
+    try:
+        client = Client(dask, timeout=DASK_SECONDS) if isinstance(dask, str) else dask  # type: ignore[no-untyped-call]
+    except (OSError, ValueError) as error:
+        raise ArgumentError(f"No Dask scheduler answers at {dask!r}: {error}.") from error
+    try:
+        with parallel_config(backend="dask", client=client):
+            yield
+    finally:
+        if client is not dask:
+            client.close()  # type: ignore[no-untyped-call]
 
-        def report(chain: int, iteration: int) -> None:
-            with lock:
-                finished[chain] = max(finished[chain], iteration)
-                progress.update(task, completed=sum(finished))
 
-        yield report
+def active_client() -> Client | None:
+    """The client of the Dask cluster that joblib works on, where it does."""
+    from joblib.parallel import get_active_backend
+
+    backend, _ = get_active_backend()
+    client: Client | None = getattr(backend, "client", None)
+    return client

@@ -1,9 +1,9 @@
-"""Thousands of odd tables, damaged files and damaged plans: each is taken or refused by an error of hiercomp's own, in time.
+"""Thousands of odd tables, damaged score and experiment files: each is taken or refused by hiercomp's own errors, in time.
 
-python scripts/fuzz.py --tables 10000 --files 10000 --plans 1000 --seed 0
+python scripts/fuzz.py --tables 10000 --files 10000 --experiments 1000 --seed 0
 python scripts/fuzz.py --again files:AXicY2BgYGQAAAAFAAI=    # one failure again, as it was printed
 
-Cases are drawn by hypothesis (fuzz_tables.py, fuzz_files.py, fuzz_plans.py), which brings failures to their smallest form.
+Hypothesis draws the cases (fuzz_tables.py, fuzz_files.py, fuzz_experiments.py) and brings failures to their smallest form.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from typing import Any
 import hypothesis
 import numpy as np
 import pandas as pd
+from fuzz_experiments import EXPERIMENTS, ExperimentCase
 from fuzz_files import FileCase, files
-from fuzz_plans import PLANS, PlanCase
 from fuzz_tables import TABLES, TableCase
 from hypothesis import HealthCheck, Phase
 from rich.console import Console
 
 from hiercomp.comparison import HierarchicalComparison
-from hiercomp.crossval.experiment_file import read_plan
+from hiercomp.crossval.experiment_file import read_experiment
 from hiercomp.errors import ArgumentError, HiercompError, HiercompWarning, ScoreFileError, ScoreTableError
 from hiercomp.files.check import TableCheck, check_scores
 from hiercomp.files.read import IMPORTERS, read_scores
@@ -221,17 +221,19 @@ def judge_frame(frame: pd.DataFrame, options: dict[str, Any]) -> None:
     assert not frame.duplicated(["dataset", "algorithm", "run", "fold"]).any(), "a cell has two scores"
 
 
-def try_plan(case: PlanCase, folder: Path) -> HiercompError | None:
-    """Read one damaged plan, and the data that it names; nothing is fitted."""
+def try_experiment(case: ExperimentCase, folder: Path) -> HiercompError | None:
+    """Read one damaged experiment file, and the data that it names; nothing is fitted."""
     path = case.written(folder)
-    plan, error = outcome(lambda: read_plan(path, **case.options))
-    if plan is None:
+    experiment, error = outcome(lambda: read_experiment(path, **case.options))
+    if experiment is None:
         return error
-    assert plan.estimators, "no estimators"
-    assert plan.data, "no data"
-    assert all(hasattr(estimator, "fit") for estimator in plan.estimators.values()), f"estimators {plan.estimators!r}"
-    assert plan.cv is None or hasattr(plan.cv, "split"), f"cv is {plan.cv!r}"
-    for source in plan.data.values():
+    assert experiment.estimators, "no estimators"
+    assert experiment.data, "no data"
+    assert all(hasattr(estimator, "fit") for estimator in experiment.estimators.values()), (
+        f"estimators {experiment.estimators!r}"
+    )
+    assert experiment.cv is None or hasattr(experiment.cv, "split"), f"cv is {experiment.cv!r}"
+    for source in experiment.data.values():
         parts, refusal = outcome(source)
         error = error or refusal
         if parts is not None:
@@ -243,7 +245,7 @@ def try_plan(case: PlanCase, folder: Path) -> HiercompError | None:
     return error
 
 
-KINDS = {"tables": (TABLES, try_table), "files": (files(), try_file), "plans": (PLANS, try_plan)}
+KINDS = {"tables": (TABLES, try_table), "files": (files(), try_file), "experiments": (EXPERIMENTS, try_experiment)}
 
 
 def run(kind: str, examples: int, seed: int, again: str | None = None) -> Tally:
@@ -251,7 +253,7 @@ def run(kind: str, examples: int, seed: int, again: str | None = None) -> Tally:
 
     Parameters
     ----------
-    kind : {"tables", "files", "plans"}
+    kind : {"tables", "files", "experiments"}
     examples : int
         Cases to try.
     seed : int
@@ -310,7 +312,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tables", type=int, default=10_000)
     parser.add_argument("--files", type=int, default=10_000)
-    parser.add_argument("--plans", type=int, default=1_000)
+    parser.add_argument("--experiments", type=int, default=1_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--again", help="one failure, such as files:AXicY2BgYGQAAAAFAAI=")
     arguments = parser.parse_args()

@@ -74,9 +74,9 @@ def test_control_characters_are_shown_as_escapes():
 
 def test_names_of_algorithms_are_escaped_in_title_and_conclusion():
     for result in (
-        correlated_t_test(ROWS, 0.1, left="a\x1b[0m", right="b\n"),
-        correlated_t_test(ROWS[0], 0.1, left="a\x1b[0m", right="b\n"),
-        corrected_t_test(ROWS, 0.1, left="a\x1b[0m", right="b\n"),
+        correlated_t_test(ROWS, rho=0.1, left="a\x1b[0m", right="b\n"),
+        correlated_t_test(ROWS[0], rho=0.1, left="a\x1b[0m", right="b\n"),
+        corrected_t_test(ROWS, rho=0.1, left="a\x1b[0m", right="b\n"),
     ):
         assert "\x1b" not in str(result)
         assert r"a\x1b[0m" in result.title
@@ -114,8 +114,8 @@ def test_cells_have_the_digits_that_mean_something(column: str, value: Any, text
 
 
 RESULTS = {
-    "correlated": lambda: correlated_t_test(ROWS, 0.1),
-    "corrected": lambda: corrected_t_test(ROWS, 0.1),
+    "correlated": lambda: correlated_t_test(ROWS, rho=0.1),
+    "corrected": lambda: corrected_t_test(ROWS, rho=0.1),
     "mcnemar": lambda: mcnemar([4, 2, 1, 3]),
     "five by two": lambda: five_by_two_cv_f(ROWS[0, :1] + np.arange(10).reshape(5, 2)),
     "friedman": lambda: friedman_test(ROWS),

@@ -183,9 +183,9 @@ def test_all_pairs_are_there_in_the_order_of_the_table(tournament):
 def test_the_frames_see_the_row_against_the_column(tournament):
     pair = tournament.pair("plain", "good")
     seen = pair.next_dataset
-    assert tournament.better().loc["plain", "good"] == seen.left
-    assert tournament.better().loc["good", "plain"] == seen.right
-    assert tournament.equivalent().loc["plain", "good"] == tournament.equivalent().loc["good", "plain"] == seen.rope
+    assert tournament.better().loc["plain", "good"] == seen.p_left
+    assert tournament.better().loc["good", "plain"] == seen.p_right
+    assert tournament.equivalent().loc["plain", "good"] == tournament.equivalent().loc["good", "plain"] == seen.p_rope
     assert tournament.expected_difference().loc["good", "plain"] == pair.expected_difference > 0.04
     together = (tournament.better() + tournament.better().T + tournament.equivalent()).to_numpy()
     np.testing.assert_allclose(together[~np.eye(4, dtype=bool)], 1, atol=1e-12)

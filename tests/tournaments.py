@@ -11,8 +11,7 @@ import pandas as pd
 import hiercomp as hc
 from hiercomp.pairs.ranking import Standings
 from hiercomp.pairs.result import FailedPair, TournamentResult
-from hiercomp.posterior.next_dataset import NextDataset
-from hiercomp.rope import REGIONS
+from hiercomp.posterior.next_dataset import QUANTITIES, NextDataset
 
 NAMES = ("boosting", "forest", "bayes", "tree", "neighbours", "logistic", "svm", "extra", "network", "stumps")
 
@@ -35,10 +34,9 @@ def known(
 ) -> hc.ComparisonResult:
     """A comparison under other names whose next data set has these probabilities."""
     found = replace(base, differences=replace(base.differences, left=left, right=right, scores=None))
-    values = dict(zip(REGIONS, shares, strict=True))
-    errors = dict.fromkeys([*REGIONS, *(f"mean_{region}" for region in REGIONS), "positive"], error)
-    expected = {f"mean_{region}": value for region, value in values.items()}
-    vars(found)["next_dataset"] = NextDataset(**values, **expected, positive=shares[2], errors=errors, draws=1000)
+    errors = dict.fromkeys(QUANTITIES, error)
+    values = dict(zip(QUANTITIES, (*shares, *shares, shares[2]), strict=True))
+    vars(found)["next_dataset"] = NextDataset(**values, errors=errors, draws=1000)
     return found
 
 
@@ -79,6 +77,7 @@ def tournament(
         priors=base.priors,
         higher_is_better=True,
         baseline=baseline,
-        engine=base.engine,
+        engine_name=base.engine_name,
+        engine_version=base.engine_version,
         seed=3,
     )

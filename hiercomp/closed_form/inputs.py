@@ -186,7 +186,7 @@ class ScoreMatrix:
     """Mean scores of shape (data sets, algorithms), higher is better."""
 
     values: FloatArray
-    datasets: tuple[str, ...]
+    dataset_names: tuple[str, ...]
     algorithms: tuple[str, ...]
     notes: tuple[str, ...] = ()
 
@@ -220,7 +220,7 @@ def read_score_matrix(scores: Any, *, missing: str, higher_is_better: bool, fewe
     datasets, algorithms = (tuple(str(name) for name in axis) for axis in (means.index, means.columns))
     matrix, notes = ScoreMatrix(means.to_numpy(float), datasets, algorithms), [*notes, *dropped]
     if matrix.tied:
-        notes.append(Note(DegenerateScoresWarning, "All algorithms tie on every data set: every p is 1."))
+        notes.append(Note(DegenerateScoresWarning, "All algorithms tie on every data set: every p-value is 1."))
     warn_caller(notes)
     return replace(matrix, notes=tuple(note.text for note in notes))
 
@@ -274,9 +274,9 @@ def need_scores(differences: PairedDifferences, smallest: int, test: str) -> Non
     """Refuse data sets with too few scores, by name."""
     few = np.flatnonzero(differences.n < smallest)
     if len(few):
-        name, count = shown(differences.datasets[few[0]]), differences.n[few[0]]
+        name, count = shown(differences.dataset_names[few[0]]), differences.n[few[0]]
         raise ScoreTableError(
-            f"{test} needs at least {smallest} scores of a data set; {len(few)} of {len(differences.datasets)} data sets "
+            f"{test} needs at least {smallest} scores of a data set; {len(few)} of {len(differences.n)} data sets "
             f"have fewer (first: {name!r}, {count})."
         )
 

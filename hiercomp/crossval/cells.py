@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import sys
 import threading
@@ -15,8 +14,8 @@ import numpy as np
 
 from hiercomp.crossval.splits import Indices
 from hiercomp.wording import shown
+from hiercomp.workers import task_seed
 
-LARGEST_STATE = 2**31 - 1
 LONGEST_ERROR = 500  # characters
 
 
@@ -38,8 +37,7 @@ class Cell:
 
     def seed(self, seed: int) -> int:
         """The random state of this cell, from that of the whole run; from 0 to 2^31 - 1."""
-        text = "\0".join([str(seed), self.dataset, self.estimator, str(self.run), str(self.fold)])
-        return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8]) % (LARGEST_STATE + 1)
+        return task_seed(seed, self.dataset, self.estimator, str(self.run), str(self.fold))
 
 
 @dataclass(frozen=True)

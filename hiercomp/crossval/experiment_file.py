@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from hiercomp.crossval.cells import told
 from hiercomp.errors import ArgumentError, ScoreFileError
-from hiercomp.files.reading.score_files import names_as_text, read_score_file
-from hiercomp.scores.cell_values import DECIMAL, MISSING_TEXT
+from hiercomp.files.table import names_as_text, read_score_file
+from hiercomp.scores.table import DECIMAL, MISSING_TEXT
 from hiercomp.wording import first_names, nearest_name, shown, shown_value
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ ESTIMATOR_KEYS = ("class", "parameters", "steps")
 
 
 @dataclass(frozen=True)
-class CrossValidationPlan:
-    """What a plan file asks for, ready for `hiercomp.cross_validate_all`.
+class Experiment:
+    """What an experiment file asks for, ready for `hiercomp.cross_validate_all`.
 
     Attributes
     ----------
@@ -54,8 +54,8 @@ class CrossValidationPlan:
     files: tuple[Path, ...]
 
 
-def read_plan(path: str | Path, *, allow: Sequence[str] = ()) -> CrossValidationPlan:
-    r"""Read a plan; nothing in it is executed, and classes come from packages that are allowed only.
+def read_experiment(path: str | Path, *, allow: Sequence[str] = ()) -> Experiment:
+    r"""Read an experiment file; nothing in it is executed, and classes come from packages that are allowed only.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def read_plan(path: str | Path, *, allow: Sequence[str] = ()) -> CrossValidation
 
     Returns
     -------
-    CrossValidationPlan
+    Experiment
 
     Raises
     ------
@@ -93,14 +93,14 @@ def read_plan(path: str | Path, *, allow: Sequence[str] = ()) -> CrossValidation
     ... '''
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = Path(folder, "small.csv").write_text("x,y\n1,a\n")
-    ...     _ = Path(folder, "plan.toml").write_text(text)
-    ...     plan = read_plan(f"{folder}/plan.toml")
-    >>> plan.estimators
+    ...     _ = Path(folder, "experiment.toml").write_text(text)
+    ...     experiment = read_experiment(f"{folder}/experiment.toml")
+    >>> experiment.estimators
     {'tree': DecisionTreeClassifier(max_depth=3)}
     """
     path = Path(path)
     content = _parsed(path)
-    _only(content, KEYS, "the plan")
+    _only(content, KEYS, "The experiment file")
     allowed = {*ALLOWED_PACKAGES, *(_package(name) for name in allow)}
     estimators = {
         name: _estimator(f"estimators.{shown(name)}", table, allowed)
@@ -120,7 +120,7 @@ def read_plan(path: str | Path, *, allow: Sequence[str] = ()) -> CrossValidation
         if value is not None and (not isinstance(value, str) or not value):
             raise ArgumentError(f"{key} must be the name of a file, got {shown_value(value)}.")
         named[key] = None if value is None else path.parent / value
-    return CrossValidationPlan(
+    return Experiment(
         estimators=estimators,
         data=data,
         cv=_splitter(content["cv"]) if "cv" in content else None,
@@ -248,7 +248,7 @@ def _estimator(where: str, table: Any, allowed: Collection[str]) -> Any:
         raise ArgumentError(f"{where}: parameters must be a table, got {shown_value(given)}.")
     kind = _class(where, table["class"], allowed)
     if "memory" in given:  # joblib would unpickle what lies in that folder
-        raise ArgumentError(f"{where}: a plan can't set memory, a folder from which results are loaded.")
+        raise ArgumentError(f"{where}: an experiment file cannot set memory, a folder from which results are loaded.")
     parameters = {
         name: _estimator(f"{where}.parameters.{shown(name)}", value, allowed)
         if isinstance(value, dict) and ("class" in value or "steps" in value)
@@ -358,6 +358,6 @@ def _refuse_text(path: Path, features: pd.DataFrame) -> None:
     text = [str(name) for name, kind in features.dtypes.items() if kind.kind not in "biuf"]
     if text:
         raise ArgumentError(
-            f"{shown(path)}: {len(text)} features are not numbers ({first_names(text)}). Write one_hot = true into the plan "
-            "to turn text into indicator columns, or leave them out with drop."
+            f"{shown(path)}: {len(text)} features are not numbers ({first_names(text)}). Write one_hot = true into the "
+            "experiment file to turn text into indicator columns, or leave them out with drop."
         )

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from hiercomp.crossval.cells import Cell, CellResult, Data, run_cell, told
 from hiercomp.errors import ArgumentError, EngineError
 from hiercomp.wording import shown
-from hiercomp.workers_dask import active_client
+from hiercomp.workers import active_client
 
 WORKER_DIED = "the process died, for lack of memory or by a crash"
 TASKS_A_CORE = 2  # of a cluster, sent in advance

@@ -10,16 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hiercomp.arguments import true_or_false, whole_number
-from hiercomp.crossval.cells import LARGEST_STATE, Cell, CellResult, Data
+from hiercomp.crossval.cells import Cell, CellResult, Data
 from hiercomp.crossval.fingerprint import described_plan
 from hiercomp.crossval.inputs import LoadedData, checked_data, checked_estimators, checked_scorers, loaded
 from hiercomp.crossval.parallel import computed
-from hiercomp.crossval.progress import CellCount, counted_cells
 from hiercomp.crossval.splits import Splits, assumption_note, draw_splits, seeded
 from hiercomp.crossval.store import CellStore
 from hiercomp.errors import ArgumentError, EngineError, FailedCellsWarning, Note
 from hiercomp.wording import shown
-from hiercomp.workers_dask import dask_backend
+from hiercomp.workers import LARGEST_TASK_SEED, Progress, dask_backend, progress_bar
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -132,10 +131,10 @@ def cross_validate_all(
     with (
         nullcontext() if store is None else closing(store),
         dask_backend(dask),
-        counted_cells(len(given), shown=progress) as count,
+        progress_bar("Cross-validating", shown=progress, parts=len(given), unit="cells") as bar,
     ):
         for name, source in given.items():
-            work.run(name, loaded(name, source), n_jobs=n_jobs, store=store, count=count)
+            work.run(name, loaded(name, source), n_jobs=n_jobs, store=store, progress=bar)
     table = work.table()
     for note in work.notes():
         note.warn(stacklevel=2)
@@ -202,7 +201,7 @@ class CrossValidation:
         *,
         n_jobs: int | None,
         store: CellStore | None,
-        count: CellCount,
+        progress: Progress,
     ) -> None:
         """All cells of one data set."""
         from sklearn import get_config
@@ -222,7 +221,7 @@ class CrossValidation:
             kept, wrong = store.finished(dataset, len(self.scorers))
             found = {cell: result for cell, result in kept.items() if cell in cells}
             self.damaged += wrong
-        count.begin(len(cells), len(found))
+        progress.begin(len(cells), len(found))
         left = [cell for cell in cells if cell not in found]
         config = get_config()
 
@@ -240,7 +239,7 @@ class CrossValidation:
                 found[cell] = result
                 if store is not None:
                     store.add(cell, result)
-                count.add(failed=result.error is not None)
+                progress.add(failed=result.error is not None)
         self.rows += [self._row(cell, found[cell], splits.rho) for cell in cells]
 
     def table(self) -> pd.DataFrame:
@@ -292,7 +291,7 @@ class CrossValidation:
 
 def _splitter(cv: Any, seed: int) -> Any:
     """The splitter that is meant, its random state set."""
-    whole_number("seed", seed, 0, LARGEST_STATE)
+    whole_number("seed", seed, 0, LARGEST_TASK_SEED)
     if isinstance(cv, type):
         raise ArgumentError(f"cv must be a splitter, got the class {cv.__name__}. Pass {cv.__name__}().")
     if cv is None:

@@ -12,7 +12,7 @@ from hiercomp.files.formats.lm_eval import read_lm_eval, readable_files
 from hiercomp.files.formats.sklearn_results import from_grid_search
 from hiercomp.files.formats.weka import survey_weka
 from hiercomp.files.read import IMPORTERS
-from hiercomp.files.reading.score_files import names_as_text, read_with_notes
+from hiercomp.files.table import names_as_text, read_with_notes
 from hiercomp.scores.facts import Problem
 from hiercomp.wording import counted
 

@@ -59,7 +59,7 @@ class HierarchicalModel:
         if s0 <= 1e-12 * max(1.0, float(np.abs(mean).max())):
             s0 = float(differences.standard_error.mean()) / unit
             text = (
-                "All data sets have the same mean difference, so that the bound of the prior on sigma0 is not defined; "
+                "All data sets have the same mean difference, so the bound of the prior on sigma0 is undefined; "
                 "it is taken from their mean standard error instead."
             )
             notes = (Note(ScaleWarning, text),)

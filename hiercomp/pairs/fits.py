@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from collections.abc import Generator, Sequence
 from contextlib import closing
@@ -12,14 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hiercomp.comparison import HierarchicalComparison
-from hiercomp.engines.base import LARGEST_SEED
 from hiercomp.errors import HiercompError, HiercompWarning
 from hiercomp.model.priors import Priors
 from hiercomp.pairs.checkpoint import Checkpoint, pair_key
 from hiercomp.posterior.result import ComparisonResult
 from hiercomp.rope import Rope
 from hiercomp.scores.differences import PairedDifferences
-from hiercomp.workers_dask import dask_backend
+from hiercomp.workers import dask_backend, task_seed
 
 if TYPE_CHECKING:
     from dask.distributed import Client
@@ -48,14 +46,14 @@ class PairFits:
     priors : Priors
     options : dict
         Of `HierarchicalComparison.fit`, the engine's name among them.
-    version : str
-        The engine's name and version.
+    engine_version : str
+        Results of another version are not taken from a checkpoint.
     """
 
     rope: Rope
     priors: Priors
     options: dict[str, Any]
-    version: str
+    engine_version: str
 
     def run(
         self,
@@ -70,7 +68,7 @@ class PairFits:
         keys: dict[int, str] = {}
         if kept is not None:
             for task in tasks:
-                options = self.options | {"seed": task.seed, "engine": self.version}
+                options = self.options | {"seed": task.seed, "engine_version": self.engine_version}
                 keys[task.place] = pair_key(task.differences, self.rope, self.priors, options)
             places = {key: place for place, key in keys.items()}
             done = set()
@@ -138,5 +136,4 @@ def pair_seed(seed: int, one: str, other: str) -> int:
     >>> pair_seed(0, "a", "b") == pair_seed(0, "b", "a") != pair_seed(1, "a", "b")
     True
     """
-    text = "\0".join([str(seed), *sorted([one, other])])
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8]) % (LARGEST_SEED + 1)
+    return task_seed(seed, *sorted([one, other]))

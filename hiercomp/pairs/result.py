@@ -95,8 +95,8 @@ class TournamentResult:
         Whether the metric is a gain (True) or a loss.
     baseline : str or None
         The algorithm that the others were compared with; None where all pairs were.
-    engine : str
-        Name and version of what computed the pairs.
+    engine_name, engine_version : str
+        What computed the pairs; the version names the library behind it too.
     seed : int
     all_notes : tuple of Note
         Warnings, those of one kind of all pairs together; `notes` has their texts.
@@ -110,7 +110,8 @@ class TournamentResult:
     priors: Priors
     higher_is_better: bool
     baseline: str | None
-    engine: str
+    engine_name: str
+    engine_version: str
     seed: int
     all_notes: tuple[Note, ...] = ()
 
@@ -155,11 +156,11 @@ class TournamentResult:
 
         NaN on the diagonal and for pairs that failed or were not compared.
         """
-        return self._square(lambda pair: pair.next_dataset.left, lambda pair: pair.next_dataset.right)
+        return self._square(lambda pair: pair.next_dataset.p_left, lambda pair: pair.next_dataset.p_right)
 
     def equivalent(self) -> pd.DataFrame:
         """P(practically equivalent) on the next data set; symmetric."""
-        return self._square(lambda pair: pair.next_dataset.rope, lambda pair: pair.next_dataset.rope)
+        return self._square(lambda pair: pair.next_dataset.p_rope, lambda pair: pair.next_dataset.p_rope)
 
     def expected_difference(self) -> pd.DataFrame:
         """Posterior mean of the mean difference, row minus column in the metric's units: above zero the row is better.
@@ -226,11 +227,11 @@ class TournamentResult:
             if isinstance(pair, ComparisonResult) and not failed:
                 seen, decision = pair.next_dataset, pair.decision(alpha)
                 numbers = {f"p_{region}": seen.probabilities[region] for region in REGIONS}
-                numbers["error"] = max(seen.errors[region] for region in REGIONS)
+                numbers["error"] = seen.largest_error
                 numbers["expected_difference"] = pair.expected_difference
                 words = {"none": "no verdict", "undecided": "undecided"}
                 verdict = words.get(decision.region) or pair.outcome(decision.region)
-            count = len(pair.differences.datasets) if isinstance(pair, ComparisonResult) else 0
+            count = len(pair.differences.dataset_names) if isinstance(pair, ComparisonResult) else 0
             rows.append(
                 {"left": pair.left, "right": pair.right, "n_datasets": count}
                 | numbers

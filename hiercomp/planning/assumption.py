@@ -94,7 +94,7 @@ def simulated_collections(
         yield PairedDifferences(
             left=assumption.left,
             right=assumption.right,
-            datasets=names,
+            dataset_names=names,
             mean=mean,
             sum_of_squares=sigma**2 * (1 - rho) * special.chdtri(n - 1, above),
             n=n,
@@ -111,4 +111,4 @@ def first_datasets(differences: PairedDifferences, count: int) -> PairedDifferen
     parts: dict[str, Any] = {
         name: value[:count] for name, value in vars(differences).items() if isinstance(value, np.ndarray)
     }
-    return replace(differences, datasets=differences.datasets[:count], **parts)
+    return replace(differences, dataset_names=differences.dataset_names[:count], **parts)

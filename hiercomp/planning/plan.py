@@ -257,7 +257,7 @@ def pilot_assumption(
         score_range=(float(given.lowest_score.min()), float(given.highest_score.max())),
         left=given.left,
         right=given.right,
-        words=f"the posterior of the pilot ({counted(len(given.datasets), 'data set')})",
+        words=f"the posterior of the pilot ({counted(len(given.dataset_names), 'data set')})",
     )
     return assumption, numbers_of_runs
 
@@ -280,7 +280,7 @@ def _sizes(
         same = bool(known.all() and (np.abs(repeats - np.rint(repeats[0])) < WHOLE).all() and repeats[0] > 0.5)
         return given.n[None, :], rho_of, (int(np.rint(repeats[0])) if same else None,)
     if folds is None and not known.all():
-        name = shown(given.datasets[int(np.argmin(known))])
+        name = shown(given.dataset_names[int(np.argmin(known))])
         raise ArgumentError(
             f"folds is needed beside runs: rho of the pilot's data set {name!r} is {given.rho[int(np.argmin(known))]:g}, "
             "which is not 1/folds."
@@ -293,7 +293,7 @@ def _sizes(
 def _sigma_draws(result: ComparisonResult, draws: int, seed: int) -> FloatArray:
     """Draws of every sigma_i, shape (draws, q)."""
     given = result.differences
-    if "sigma" in result.posterior["posterior"]:
+    if "sigma" in result.datatree["posterior"]:
         return np.asarray(result.draws("sigma").reshape(draws, -1))
     generator = np.random.default_rng([seed, draws])
     spread = given.sum_of_squares / (1 - given.rho)

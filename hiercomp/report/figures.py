@@ -92,7 +92,7 @@ def report_figures(result: ComparisonResult, sensitivity: Sensitivity | None = N
             specs += [make(result) for make in makers]
     if sensitivity is not None and result.status != "failed":
         specs.append(_sensitivity(sensitivity))
-    return draw(specs, (result.left, result.right, *result.differences.datasets))
+    return draw(specs, (result.left, result.right, *result.differences.dataset_names))
 
 
 def draw(specs: Sequence[FigureSpec], names: Sequence[str]) -> tuple[Figure, ...]:
@@ -146,7 +146,7 @@ def _next_dataset(result: ComparisonResult) -> FigureSpec:
 
 
 def _errors(result: ComparisonResult) -> str:
-    largest = max(result.next_dataset.errors[region] for region in REGIONS)
+    largest = result.next_dataset.largest_error
     if result.diagnostics.exact:
         return "Nothing was sampled; they are exact."
     kind = "estimated" if result.diagnostics.integrated else "Monte Carlo"
@@ -226,7 +226,7 @@ def _rope_curve(result: ComparisonResult) -> FigureSpec:
     unit = result.rope.half_width or float(np.abs(result.differences.mean).max()) / CURVE_POINTS[-1]
     points = result.rope_curve([unit * factor for factor in CURVE_POINTS])
     values = "; ".join(
-        f"at a half-width of {width:.3g}, {_listed(result, {region: row[region] for region in REGIONS})}"
+        f"at a half-width of {width:.3g}, {_listed(result, {region: row[f'p_{region}'] for region in REGIONS})}"
         for width, row in points.iterrows()
     )
     return FigureSpec(
@@ -243,7 +243,7 @@ def _rope_curve(result: ComparisonResult) -> FigureSpec:
 def _ppc(result: ComparisonResult) -> FigureSpec:
     given = result.differences
     replicates = {
-        "mean": (given.mean, result.replicated_means().reshape(-1, len(given.datasets))),
+        "mean": (given.mean, result.replicated_means().reshape(-1, len(given.dataset_names))),
         "standard deviation": (given.standard_deviation, replicated_standard_deviations(result)),
     }
     words = []

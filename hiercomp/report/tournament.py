@@ -274,7 +274,7 @@ def pairs_table(result: TournamentResult, pairs: list[tuple[str, str]], alpha: f
     for pair, difference in zip(pairs, differences, strict=True):
         i, j = (number_of[name] for name in pair)
         found = entries[frozenset(pair)]
-        size = math.nan if isinstance(found, FailedPair) else float(len(found.differences.datasets))
+        size = math.nan if isinstance(found, FailedPair) else float(len(found.differences.dataset_names))
         chances = (probability(value) for value in (better[i, j], equivalent[i, j], better[j, i]))
         verdict = words(outcome(pair, result.verdict(*pair, alpha)))
         rows.append(Row((*map(words, pair), *chances, difference, number(size, f"{size:,.0f}"), verdict)))

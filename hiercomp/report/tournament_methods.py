@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hiercomp.engines import engine_words
 from hiercomp.posterior.result import ComparisonResult
 from hiercomp.report import references
 from hiercomp.report.methods import (
@@ -14,14 +15,12 @@ from hiercomp.report.methods import (
     Sentence,
     cite,
     correlation_sentence,
-    engine_name,
     integration_sentence,
     model_sentences,
     paragraph,
     say,
 )
 from hiercomp.report.provenance import Fact, priors_text, span
-from hiercomp.rope import REGIONS
 from hiercomp.wording import counted, probability_text, shown
 
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ def tournament_setting_facts(result: TournamentResult, alpha: float, ranking: pd
         Fact("Rope", f"{result.rope}, in the unit of the scores"),
         Fact("Level", f"a verdict needs a probability above {1 - alpha:g}"),
         Fact("Priors", f"{result.priors!r}: {priors_text(result.priors, _bounds(result))}"),
-        Fact("Engine", result.engine),
+        Fact("Engine", engine_words(result.engine_name, result.engine_version)),
         Fact("Seed", f"{result.seed}; each pair's own seed follows from it and from the two names"),
     ]
     if ranking is not None:
@@ -96,7 +95,7 @@ def _data(result: TournamentResult) -> list[Sentence]:
     ]
     if pairs:
         n, rho = (np.concatenate([getattr(each, name) for each in pairs]) for name in ("n", "rho"))
-        sizes = span(np.array([len(each.datasets) for each in pairs]))
+        sizes = span(np.array([len(each.dataset_names) for each in pairs]))
         sign = "" if result.higher_is_better else ", with the sign turned since lower scores are better"
         sentences[1:1] = [
             say(
@@ -112,15 +111,15 @@ def _computation(result: TournamentResult) -> list[Sentence]:
     pairs = [pair for pair in computed(result) if not pair.diagnostics.exact]
     if not pairs:
         return []
-    error = max(pair.next_dataset.errors[region] for pair in pairs for region in REGIONS)
+    error = max(pair.next_dataset.largest_error for pair in pairs)
     text = f"{error:.1g}" if error else "less than can be told"
-    if result.engine.startswith("quadrature"):
+    if result.engine_name == "quadrature":
         return [integration_sentence(text)]
     stan = references.STAN
     return [
         say(
             f"The posterior of each pair was sampled with the No-U-Turn sampler of Stan ({stan.short}), run by "
-            f"{engine_name(result.engine)}, seed {result.seed}; the Monte Carlo standard errors of the probabilities are at "
+            f"{result.engine_version}, seed {result.seed}; the Monte Carlo standard errors of the probabilities are at "
             f"most {text}.",
             stan,
         )

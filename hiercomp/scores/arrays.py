@@ -193,7 +193,7 @@ class ScoreArrays:
         return PairedDifferences(
             left=left,
             right=right,
-            datasets=datasets,
+            dataset_names=datasets,
             mean=mean,
             sum_of_squares=np.bincount(codes, (difference - mean[codes]) ** 2).astype(float),
             n=n,

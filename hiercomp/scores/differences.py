@@ -40,7 +40,7 @@ class PairedDifferences:
     ----------
     left, right : str
         The algorithms.
-    datasets : tuple of str, length q
+    dataset_names : tuple of str, length q
         Names of the data sets.
     mean, sum_of_squares : ndarray, shape (q,)
         Mean of the differences, in the metric's units, and the sum of squares about it. Positive means favour the right
@@ -67,13 +67,13 @@ class PairedDifferences:
     --------
     >>> from hiercomp.scores.bundled import load_scores
     >>> differences = PairedDifferences.from_table(load_scores("keel"), "naive_bayes", "decision_tree")
-    >>> len(differences.datasets), int(differences.n.sum()), set(differences.rho.tolist())
+    >>> len(differences.dataset_names), int(differences.n.sum()), set(differences.rho.tolist())
     (43, 4300, {0.1})
     """
 
     left: str
     right: str
-    datasets: tuple[str, ...]
+    dataset_names: tuple[str, ...]
     mean: FloatArray
     sum_of_squares: FloatArray
     n: NDArray[np.int64]
@@ -140,7 +140,7 @@ class PairedDifferences:
         *,
         left: str = "left",
         right: str = "right",
-        datasets: Sequence[str] | None = None,
+        dataset_names: Sequence[str] | None = None,
         folds: int | None = None,
         rho: RhoLike = None,
         higher_is_better: bool = True,
@@ -153,7 +153,7 @@ class PairedDifferences:
             Scores of the two algorithms on the same folds in the same order.
         left, right : str
             Names of the algorithms.
-        datasets : sequence of str, optional
+        dataset_names : sequence of str, optional
             Names of the data sets; "1", "2", ... where absent.
         folds : int, optional
             Folds of one run of cross-validation, so that rho is 1/folds. None and no rho: the scores of a data set are
@@ -171,10 +171,12 @@ class PairedDifferences:
                 f"left_scores has {len(left_rows)} data sets and right_scores has {len(right_rows)}; they must be equal."
             )
         names = (
-            [str(number + 1) for number in range(len(left_rows))] if datasets is None else [str(d) for d in datasets]
+            [str(number + 1) for number in range(len(left_rows))]
+            if dataset_names is None
+            else list(map(str, dataset_names))
         )
         if len(names) != len(left_rows) or len(set(names)) < len(names):
-            raise ScoreTableError(f"datasets must be {len(left_rows)} different names, got {names[:10]}.")
+            raise ScoreTableError(f"dataset_names must be {len(left_rows)} different names, got {names[:10]}.")
         for name, a, b in zip(names, left_rows, right_rows, strict=True):
             if len(a) != len(b):
                 raise ScoreTableError(
@@ -256,11 +258,11 @@ class PairedDifferences:
         ScoreTableError
             If no data set varies, or the rope has no width.
         """
-        names = [name for name, constant in zip(self.datasets, self.constant, strict=True) if constant]
+        names = [name for name, constant in zip(self.dataset_names, self.constant, strict=True) if constant]
         if not names:
             return self
-        listed = first_names(names)
-        if len(names) == len(self.datasets):
+        listed, count = first_names(names), len(self.dataset_names)
+        if len(names) == count:
             raise ScoreTableError(
                 "In no data set do the differences vary between folds, so there is nothing to estimate their precision "
                 "from. Give the scores fold by fold, or use a test of the data sets' means: hc.bayesian_signed_rank_test "
@@ -268,30 +270,32 @@ class PairedDifferences:
             )
         if rope.half_width == 0:
             raise ScoreTableError(
-                f"The differences never vary between folds in {len(names)} of {len(self.datasets)} data sets ({listed}), "
+                f"The differences never vary between folds in {len(names)} of {count} data sets ({listed}), "
                 "and a rope of zero gives them no spread. Pass a rope above 0, or remove these data sets."
             )
         spread = rope.half_width / np.sqrt(3)
         note = Note(
             DegenerateScoresWarning,
-            f"The differences never vary between folds in {len(names)} of {len(self.datasets)} data sets ({listed}). "
+            f"The differences never vary between folds in {len(names)} of {count} data sets ({listed}). "
             f"Their standard deviation is set to {spread:.3g}, that of uniform noise on the rope; their means are kept.",
         )
         sum_of_squares = np.where(self.constant, (self.n - 1) * spread**2, self.sum_of_squares)
         return replace(self, sum_of_squares=sum_of_squares, notes=(*self.notes, note))
 
-    def subset(self, datasets: Sequence[str]) -> PairedDifferences:
+    def subset(self, dataset_names: Sequence[str]) -> PairedDifferences:
         """The same differences of some of the data sets only, in the order given, without notes."""
-        place_of = {name: place for place, name in enumerate(self.datasets)}
-        unknown = [name for name in datasets if name not in place_of]
-        if unknown or len(set(datasets)) < len(datasets) or not datasets:
-            raise ArgumentError(f"datasets must be some of the data sets, each once, got {list(datasets)[:5]!r}.")
-        places = [place_of[name] for name in datasets]
+        place_of = {name: place for place, name in enumerate(self.dataset_names)}
+        unknown = [name for name in dataset_names if name not in place_of]
+        if unknown or len(set(dataset_names)) < len(dataset_names) or not dataset_names:
+            raise ArgumentError(
+                f"dataset_names must be some of the data sets, each once, got {list(dataset_names)[:5]!r}."
+            )
+        places = [place_of[name] for name in dataset_names]
         chosen: dict[str, Any] = {
             name: value[places] for name, value in vars(self).items() if isinstance(value, np.ndarray)
         }
-        scores = None if self.scores is None else self.scores[self.scores["dataset"].isin(datasets)]
-        return replace(self, datasets=tuple(datasets), scores=scores, notes=(), **chosen)
+        scores = None if self.scores is None else self.scores[self.scores["dataset"].isin(dataset_names)]
+        return replace(self, dataset_names=tuple(dataset_names), scores=scores, notes=(), **chosen)
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each data set: mean, sum_of_squares, n, rho, standard_deviation, standard_error."""
@@ -299,7 +303,7 @@ class PairedDifferences:
 
         fields = ("mean", "sum_of_squares", "n", "rho", "standard_deviation", "standard_error")
         return pd.DataFrame(
-            {field: getattr(self, field) for field in fields}, index=pd.Index(self.datasets, name="dataset")
+            {field: getattr(self, field) for field in fields}, index=pd.Index(self.dataset_names, name="dataset")
         )
 
 
@@ -354,18 +358,18 @@ def _summarise(
     """Sufficient statistics of a frame with columns dataset, left, right (and run, fold)."""
     higher_is_better = true_or_false("higher_is_better", higher_is_better)
     codes, names = table["dataset"].factorize()
-    datasets = tuple(str(name) for name in names)
+    dataset_names = tuple(str(name) for name in names)
     n = np.bincount(codes)
     left_scores, right_scores = table["left"].to_numpy(float), table["right"].to_numpy(float)
 
     def extreme(function: np.ufunc, values: FloatArray, start: float) -> FloatArray:
-        result = np.full(len(datasets), start)
+        result = np.full(len(dataset_names), start)
         function.at(result, codes, values)
         return result
 
     lowest = extreme(np.minimum, np.minimum(left_scores, right_scores), np.inf)
     highest = extreme(np.maximum, np.maximum(left_scores, right_scores), -np.inf)
-    refuse_large_scores(datasets, lowest, highest)
+    refuse_large_scores(dataset_names, lowest, highest)
     difference = (right_scores - left_scores) * (1 if higher_is_better else -1)
     mean = np.bincount(codes, difference) / n
     sum_of_squares = np.bincount(codes, (difference - mean[codes]) ** 2).astype(float)
@@ -374,11 +378,11 @@ def _summarise(
     return PairedDifferences(
         left=left,
         right=right,
-        datasets=datasets,
+        dataset_names=dataset_names,
         mean=mean,
         sum_of_squares=sum_of_squares,
         n=n,
-        rho=correlations(rho, datasets, n, folds),
+        rho=correlations(rho, dataset_names, n, folds),
         constant=spread <= ROUNDING * np.maximum(np.abs(lowest), np.abs(highest)),
         lowest_score=lowest,
         highest_score=highest,

@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 
 from hiercomp.errors import ScoreTableError
 from hiercomp.files.formats.common import lower_is_better
-from hiercomp.scores.cell_values import is_filled, number_of_cell
 from hiercomp.scores.differences import LARGEST_SCORE, ROUNDING, FloatArray
 from hiercomp.scores.facts import Problem, ScoreMatrix, TableFacts
 from hiercomp.scores.rho import MOST_FOLDS
 from hiercomp.scores.scale import LARGEST_FRACTION, SPREAD_RATIO
-from hiercomp.scores.table import TidyScores, find_columns, tidy_scores, to_pandas
+from hiercomp.scores.table import TidyScores, find_columns, is_filled, number_of_cell, tidy_scores, to_pandas
 from hiercomp.wording import cells_in_words, counted, first_names, shown
 
 if TYPE_CHECKING:

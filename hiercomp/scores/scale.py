@@ -60,8 +60,8 @@ def _percentages(differences: PairedDifferences, rope: Rope, lowest: float, high
         return []
     fractions = differences.highest_score <= LARGEST_FRACTION
     if fractions.any() and differences.higher_is_better:
-        name = shown(differences.datasets[int(np.argmax(fractions))])
-        other = shown(differences.datasets[int(np.argmin(fractions))])
+        name = shown(differences.dataset_names[int(np.argmax(fractions))])
+        other = shown(differences.dataset_names[int(np.argmin(fractions))])
         message = (
             f"Scores of {fractions.sum()} data sets (first: {name!r}) are at most 1, those of {(~fractions).sum()} others "
             f"(first: {other!r}) reach {highest:g}: fractions and percentages look mixed. Bring them to one scale."
@@ -83,7 +83,9 @@ def _percentages(differences: PairedDifferences, rope: Rope, lowest: float, high
 
 def _outlying_spread(differences: PairedDifferences) -> list[Note]:
     spread = differences.standard_deviation[~differences.constant]
-    names = [name for name, constant in zip(differences.datasets, differences.constant, strict=True) if not constant]
+    names = [
+        name for name, constant in zip(differences.dataset_names, differences.constant, strict=True) if not constant
+    ]
     if len(spread) < 3:
         return []
     ratio = spread / np.median(spread)

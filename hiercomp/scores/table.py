@@ -13,11 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiercomp.errors import ArgumentError, Note, ScaleWarning, ScoreTableError
-from hiercomp.scores.cell_values import number_of_cell
 from hiercomp.wording import EXAMPLES_SHOWN, cells_in_words, first_names, normal_name, shown
 
 if TYPE_CHECKING:
     import pandas as pd
+
+DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+MISSING_TEXT = {"", "na", "nan", "n/a", "null", "none", "?"}
+MISSING_TYPES = ("NoneType", "NAType", "NaTType")
 
 ROLES = ("dataset", "algorithm", "run", "fold", "score", "rho")
 
@@ -191,6 +194,33 @@ def to_pandas(df: Any) -> pd.DataFrame:
     if not isinstance(native, narwhals.DataFrame):
         raise ScoreTableError(f"Scores must be a data frame, got {type(df).__name__}.")
     return pd.DataFrame({name: native[name].to_list() for name in native.columns})
+
+
+def is_filled(cell: object) -> bool:
+    """Whether a cell holds a name, a run or a fold: something that is text or can be written as it."""
+    try:
+        text = str(cell)
+        text.encode()
+        return bool(text.strip()) and bool(cell == cell) and type(cell).__name__ not in MISSING_TYPES
+    except Exception:  # whatever a strange cell raises
+        return False
+
+
+def number_of_cell(cell: object) -> float | None:
+    """The score in a cell: NaN where it is empty, None where it holds something else than a plain number."""
+    if type(cell).__name__ in MISSING_TYPES:
+        return np.nan
+    if isinstance(cell, str):
+        text = cell.strip(" \t")
+        if text.casefold() in MISSING_TEXT:
+            return np.nan
+        return float(text) if DECIMAL.fullmatch(text) else None
+    if isinstance(cell, (bool, np.bool_)):
+        return None
+    try:
+        return float(cell)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return None
 
 
 def _plain(name: object) -> str:

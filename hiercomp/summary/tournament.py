@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hiercomp.arguments import number_between
+from hiercomp.engines import engine_words
 from hiercomp.errors import ArgumentError
 from hiercomp.pairs.result import LEGEND, SIGNS, TournamentResult
 from hiercomp.wording import counted, error_text, latex, markdown, probability_text, shown
@@ -342,7 +343,8 @@ def _assumption(ranks: pd.DataFrame) -> str:
 def _computation(result: TournamentResult, frame: pd.DataFrame) -> str:
     largest = frame["error"].max()
     error = "" if math.isnan(largest) else f"; largest error of a probability {error_text(float(largest))}"
-    return f"{result.engine}, seed {result.seed}{error}. No probability is adjusted for the number of pairs."
+    engine = engine_words(result.engine_name, result.engine_version)
+    return f"{engine}, seed {result.seed}{error}. No probability is adjusted for the number of pairs."
 
 
 def _plain(row: dict[str, Any]) -> dict[str, Any]:

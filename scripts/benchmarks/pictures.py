@@ -58,7 +58,7 @@ def _plots(context: Context) -> dict[str, Callable[[], Any]]:
         "prior_sensitivity": lambda: plot.prior_sensitivity(sensitivity),
         "ppc": plot.ppc,
         "diagnostics": plot.diagnostics,
-        "student": lambda: plots.plot_student(hc.correlated_t_test(given), given.datasets[0]),
+        "student": lambda: plots.plot_student(hc.correlated_t_test(given), given.dataset_names[0]),
         "poisson_binomial": lambda: plots.plot_poisson_binomial(hc.poisson_binomial_test(given)),
         "signed-rank simplex": lambda: plots.plot_sign_simplex(hc.bayesian_signed_rank_test(given)),
         "critical_difference": lambda: plots.plot_critical_difference(nemenyi),

@@ -9,7 +9,7 @@ import pandas as pd
 
 import hiercomp as hc
 from benchmarks.measure import Context
-from hiercomp.files.reading.score_files import read_score_file
+from hiercomp.files.table import read_score_file
 from hiercomp.planning.assumption import Assumption, simulated_collections
 from hiercomp.scores.pairing import pair_scores
 from hiercomp.scores.table import tidy_scores
@@ -40,7 +40,9 @@ def paired_scores(context: Context, comparison: hc.HierarchicalComparison) -> tu
     """
     pairs = pair_scores(tidy_scores(real_table(context)), context.left, context.right, drop=False).frame
     differences = comparison.differences
-    left, right = (pairs[side].to_numpy(copy=True).reshape(len(differences.datasets), -1) for side in ("left", "right"))
+    left, right = (
+        pairs[side].to_numpy(copy=True).reshape(len(differences.dataset_names), -1) for side in ("left", "right")
+    )
     for row in np.flatnonzero(differences.constant):
         noise = np.where(np.arange(left.shape[1]) % 2 == 0, 1.0, -1.0)
         right[row] += noise * np.sqrt(differences.sum_of_squares[row] / np.sum((noise - noise.mean()) ** 2))

@@ -82,7 +82,7 @@ def test_compare_gives_what_python_gives_and_writes_json_and_the_result(folder, 
     assert done.stdout == f"{result.summary()}\n"
     assert json.loads((folder / "out.json").read_text(encoding="utf-8")) == result.summary().to_dict()
     loaded = hc.load_result(folder / "fit.nc")
-    assert loaded.posterior.identical(result.posterior)
+    assert loaded.datatree.identical(result.datatree)
     assert sorted(os.listdir(folder)) == ["fit.nc", "out.json", "scores.csv"]
 
 
@@ -129,7 +129,7 @@ def test_the_options_reach_the_comparison(tmp_path, scores):
     )
     assert done.returncode == 0, done.stderr
     content = json.loads(done.stdout)
-    assert (content["datasets"], content["scores"]) == (8, 230)  # 8 x 30 pairs but one run of ten
+    assert (content["n_datasets"], content["n_scores"]) == (8, 230)  # 8 x 30 pairs but one run of ten
     assert content["diagnostics"]["chains"] == 3
     assert content["decision"]["region"] == "left"  # tree's larger error is worse
     assert "nu" not in content["population"]
@@ -261,10 +261,10 @@ def test_ctrl_c_stops_a_long_fit_and_leaves_nothing_behind(tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["keel.csv", "temporary"]
 
 
-def test_baselines_follow_the_summary_and_are_in_the_json(folder, result):
-    done = hiercomp(folder, "compare", "scores.csv", *ENGINE, "--baselines", "--json", "out.json")
+def test_closed_form_tests_follow_the_summary_and_are_in_the_json(folder, result):
+    done = hiercomp(folder, "compare", "scores.csv", *ENGINE, "--closed-form-tests", "--json", "out.json")
     assert done.returncode == 0, done
-    assert done.stdout == f"{result.summary()}\n\n{result.baselines()}\n"
+    assert done.stdout == f"{result.summary()}\n\n{result.closed_form_tests()}\n"
     content = json.loads((folder / "out.json").read_text(encoding="utf-8"))
-    assert content["baselines"] == result.baselines().to_dict()
+    assert content["closed_form_tests"] == result.closed_form_tests().to_dict()
     assert "What each says:" in done.stdout

@@ -279,7 +279,7 @@ def test_a_lost_scheduler_ends_the_run_which_goes_on_from_its_checkpoint(tmp_pat
     assert len(cross_validate_all(*arguments, **options)) == 30
 
 
-PLAN = """
+EXPERIMENT = """
 seed = 2
 [cv]
 splitter = "RepeatedStratifiedKFold"
@@ -297,12 +297,12 @@ target = "target"
 
 
 @pytest.mark.slow
-def test_the_command_runs_a_plan_on_a_cluster(cluster, tmp_path):
+def test_the_command_runs_an_experiment_file_on_a_cluster(cluster, tmp_path):
     load_iris(as_frame=True).frame.to_csv(tmp_path / "iris.csv", index=False)
-    (tmp_path / "plan.toml").write_text(PLAN)
+    (tmp_path / "experiment.toml").write_text(EXPERIMENT)
     tables = []
     for name, more in (("here.csv", []), ("there.csv", ["--dask", cluster.scheduler_address])):
-        command = [sys.executable, "-m", "hiercomp.cli", "crossval", "plan.toml", "--output", name, *more]
+        command = [sys.executable, "-m", "hiercomp.cli", "crossval", "experiment.toml", "--output", name, *more]
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
         assert done.returncode == 0, done.stderr
         tables.append(pd.read_csv(tmp_path / name).drop(columns=["fit_time", "score_time"]))
@@ -311,7 +311,7 @@ def test_the_command_runs_a_plan_on_a_cluster(cluster, tmp_path):
 
 
 def test_a_scheduler_that_does_not_answer_is_an_error(table, monkeypatch):
-    monkeypatch.setattr("hiercomp.workers_dask.DASK_SECONDS", 1)
+    monkeypatch.setattr("hiercomp.workers.DASK_SECONDS", 1)
     with pytest.raises(hc.ArgumentError, match=r"No Dask scheduler answers at 'tcp://127\.0\.0\.1:9'"):
         compared(table, dask="tcp://127.0.0.1:9")
     with pytest.raises(hc.ArgumentError, match="No Dask scheduler answers at 'nonsense'"):

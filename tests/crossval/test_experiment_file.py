@@ -24,9 +24,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 import hiercomp as hc
 from hiercomp.crossval import cross_validate_all
-from hiercomp.crossval.experiment_file import read_plan
+from hiercomp.crossval.experiment_file import read_experiment
 
-PLAN = """
+EXPERIMENT = """
 scoring = "accuracy"
 seed = 3
 
@@ -63,7 +63,7 @@ def folder(tmp_path) -> Path:
     iris = iris.assign(species=load_iris().target_names[iris.pop("target")], id=range(150))
     iris.to_csv(tmp_path / "iris.csv", index=False)
     wine.to_parquet(tmp_path / "wine.parquet")
-    (tmp_path / "plan.toml").write_text(PLAN)
+    (tmp_path / "experiment.toml").write_text(EXPERIMENT)
     return tmp_path
 
 
@@ -90,7 +90,7 @@ def expected_table() -> pd.DataFrame:
 
 
 def test_the_command_writes_what_python_gives(folder):
-    done = crossval(folder, "plan.toml", "--output", "scores.csv")
+    done = crossval(folder, "experiment.toml", "--output", "scores.csv")
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     assert done.stdout == "32 scores of 2 data sets and 2 algorithms are in scores.csv.\n"
@@ -99,37 +99,39 @@ def test_the_command_writes_what_python_gives(folder):
 
 
 @pytest.mark.slow
-def test_the_plan_names_its_files_and_a_checkpoint_is_gone_on_with(folder):
-    text = 'checkpoint = "run.sqlite"\noutput = "scores.parquet"\n' + PLAN
+def test_the_experiment_file_names_its_files_and_a_checkpoint_is_gone_on_with(folder):
+    text = 'checkpoint = "run.sqlite"\noutput = "scores.parquet"\n' + EXPERIMENT
     (folder / "sub").mkdir()
     for name in ("iris.csv", "wine.parquet"):
         (folder / name).rename(folder / "sub" / name)
-    (folder / "sub" / "plan.toml").write_text(text)
-    assert crossval(folder, "sub/plan.toml").returncode == 0
-    again = crossval(folder, "sub/plan.toml")
+    (folder / "sub" / "experiment.toml").write_text(text)
+    assert crossval(folder, "sub/experiment.toml").returncode == 0
+    again = crossval(folder, "sub/experiment.toml")
     assert again.returncode == 2
     assert "scores.parquet exists" in again.stderr
     first = pd.read_parquet(folder / "sub" / "scores.parquet")
-    assert crossval(folder, "sub/plan.toml", "--force", "--jobs", "2").returncode == 0
+    assert crossval(folder, "sub/experiment.toml", "--force", "--jobs", "2").returncode == 0
     pd.testing.assert_frame_equal(pd.read_parquet(folder / "sub" / "scores.parquet"), first)  # times too
-    (folder / "sub" / "plan.toml").write_text(text.replace("max_depth = 3", "max_depth = 4"))
-    other = crossval(folder, "sub/plan.toml", "--force")
+    (folder / "sub" / "experiment.toml").write_text(text.replace("max_depth = 3", "max_depth = 4"))
+    other = crossval(folder, "sub/experiment.toml", "--force")
     assert other.returncode == 2
     assert "max_depth of estimator 'tree' was 3 and is 4" in other.stderr
     assert other.stderr.count("\n") == 1
 
 
 def test_failed_cells_exit_with_three_and_are_told(folder):
-    (folder / "plan.toml").write_text(PLAN + '\n[estimators.nb]\nclass = "sklearn.naive_bayes.CategoricalNB"\n')
+    (folder / "experiment.toml").write_text(
+        EXPERIMENT + '\n[estimators.nb]\nclass = "sklearn.naive_bayes.CategoricalNB"\n'
+    )
     frame = pd.read_parquet(folder / "wine.parquet")
     (frame - frame.mean()).assign(target=frame["target"]).to_parquet(folder / "wine.parquet")
-    done = crossval(folder, "plan.toml", "--output", "scores.csv")
+    done = crossval(folder, "experiment.toml", "--output", "scores.csv")
     assert done.returncode == 3
     assert "8 of 48 cells failed" in done.stderr or "of 48 cells failed" in done.stderr
     assert "Negative values" in done.stderr
     table = pd.read_csv(folder / "scores.csv")
     assert table.loc[table["error"].notna(), "score"].isna().all()
-    stopped = crossval(folder, "plan.toml", "--output", "other.csv", "--on-error", "raise")
+    stopped = crossval(folder, "experiment.toml", "--output", "other.csv", "--on-error", "raise")
     assert stopped.returncode == 2
     assert "estimator 'nb'" in stopped.stderr
     assert not (folder / "other.csv").exists()
@@ -138,13 +140,13 @@ def test_failed_cells_exit_with_three_and_are_told(folder):
 def test_text_features_are_refused_or_encoded(folder):
     frame = pd.read_csv(folder / "iris.csv").assign(colour=np.where(np.arange(150) % 3, "red", "blue"))
     frame.to_csv(folder / "iris.csv", index=False)
-    plan = read_plan(folder / "plan.toml")
+    experiment = read_experiment(folder / "experiment.toml")
     with pytest.raises(hc.ArgumentError, match=r"1 features are not numbers \('colour'\)\. Write one_hot = true"):
-        plan.data["iris"]()
-    (folder / "plan.toml").write_text("one_hot = true\n" + PLAN)
-    plan = read_plan(folder / "plan.toml")
-    X, y = plan.data["iris"]()
-    fitted = plan.estimators["tree"].fit(X, y)
+        experiment.data["iris"]()
+    (folder / "experiment.toml").write_text("one_hot = true\n" + EXPERIMENT)
+    experiment = read_experiment(folder / "experiment.toml")
+    X, y = experiment.data["iris"]()
+    fitted = experiment.estimators["tree"].fit(X, y)
     assert fitted[0].transform(X).shape == (150, 6)
     assert fitted.score(X, y) > 0.9
 
@@ -166,12 +168,12 @@ def test_nested_estimators_groups_and_hold_out(folder):
     target = "species"
     groups = "id"
     """
-    (folder / "plan.toml").write_text(text)
-    plan = read_plan(folder / "plan.toml")
-    assert repr(plan.estimators["bag"].estimator) == "DecisionTreeClassifier(max_depth=1)"
-    assert isinstance(plan.cv, StratifiedShuffleSplit)
-    assert plan.scoring == ["accuracy", "neg_log_loss"]
-    X, _, groups = plan.data["iris"]()
+    (folder / "experiment.toml").write_text(text)
+    experiment = read_experiment(folder / "experiment.toml")
+    assert repr(experiment.estimators["bag"].estimator) == "DecisionTreeClassifier(max_depth=1)"
+    assert isinstance(experiment.cv, StratifiedShuffleSplit)
+    assert experiment.scoring == ["accuracy", "neg_log_loss"]
+    X, _, groups = experiment.data["iris"]()
     assert list(groups) == list(range(150))
     assert X.shape == (150, 4)
 
@@ -180,13 +182,13 @@ def test_a_package_is_allowed_by_name_only(folder):
     (folder / "mine.py").write_text(
         "from sklearn.naive_bayes import GaussianNB\nclass Mine(GaussianNB):\n    pass\nprint('imported')\n"
     )
-    (folder / "plan.toml").write_text(PLAN + '\n[estimators.mine]\nclass = "mine.Mine"\n')
-    refused = crossval(folder, "plan.toml", "--output", "scores.csv")
+    (folder / "experiment.toml").write_text(EXPERIMENT + '\n[estimators.mine]\nclass = "mine.Mine"\n')
+    refused = crossval(folder, "experiment.toml", "--output", "scores.csv")
     assert refused.returncode == 2
     assert "mine.Mine is not from an allowed package (sklearn)" in refused.stderr
     assert "pass --allow mine" in refused.stderr
     assert "imported" not in refused.stdout
-    done = crossval(folder, "plan.toml", "--output", "scores.csv", "--allow", "mine")
+    done = crossval(folder, "experiment.toml", "--output", "scores.csv", "--allow", "mine")
     assert done.returncode == 0, done.stderr
     assert "48 scores of 2 data sets and 3 algorithms" in done.stdout
 
@@ -197,34 +199,46 @@ ESTIMATOR = "\n[estimators.odd]\n"
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (PLAN + ESTIMATOR + 'class = "os.system"', "os.system is not from an allowed package"),
-        (PLAN + ESTIMATOR + 'class = "sklearn.os.system"', r"sklearn\.os\.system can't be imported"),
-        (PLAN + ESTIMATOR + 'class = "sklearn.utils.murmurhash3_32"', "is not an estimator"),
-        (PLAN + ESTIMATOR + 'class = "sklearn.svm.SVX"', r"sklearn\.svm\.SVX can't be imported"),
-        (PLAN.replace("DecisionTreeC", "DecisionTreC"), "Did you mean 'DecisionTreeClassifier'"),
-        (PLAN.replace("max_depth", "max_dept"), "unexpected keyword argument 'max_dept'. Did you mean 'max_depth'"),
-        (PLAN.replace("n_repeats", "n_repeat"), "unexpected keyword argument 'n_repeat'. Did you mean 'n_repeats'"),
-        (PLAN + ESTIMATOR + 'class = "svm"', "class must be an import path"),
-        (PLAN + ESTIMATOR + 'class = "sklearn.svm.SVC\\nx"', "class must be an import path"),
-        (PLAN + ESTIMATOR + "class = 3", "class must be an import path such as"),
-        (PLAN + ESTIMATOR + 'clas = "sklearn.svm.SVC"', r"unknown key 'clas'\. Did you mean 'class'"),
-        (PLAN + ESTIMATOR + 'class = "sklearn.svm.SVC"\nsteps = []', "must have either a class or steps"),
-        (PLAN + ESTIMATOR + "steps = []", "steps must be a list of tables"),
-        (PLAN + ESTIMATOR + 'class = "sklearn.svm.SVC"\nparameters = { c = 3 }', "can't be made with these parameters"),
-        (PLAN + ESTIMATOR + 'class = "sklearn.svm.SVC"\nparameters = 3', "parameters must be a table"),
-        (PLAN.replace("RepeatedStratifiedKFold", "RepeatedStratifiedKfold"), "Did you mean 'RepeatedStratifiedKFold'"),
-        (PLAN.replace("splitter", "spliter"), r"\[cv\] must have a splitter"),
-        (PLAN.replace("n_repeats", "repeats"), "unexpected keyword argument"),
-        (PLAN.replace('"accuracy"', "3"), "scoring must be the name of a scorer"),
-        (PLAN.replace("iris.csv", "irys.csv"), "data.iris: there is no file .*irys.csv"),
-        (PLAN.replace('target = "species"', ""), "data.iris must have a target"),
-        (PLAN.replace('["id"]', '"id"'), "drop must be a list of columns"),
-        (PLAN.replace("[data.iris]", "[dta.iris]"), "unknown key 'dta'. Did you mean 'data'"),
-        ("one_hot = 1\n" + PLAN, "one_hot must be true or false"),
-        ("output = 3\n" + PLAN, "output must be the name of a file"),
+        (EXPERIMENT + ESTIMATOR + 'class = "os.system"', "os.system is not from an allowed package"),
+        (EXPERIMENT + ESTIMATOR + 'class = "sklearn.os.system"', r"sklearn\.os\.system can't be imported"),
+        (EXPERIMENT + ESTIMATOR + 'class = "sklearn.utils.murmurhash3_32"', "is not an estimator"),
+        (EXPERIMENT + ESTIMATOR + 'class = "sklearn.svm.SVX"', r"sklearn\.svm\.SVX can't be imported"),
+        (EXPERIMENT.replace("DecisionTreeC", "DecisionTreC"), "Did you mean 'DecisionTreeClassifier'"),
         (
-            PLAN + ESTIMATOR + 'class = "sklearn.pipeline.FeatureUnion"\nparameters = { memory = "x" }',
-            "can't set memory",
+            EXPERIMENT.replace("max_depth", "max_dept"),
+            "unexpected keyword argument 'max_dept'. Did you mean 'max_depth'",
+        ),
+        (
+            EXPERIMENT.replace("n_repeats", "n_repeat"),
+            "unexpected keyword argument 'n_repeat'. Did you mean 'n_repeats'",
+        ),
+        (EXPERIMENT + ESTIMATOR + 'class = "svm"', "class must be an import path"),
+        (EXPERIMENT + ESTIMATOR + 'class = "sklearn.svm.SVC\\nx"', "class must be an import path"),
+        (EXPERIMENT + ESTIMATOR + "class = 3", "class must be an import path such as"),
+        (EXPERIMENT + ESTIMATOR + 'clas = "sklearn.svm.SVC"', r"unknown key 'clas'\. Did you mean 'class'"),
+        (EXPERIMENT + ESTIMATOR + 'class = "sklearn.svm.SVC"\nsteps = []', "must have either a class or steps"),
+        (EXPERIMENT + ESTIMATOR + "steps = []", "steps must be a list of tables"),
+        (
+            EXPERIMENT + ESTIMATOR + 'class = "sklearn.svm.SVC"\nparameters = { c = 3 }',
+            "can't be made with these parameters",
+        ),
+        (EXPERIMENT + ESTIMATOR + 'class = "sklearn.svm.SVC"\nparameters = 3', "parameters must be a table"),
+        (
+            EXPERIMENT.replace("RepeatedStratifiedKFold", "RepeatedStratifiedKfold"),
+            "Did you mean 'RepeatedStratifiedKFold'",
+        ),
+        (EXPERIMENT.replace("splitter", "spliter"), r"\[cv\] must have a splitter"),
+        (EXPERIMENT.replace("n_repeats", "repeats"), "unexpected keyword argument"),
+        (EXPERIMENT.replace('"accuracy"', "3"), "scoring must be the name of a scorer"),
+        (EXPERIMENT.replace("iris.csv", "irys.csv"), "data.iris: there is no file .*irys.csv"),
+        (EXPERIMENT.replace('target = "species"', ""), "data.iris must have a target"),
+        (EXPERIMENT.replace('["id"]', '"id"'), "drop must be a list of columns"),
+        (EXPERIMENT.replace("[data.iris]", "[dta.iris]"), "unknown key 'dta'. Did you mean 'data'"),
+        ("one_hot = 1\n" + EXPERIMENT, "one_hot must be true or false"),
+        ("output = 3\n" + EXPERIMENT, "output must be the name of a file"),
+        (
+            EXPERIMENT + ESTIMATOR + 'class = "sklearn.pipeline.FeatureUnion"\nparameters = { memory = "x" }',
+            "cannot set memory",
         ),
         ("seed = [", "is not TOML"),
         ("seed = 1\nseed = 2", "is not TOML"),
@@ -232,16 +246,16 @@ ESTIMATOR = "\n[estimators.odd]\n"
         ("estimators = 3", r"needs at least one table \[estimators\.NAME\]"),
     ],
 )
-def test_a_wrong_plan_is_refused_with_its_place(folder, text, words):
-    (folder / "plan.toml").write_text(text)
+def test_a_wrong_experiment_file_is_refused_with_its_place(folder, text, words):
+    (folder / "experiment.toml").write_text(text)
     with pytest.raises((hc.ArgumentError, hc.ScoreFileError), match=words):
-        read_plan(folder / "plan.toml")
+        read_experiment(folder / "experiment.toml")
 
 
 @pytest.mark.parametrize("seed", ["-1", "1.5", '"one"', "true"])
 def test_a_wrong_seed_is_refused(folder, seed):
-    (folder / "plan.toml").write_text(PLAN.replace("seed = 3", f"seed = {seed}"))
-    done = crossval(folder, "plan.toml", "--output", "scores.csv")
+    (folder / "experiment.toml").write_text(EXPERIMENT.replace("seed = 3", f"seed = {seed}"))
+    done = crossval(folder, "experiment.toml", "--output", "scores.csv")
     assert done.returncode == 2
     assert "seed must be" in done.stderr
 
@@ -301,15 +315,15 @@ def test_a_target_of_numbers_with_a_mark_among_them_is_refused(tmp_path, mark):
 
 @pytest.mark.slow
 def test_no_input_is_overwritten_by_the_table(folder):
-    (folder / "plan.csv").write_text('checkpoint = "run.csv"\n' + PLAN)
+    (folder / "experiment.csv").write_text('checkpoint = "run.csv"\n' + EXPERIMENT)
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     for name, words in (
         ("iris.csv", "iris.csv is data"),
-        ("plan.csv", "plan.csv is the plan"),
+        ("experiment.csv", "experiment.csv is the experiment file"),
         ("run.csv", "run.csv is the checkpoint"),
         ("../" + folder.name + "/iris.csv", "iris.csv is data"),
     ):
-        done = crossval(folder, "plan.csv", "--output", name, "--force")
+        done = crossval(folder, "experiment.csv", "--output", name, "--force")
         assert done.returncode == 2
         assert words in done.stderr
         assert done.stderr.count("\n") == 1
@@ -326,8 +340,8 @@ def test_no_input_is_overwritten_by_the_table(folder):
     ids=["column of the last data set", "too many folds", "no groups"],
 )
 def test_what_is_wrong_with_any_data_set_is_told_before_the_first_cell(folder, change, words):
-    (folder / "plan.toml").write_text('checkpoint = "run.sqlite"\n' + PLAN.replace(*change))
-    done = crossval(folder, "plan.toml", "--output", "scores.csv")
+    (folder / "experiment.toml").write_text('checkpoint = "run.sqlite"\n' + EXPERIMENT.replace(*change))
+    done = crossval(folder, "experiment.toml", "--output", "scores.csv")
     assert done.returncode == 2
     assert re.search(words, done.stderr)
     assert done.stderr.count("\n") == 1
@@ -351,9 +365,15 @@ class Slow(GaussianNB):
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_a_run_that_was_interrupted_goes_on(folder, jobs):
     (folder / "slow.py").write_text(SLOW)
-    plan = PLAN.replace("n_repeats = 2", "n_repeats = 8").replace("sklearn.tree.DecisionTreeClassifier", "slow.Slow")
-    (folder / "plan.toml").write_text(plan.replace("max_depth = 3", "var_smoothing = 1e-8"))
-    arguments = [*("crossval", "plan.toml", "--output", "scores.csv", "--checkpoint", "run.sqlite"), "--allow", "slow"]
+    experiment = EXPERIMENT.replace("n_repeats = 2", "n_repeats = 8").replace(
+        "sklearn.tree.DecisionTreeClassifier", "slow.Slow"
+    )
+    (folder / "experiment.toml").write_text(experiment.replace("max_depth = 3", "var_smoothing = 1e-8"))
+    arguments = [
+        *("crossval", "experiment.toml", "--output", "scores.csv", "--checkpoint", "run.sqlite"),
+        "--allow",
+        "slow",
+    ]
     command = [sys.executable, "-m", "hiercomp.cli", *arguments, "--jobs", jobs]
     process = subprocess.Popen(
         command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
@@ -390,13 +410,13 @@ def finished_cells(folder: Path) -> int:
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a limit on the size of files")
 def test_a_disk_that_is_full_ends_in_one_line_and_no_half_table(folder):
-    (folder / "plan.toml").write_text(PLAN.replace("n_repeats = 2", "n_repeats = 10"))
+    (folder / "experiment.toml").write_text(EXPERIMENT.replace("n_repeats = 2", "n_repeats = 10"))
     program = (
         "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, 2 * (BYTES,)); sys.argv[0] = 'hiercomp'; "
     )
     program += "from hiercomp.cli import main; main()"
     for limit, checkpoint in ((40_000, ["--checkpoint", "run.sqlite"]), (3_000, [])):
-        command = [sys.executable, "-c", program.replace("BYTES", str(limit)), "crossval", "plan.toml"]
+        command = [sys.executable, "-c", program.replace("BYTES", str(limit)), "crossval", "experiment.toml"]
         done = subprocess.run(
             [*command, "--output", "scores.csv", *checkpoint], cwd=folder, capture_output=True, text=True, timeout=60
         )
@@ -404,13 +424,13 @@ def test_a_disk_that_is_full_ends_in_one_line_and_no_half_table(folder):
         assert re.fullmatch(r"hiercomp: .*(run\.sqlite|scores\.csv).*can't be (read or )?written: .*\n", done.stderr)
         assert not [path for path in folder.iterdir() if path.name.startswith((".hiercomp", "scores"))]
     kept = finished_cells(folder)
-    assert crossval(folder, "plan.toml", "--output", "scores.csv", "--checkpoint", "run.sqlite").returncode == 0
+    assert crossval(folder, "experiment.toml", "--output", "scores.csv", "--checkpoint", "run.sqlite").returncode == 0
     assert 0 < kept < finished_cells(folder) == 160
 
 
 @pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="needs a folder that not even root may write to")
 def test_a_checkpoint_where_nothing_can_be_written_is_refused(folder):
-    done = crossval(folder, "plan.toml", "--output", "scores.csv", "--checkpoint", "/proc/run.sqlite")
+    done = crossval(folder, "experiment.toml", "--output", "scores.csv", "--checkpoint", "/proc/run.sqlite")
     assert done.returncode == 2
     assert re.fullmatch(r"hiercomp: The checkpoint /proc/run\.sqlite can't be read or written: .*\n", done.stderr)
     assert not (folder / "scores.csv").exists()
@@ -418,7 +438,7 @@ def test_a_checkpoint_where_nothing_can_be_written_is_refused(folder):
 
 def test_a_table_that_can_not_be_written_is_refused_before_the_run(folder):
     for name, words in (("scores.txt", "must end in"), (".", "must end in"), ("no/scores.csv", "no folder")):
-        done = crossval(folder, "plan.toml", "--output", name, "--force")
+        done = crossval(folder, "experiment.toml", "--output", name, "--force")
         assert done.returncode == 2
         assert words in done.stderr
         assert done.stdout == ""
@@ -427,19 +447,19 @@ def test_a_table_that_can_not_be_written_is_refused_before_the_run(folder):
 def test_damaged_data_are_refused_by_name(folder):
     (folder / "wine.parquet").write_bytes((folder / "wine.parquet").read_bytes()[:500])
     with pytest.raises(hc.ScoreFileError, match=r"wine\.parquet can't be read"):
-        read_plan(folder / "plan.toml").data["wine"]()
+        read_experiment(folder / "experiment.toml").data["wine"]()
     frame = pd.read_csv(folder / "iris.csv")
     frame.loc[4, "species"] = None
     frame.to_csv(folder / "iris.csv", index=False)
     with pytest.raises(hc.ArgumentError, match="the target 'species' is empty in 1 of 150 rows"):
-        read_plan(folder / "plan.toml").data["iris"]()
+        read_experiment(folder / "experiment.toml").data["iris"]()
 
 
-def test_a_plan_that_is_not_there_or_not_text_is_refused(tmp_path):
+def test_an_experiment_file_that_is_not_there_or_not_text_is_refused(tmp_path):
     with pytest.raises(hc.ScoreFileError, match="there is no such file"):
-        read_plan(tmp_path / "plan.toml")
-    (tmp_path / "plan.toml").write_bytes(b"\xff\xfe\x00")
+        read_experiment(tmp_path / "experiment.toml")
+    (tmp_path / "experiment.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(hc.ScoreFileError, match=r"not UTF-8 text \(byte 0\)"):
-        read_plan(tmp_path / "plan.toml")
+        read_experiment(tmp_path / "experiment.toml")
     with pytest.raises(hc.ScoreFileError, match="can't be read"):
-        read_plan(tmp_path)
+        read_experiment(tmp_path)

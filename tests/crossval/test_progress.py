@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from hiercomp.crossval.progress import CellCount
+from hiercomp.workers import Progress
 
 PROGRAM = """
 import sys, warnings
@@ -107,14 +107,14 @@ def test_nothing_is_shown_when_it_is_not_wanted_or_there_is_no_terminal(tmp_path
 
 
 def test_data_sets_that_are_not_counted_yet_are_taken_to_be_like_the_others():
-    count = CellCount(datasets=4, since=100.0)
-    assert (count.total, count.time_left(200.0)) == (0, "")
-    count.begin(cells=200, found=150)
-    assert (count.total, count.finished, count.time_left(200.0)) == (800, 150, "")
+    progress = Progress(parts=4, since=100.0)
+    assert (progress.total, progress.time_left(200.0)) == (0, "")
+    progress.begin(steps=200, found=150)
+    assert (progress.total, progress.finished, progress.time_left(200.0)) == (800, 150, "")
     for _ in range(50):
-        count.add(failed=False)
+        progress.add()
     # 50 cells in 7,200 s: the other 600 take twelve times as long
-    assert count.time_left(7300.0) == "24:00:00 left"
-    count.begin(cells=100, found=0)
-    assert count.total == 600
-    assert count.time_left(7300.0) == "16:00:00 left"
+    assert progress.time_left(7300.0) == "24:00:00 left"
+    progress.begin(steps=100, found=0)
+    assert progress.total == 600
+    assert progress.time_left(7300.0) == "16:00:00 left"

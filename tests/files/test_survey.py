@@ -97,7 +97,7 @@ def test_nul_characters_quotation_marks_and_repeated_columns_are_found_together(
         "line 6: holds a NUL character",
         "line 1: column names occur twice: 'note'",
         "line 8: a quotation mark closes in the middle of a cell",
-        "line 10: field larger than field limit",
+        "line 10: a cell of more than 131,072 characters",
         PARTNERS,
     )
 

@@ -87,7 +87,7 @@ def test_fewer_data_sets_are_the_first_ones_and_all_runs_have_the_same_random_nu
         for field in ("mean", "sum_of_squares", "n", "rho"):
             np.testing.assert_array_equal(getattr(a, field), getattr(b, field)[:5])
             np.testing.assert_array_equal(getattr(a, field), getattr(first_datasets(b, 5), field))
-        assert first_datasets(b, 5).datasets == a.datasets
+        assert first_datasets(b, 5).dataset_names == a.dataset_names
     short, long = many
     z_short, z_long = (x.mean - assumed_delta(made, 40) for x in many)
     np.testing.assert_allclose(z_short, 10 * z_long, rtol=1e-6)
@@ -382,7 +382,7 @@ def test_a_pilot_of_uneven_data_sets_is_taken_as_it_is_and_needs_folds_for_other
 
 
 def test_without_draws_of_sigma_a_pilot_gives_those_of_its_sums_of_squares(result):
-    bare = result.posterior.copy()
+    bare = result.datatree.copy()
     bare["posterior"] = bare["posterior"].dataset.drop_vars("sigma")
     sigma = pilot_assumption(replace(result, tree=bare))[0].sigma
     given = result.differences

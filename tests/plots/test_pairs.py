@@ -75,8 +75,8 @@ def test_the_cells_are_filled_with_the_probabilities_of_their_pairs(pairs):
         i, j = (pairs.order().index(name) for name in (pair.left, pair.right))
         seen = pair.next_dataset
         for place, values in (
-            ((i, j), (seen.left, seen.rope, seen.right)),
-            ((j, i), (seen.right, seen.rope, seen.left)),
+            ((i, j), (seen.p_left, seen.p_rope, seen.p_right)),
+            ((j, i), (seen.p_right, seen.p_rope, seen.p_left)),
         ):
             drawn = [filled[region].get(place, 0.0) for region in REGIONS]
             np.testing.assert_allclose(drawn, values, atol=1e-12)
@@ -139,7 +139,7 @@ def test_the_columns_have_the_order_of_the_rows(ten):
 def test_numbers_are_written_where_the_cells_are_large_enough(pairs, base):
     written = pairs.plot.heatmap()
     seen = pairs.pairs[0].next_dataset
-    assert f"{probability_text(seen.left)}\n{probability_text(seen.rope)}" in texts(written)
+    assert f"{probability_text(seen.p_left)}\n{probability_text(seen.p_rope)}" in texts(written)
     assert len(written.texts) == 12
     assert "P(row better) over P(equivalent)" in texts(written)
     large = tournament(base, 20)

@@ -84,13 +84,13 @@ def test_every_number_of_the_pairs_is_that_of_the_result(pages, results, kind):
             assert numbers.loc[place].isna().all()
             continue
         values = pair.next_dataset
-        chances = [values.left, values.rope, values.right][:: 1 if pair.left == first else -1]
+        chances = [values.p_left, values.p_rope, values.p_right][:: 1 if pair.left == first else -1]
         columns = ["P(first better)", "P(equivalent)", "P(second better)"]
         assert numbers.loc[place, columns].tolist() == chances
         assert texts.loc[place, columns].tolist() == [probability_text(value) for value in chances]
         sign = -1 if pair.left == first else 1  # a result's difference is right minus left
         assert numbers.loc[place, "Difference"] == sign * pair.expected_difference
-        assert numbers.loc[place, "Data sets"] == len(pair.differences.datasets)
+        assert numbers.loc[place, "Data sets"] == len(pair.differences.dataset_names)
         region = pair.decision().region
         words = {"none": "no verdict", "undecided": "undecided"}
         assert verdict == (words[region] if region in words else pair.outcome(region))
@@ -238,7 +238,7 @@ def test_the_file_of_the_scores_is_in_the_provenance(pairs, tmp_path):
     facts = page.facts()
     assert facts["File"].startswith("scores.csv (")
     assert facts["SHA-256 of the file"] == hashlib.sha256(scores.read_bytes()).hexdigest()
-    assert facts["Engine"] == pairs.engine
+    assert facts["Engine"] == f"{pairs.engine_name} ({pairs.engine_version})"
     assert facts["Seed"].startswith("0;")
     assert facts["Algorithms"] == f"4: {', '.join(pairs.algorithms)}"
     assert facts["hiercomp"] == hc.__version__

@@ -175,7 +175,7 @@ def test_a_data_set_with_one_algorithm_only_is_warned_of_and_left_out():
     frame = table()
     with pytest.warns(DroppedScoresWarning, match="one algorithm only: 1 data set: 'd2'"):
         comparison = HierarchicalComparison(frame[(frame["dataset"] != "d2") | (frame["algorithm"] == "nb")])
-    assert "d2" not in comparison.differences.datasets
+    assert "d2" not in comparison.differences.dataset_names
 
 
 def test_names_that_differ_only_by_case_are_warned_of():

@@ -1,4 +1,4 @@
-"""Odd tables, damaged files and damaged plans are taken or refused by an error of hiercomp's own, never by anything else."""
+"""Odd tables and damaged score and experiment files are taken or refused by an error of hiercomp's own, never by another."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ import pytest
 from hypothesis import strategies as st
 
 from hiercomp.comparison import HierarchicalComparison
-from hiercomp.crossval.experiment_file import read_plan
+from hiercomp.crossval.experiment_file import read_experiment
 from hiercomp.errors import ArgumentError, HiercompWarning, ScoreFileError, ScoreTableError
 from hiercomp.files.check import check_scores
 from hiercomp.tournament import compare_all
 
 SCRIPTS = Path(__file__).parents[2] / "scripts"
-MODULES = ("fuzz", "fuzz_files", "fuzz_plans", "fuzz_tables")
+MODULES = ("fuzz", "fuzz_files", "fuzz_experiments", "fuzz_tables")
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def fuzz() -> Iterator[ModuleType]:
             sys.modules.pop(name, None)
 
 
-@pytest.mark.parametrize("kind", ["tables", "files", "plans"])
+@pytest.mark.parametrize("kind", ["tables", "files", "experiments"])
 @pytest.mark.parametrize(("seed", "cases"), [(1, 200), pytest.param(2, 2000, marks=pytest.mark.slow)])
 def test_every_case_is_taken_or_refused_by_an_error_of_ours(fuzz, kind, seed, cases):
     tally = fuzz.run(kind, cases, seed)
@@ -107,16 +107,16 @@ def test_the_check_takes_a_column_of_scores_whose_name_is_no_text():
             "there is no file",
         ),
         (
-            '[data.a]\nfile = "plan.toml"\ntarget = "y"\n[estimators.a]\nclass = "sklearn.svm.SVC"\n'
+            '[data.a]\nfile = "experiment.toml"\ntarget = "y"\n[estimators.a]\nclass = "sklearn.svm.SVC"\n'
             '[cv]\nsplitter = "PredefinedSplit"\ntest_fold = [99999999999999999999]',
             "PredefinedSplit can't be made with these parameters",
         ),
     ],
 )  # each was found here
-def test_plans_that_once_ended_in_an_error_of_another_package_are_refused(tmp_path, text, message):
-    (tmp_path / "plan.toml").write_text(text)
+def test_experiment_files_that_once_ended_in_an_error_of_another_package_are_refused(tmp_path, text, message):
+    (tmp_path / "experiment.toml").write_text(text)
     with pytest.raises((ArgumentError, ScoreFileError), match=message) as caught:
-        read_plan(tmp_path / "plan.toml")
+        read_experiment(tmp_path / "experiment.toml")
     assert str(caught.value).isprintable()
 
 
@@ -208,11 +208,11 @@ def test_a_wrong_table_is_a_failure(fuzz):
 
 
 def test_the_script_says_how_many_cases_were_taken_and_refused():
-    command = [sys.executable, str(SCRIPTS / "fuzz.py"), *"--tables 20 --files 20 --plans 20 --seed 3".split()]
+    command = [sys.executable, str(SCRIPTS / "fuzz.py"), *"--tables 20 --files 20 --experiments 20 --seed 3".split()]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stdout + run.stderr
     lines = run.stdout.splitlines()
-    assert [line.split(":")[0].split()[1] for line in lines] == ["tables", "files", "plans"]
+    assert [line.split(":")[0].split()[1] for line in lines] == ["tables", "files", "experiments"]
     for line in lines:
         accepted, refused = (int(number) for number in re.findall(r"(\d+) (?:accepted|refused)", line))
         assert int(line.split()[0]) == accepted + refused >= 20

@@ -27,7 +27,6 @@ from hiercomp.wording import counted, probability_text, shown
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
 
 LARGEST_TRINOMIAL = 500  # data sets; time and memory grow with the cube and the square
 
@@ -38,28 +37,28 @@ class PoissonBinomialResult(Presentation):
 
     Attributes
     ----------
-    left, tie, right : float
+    p_left, p_tie, p_right : float
         P(X < q/2), P(X = q/2), P(X > q/2), where X counts the data sets on which the right algorithm is better.
     pmf, cdf, sf : ndarray, shape (q + 1,)
         P(X = k), P(X <= k), P(X > k) for k = 0, ..., q; each summed from its own end.
-    p : ndarray, shape (q,)
+    dataset_probabilities : ndarray, shape (q,)
         Probability that the right algorithm is better, of each data set.
     method : {"exact", "sampling"}
     errors : dict
-        Monte Carlo standard errors of left, tie and right; 0 where the method is exact.
+        Monte Carlo standard errors of p_left, p_tie and p_right, by name; 0 where the method is exact.
     algorithms : tuple of str
         The left and the right algorithm.
     notes : tuple of str
         What was odd about the data.
     """
 
-    left: float
-    tie: float
-    right: float
+    p_left: float
+    p_tie: float
+    p_right: float
     pmf: FloatArray
     cdf: FloatArray
     sf: FloatArray
-    p: FloatArray
+    dataset_probabilities: FloatArray
     method: str
     errors: dict[str, float]
     algorithms: tuple[str, str]
@@ -69,12 +68,13 @@ class PoissonBinomialResult(Presentation):
     def title(self) -> str:
         """Which test, of what."""
         left, right = map(shown, self.algorithms)
-        return f"Poisson-binomial test ({self.method}), {left} against {right}, {counted(len(self.p), 'data set')}"
+        count = counted(len(self.dataset_probabilities), "data set")
+        return f"Poisson-binomial test ({self.method}), {left} against {right}, {count}"
 
     @property
     def conclusion(self) -> str:
         """What the result says, in a sentence."""
-        better, value = (1, self.right) if self.right >= self.left else (0, self.left)
+        better, value = (1, self.p_right) if self.p_right >= self.p_left else (0, self.p_left)
         return (
             f"{shown(self.algorithms[better])} is better on more than half of these data sets with probability "
             f"{probability_text(value)}."
@@ -89,21 +89,15 @@ class PoissonBinomialResult(Presentation):
                 "half and half",
                 f"{self.algorithms[1]} better on more than half",
             ),
-            (self.left, self.tie, self.right),
+            (self.p_left, self.p_tie, self.p_right),
             self.errors,
         )
-
-    def plot(self, *, ax: Axes | None = None, **bars: Any) -> Axes:
-        """The distribution with q/2 marked; see `hiercomp.plots.plot_poisson_binomial`."""
-        from hiercomp.plots.closed_form import plot_poisson_binomial
-
-        return plot_poisson_binomial(self, ax=ax, **bars)
 
     def distribution(self) -> pd.DataFrame:
         """pmf, cdf and sf of the number of data sets on which the right algorithm is better."""
         import pandas as pd
 
-        index = pd.RangeIndex(len(self.pmf), name="datasets")
+        index = pd.RangeIndex(len(self.pmf), name="n_datasets")
         return pd.DataFrame({"pmf": self.pmf, "cdf": self.cdf, "sf": self.sf}, index=index)
 
 
@@ -113,35 +107,35 @@ class TrinomialResult(Presentation):
 
     Attributes
     ----------
-    left, rope, right : float
+    p_left, p_rope, p_right : float
         Probability that more data sets fall left of the rope (in it, right of it) than in either other region; ties are
         shared equally, so that the three sum to 1.
     majority : dict
         Probability that the region holds more than half of the data sets; these need not sum to 1.
     joint : ndarray, shape (q + 1, q + 1), or None
         P(left count = i, right count = j); None by sampling.
-    regions : ndarray, shape (q, 3)
+    dataset_probabilities : ndarray, shape (q, 3)
         Probabilities of left, rope and right of each data set.
     method : {"exact", "sampling"}
     errors : dict
-        Monte Carlo standard errors of left, rope and right; 0 where the method is exact.
-    interval : Rope or None
-        The region of practical equivalence; None where the probabilities were given.
+        Monte Carlo standard errors of p_left, p_rope and p_right, by name; 0 where the method is exact.
+    rope : Rope
+        The region of practical equivalence.
     algorithms : tuple of str
         The left and the right algorithm.
     notes : tuple of str
         What was odd about the data.
     """
 
-    left: float
-    rope: float
-    right: float
+    p_left: float
+    p_rope: float
+    p_right: float
     majority: dict[str, float]
     joint: FloatArray | None
-    regions: FloatArray
+    dataset_probabilities: FloatArray
     method: str
     errors: dict[str, float]
-    interval: Rope | None
+    rope: Rope
     algorithms: tuple[str, str]
     notes: tuple[str, ...] = ()
 
@@ -149,14 +143,14 @@ class TrinomialResult(Presentation):
     def title(self) -> str:
         """Which test, of what."""
         left, right = map(shown, self.algorithms)
-        rope = "" if self.interval is None else f", rope {self.interval}"
-        return f"Trinomial test ({self.method}), {left} against {right}, {counted(len(self.regions), 'data set')}{rope}"
+        count = counted(len(self.dataset_probabilities), "data set")
+        return f"Trinomial test ({self.method}), {left} against {right}, {count}, rope {self.rope}"
 
     @property
     def conclusion(self) -> str:
         """What the result says, in a sentence."""
         left, right = map(shown, self.algorithms)
-        values = (self.left, self.rope, self.right)
+        values = (self.p_left, self.p_rope, self.p_right)
         largest = int(np.argmax(values))
         outcome = (f"{left} better", "practical equivalence", f"{right} better")[largest]
         return (
@@ -168,16 +162,16 @@ class TrinomialResult(Presentation):
         """One row for each region: probability of being the most frequent, its error, probability of a majority."""
         left, right = self.algorithms
         names = (f"{left} better", "practically equivalent", f"{right} better")
-        frame = _outcomes(REGIONS, names, (self.left, self.rope, self.right), self.errors)
+        frame = _outcomes(REGIONS, names, (self.p_left, self.p_rope, self.p_right), self.errors)
         return frame.assign(majority=[self.majority[region] for region in REGIONS])
 
 
 @overload
 def poisson_binomial_test(
     x: Any,
+    *,
     rho: RhoLike = ...,
     rope: None = ...,
-    *,
     method: Literal["exact", "sampling"] = ...,
     draws: int = ...,
     seed: int = ...,
@@ -190,8 +184,8 @@ def poisson_binomial_test(
 @overload
 def poisson_binomial_test(
     x: Any,
-    rho: RhoLike = ...,
     *,
+    rho: RhoLike = ...,
     rope: RopeLike,
     method: Literal["exact", "sampling"] = ...,
     draws: int = ...,
@@ -204,9 +198,9 @@ def poisson_binomial_test(
 
 def poisson_binomial_test(
     x: Any,
+    *,
     rho: RhoLike = None,
     rope: RopeLike | None = None,
-    *,
     method: Literal["exact", "sampling"] = "exact",
     draws: int = 100_000,
     seed: int = 0,
@@ -268,7 +262,7 @@ def poisson_binomial_test(
     Examples
     --------
     >>> result = poisson_binomial_test([0.9, 0.8, 0.3])
-    >>> round(result.right, 3)  # 0.9 * 0.8 + (0.9 * 0.2 + 0.1 * 0.8) * 0.3
+    >>> round(result.p_right, 3)  # 0.9 * 0.8 + (0.9 * 0.2 + 0.1 * 0.8) * 0.3
     0.798
     """
     if method not in ("exact", "sampling"):
@@ -278,10 +272,10 @@ def poisson_binomial_test(
     if rope is None:
         both, algorithms, notes = _wins(x, rho, left, right, higher_is_better)
         return _two_outcomes(both, method, draws, generator, algorithms, notes)
-    interval = Rope.of(rope)
+    region = Rope.of(rope)
     given = _posterior(x, rho, left, right, higher_is_better)
-    regions = regions_with_ties(*given.posterior, interval)
-    return _three_outcomes(regions, method, draws, generator, interval, given.algorithms, given.notes)
+    regions = regions_with_ties(*given.posterior, region)
+    return _three_outcomes(regions, method, draws, generator, region, given.algorithms, given.notes)
 
 
 @dataclass(frozen=True)
@@ -345,14 +339,14 @@ def _two_outcomes(
     if method == "exact":
         exact = poisson_binomial(both[:, 1], both[:, 0])
         values, pmf, cdf, sf = exact.halves(), exact.pmf, exact.cdf, exact.sf
-        errors = dict.fromkeys(("left", "tie", "right"), 0.0)
+        errors = dict.fromkeys(("p_left", "p_tie", "p_right"), 0.0)
     else:
         wins = sampled_wins(both[:, 1], draws, generator)
         pmf = np.bincount(wins, minlength=q + 1) / draws
         cdf, sf = np.cumsum(pmf), np.append(np.cumsum(pmf[:0:-1])[::-1], 0.0)
         doubled = 2 * wins
         values = (float((doubled < q).mean()), float((doubled == q).mean()), float((doubled > q).mean()))
-        errors = {name: _error(v, draws) for name, v in zip(("left", "tie", "right"), values, strict=True)}
+        errors = {name: _error(v, draws) for name, v in zip(("p_left", "p_tie", "p_right"), values, strict=True)}
     return PoissonBinomialResult(*values, pmf, cdf, sf, both[:, 1].copy(), method, errors, algorithms, notes)
 
 
@@ -361,7 +355,7 @@ def _three_outcomes(
     method: str,
     draws: int,
     generator: np.random.Generator,
-    interval: Rope,
+    rope: Rope,
     algorithms: tuple[str, str],
     notes: tuple[str, ...],
 ) -> TrinomialResult:
@@ -374,7 +368,7 @@ def _three_outcomes(
     joint = None
     if method == "sampling":
         values, spread = sampled_most_frequent(regions, draws, generator)
-        errors = dict(zip(REGIONS, spread, strict=True))
+        errors = {f"p_{region}": error for region, error in zip(REGIONS, spread, strict=True)}
     elif q > LARGEST_TRINOMIAL:
         raise ArgumentError(
             f"The exact trinomial of {q} data sets would take long (the limit is {LARGEST_TRINOMIAL}). "
@@ -383,8 +377,8 @@ def _three_outcomes(
     else:
         joint = trinomial(regions)
         values = most_frequent(joint)
-        errors = dict.fromkeys(REGIONS, 0.0)
-    return TrinomialResult(*values, majority, joint, regions, method, errors, interval, algorithms, notes)
+        errors = {f"p_{region}": 0.0 for region in REGIONS}
+    return TrinomialResult(*values, majority, joint, regions, method, errors, rope, algorithms, notes)
 
 
 def _error(value: float, draws: int) -> float:
@@ -397,5 +391,5 @@ def _outcomes(
     import pandas as pd
 
     columns: dict[str, Any] = {"outcome": list(outcomes), "probability": list(values)}
-    columns["error"] = [errors[name] for name in index]
+    columns["error"] = [errors[f"p_{name}"] for name in index]
     return pd.DataFrame(columns, index=pd.Index(index, name="region"))

@@ -1,4 +1,4 @@
-"""Damaged plans of cross-validations for scripts/fuzz.py, with the files of data that they name."""
+"""Damaged experiment files for scripts/fuzz.py, with the files of data that they name."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fuzz_files import BYTE_STEPS, FILE_STEPS, TEXT_STEPS
 from fuzz_tables import PLACES, options_of, step
 from hypothesis import strategies as st
 
-LONG_PLAN = """\
+LONG_EXPERIMENT = """\
 scoring = "accuracy"
 seed = 3
 one_hot = true
@@ -37,7 +37,7 @@ file = "binary.parquet"
 target = "species"
 drop = ["colour"]
 """
-SHORT_PLAN = """\
+SHORT_EXPERIMENT = """\
 [estimators.tree]
 class = "sklearn.tree.DecisionTreeClassifier"
 [data.text]
@@ -50,7 +50,7 @@ KEYS = ["seed", "scoring", "checkpoint", "output", "one_hot", "splitter", "n_spl
         '"\\u202e"', "a.b", "é", "self"]  # fmt: skip
 TABLES = ["cv", "data", "estimators", "data.text", "estimators.tree", "estimators.tree.parameters", 'data."a\\nb"',
           "[data]", 'estimators."\\u001b[2J"', 'data.""', "x", "estimators.tree.parameters.base"]  # fmt: skip
-TEXTS = {"short": SHORT_PLAN, "long": LONG_PLAN}
+TEXTS = {"short": SHORT_EXPERIMENT, "long": LONG_EXPERIMENT}
 VALUES = ["3", "0", "-1", "1.5", "nan", "inf", "true", "false", '""', '"x"', '"a\\nb"', '"\\u001b[2J"', '"\\u0000"',
           '"\\ud800"', "[]", "[1, 2]", '["accuracy", "f1"]', '["a\\nb"]', "{}", "{ x = 1 }", '{ "a\\nb" = 1 }',
           "2024-01-01", "2024-13-01", "12:00:00", "1" * 5000, "0x" + "f" * 5000, "1_000", "1e999",
@@ -93,17 +93,17 @@ STEPS = FILE_STEPS | {"value": value, "key": key, "more": more}
 
 
 @dataclass(frozen=True)
-class PlanCase:
-    """A plan with steps that spoil it, its data with others, and options of `read_plan`."""
+class ExperimentCase:
+    """An experiment file with steps that spoil it, its data with others, and options of `read_experiment`."""
 
-    plan: str
+    experiment: str
     steps: tuple[tuple[Any, ...], ...]
     target: tuple[str, ...]
     data_steps: tuple[tuple[Any, ...], ...]
     options: dict[str, Any]
 
     def written(self, folder: Path) -> Path:
-        """The plan, written beside its data."""
+        """The experiment file, written beside its data."""
         size = len(self.target)
         names = {
             "id": range(size),
@@ -116,13 +116,13 @@ class PlanCase:
         contents = {"text.csv": table.to_csv(index=False).encode(), "binary.parquet": binary.getvalue()}
         for name, content in contents.items():
             (folder / name).write_bytes(_changed(content, self.data_steps))
-        path = folder / "plan.toml"
-        path.write_bytes(_changed(TEXTS[self.plan].encode(), self.steps))
+        path = folder / "experiment.toml"
+        path.write_bytes(_changed(TEXTS[self.experiment].encode(), self.steps))
         return path
 
     def shown(self) -> str:
-        """The plan."""
-        return _changed(TEXTS[self.plan].encode(), self.steps)[:2000].decode("utf-8", "backslashreplace")
+        """The experiment file."""
+        return _changed(TEXTS[self.experiment].encode(), self.steps)[:2000].decode("utf-8", "backslashreplace")
 
 
 def _changed(content: bytes, steps: tuple[tuple[Any, ...], ...]) -> bytes:
@@ -139,8 +139,8 @@ SOUND = [(b"seed = 3", b"seed = 4"), (b'"accuracy"', b'["accuracy", "f1_macro"]'
          (b"DecisionTreeClassifier", b"ExtraTreeClassifier"), (b'groups = "garden"\n', b"")]  # fmt: skip
 VALUE_STEP = step("value", PLACES, st.sampled_from(VALUES))
 DATA_STEP = st.one_of(BYTE_STEPS + TEXT_STEPS)
-PLANS = st.builds(
-    PlanCase,
+EXPERIMENTS = st.builds(
+    ExperimentCase,
     st.sampled_from(["short", "long", "long"]),
     st.lists(
         st.one_of(
