@@ -35,12 +35,12 @@ def error_text(value: float) -> str:
     return "0" if value == 0 else f"< {SMALLEST_SHOWN}" if value < SMALLEST_SHOWN else f"{value:.3f}"
 
 
-def outcomes(left: str, right: str) -> dict[str, str]:
+def outcome_words(left: str, right: str) -> dict[str, str]:
     """The three regions in words that name the algorithms.
 
     Examples
     --------
-    >>> outcomes("bayes", "tree")
+    >>> outcome_words("bayes", "tree")
     {'left': 'bayes better', 'rope': 'practically equivalent', 'right': 'tree better'}
     """
     return {"left": f"{left} better", "rope": "practically equivalent", "right": f"{right} better"}

@@ -31,7 +31,7 @@ from hiercomp.report.tables import Table
 from hiercomp.wording import counted, probability_text, shown
 
 if TYPE_CHECKING:
-    from hiercomp.pairs.result import PairwiseResult
+    from hiercomp.pairs.result import TournamentResult
     from hiercomp.posterior.result import ComparisonResult
 
 INTEGRATION = {
@@ -246,13 +246,13 @@ def report_contents(
 
 
 def tournament_contents(
-    result: PairwiseResult, *, source: Source | None = None, alpha: float = 0.05
+    result: TournamentResult, *, source: Source | None = None, alpha: float = 0.05
 ) -> TournamentContents:
     """Gather what the page shows.
 
     Parameters
     ----------
-    result : PairwiseResult
+    result : TournamentResult
     source : Source, optional
         The file of the scores.
     alpha : float
@@ -267,23 +267,23 @@ def tournament_contents(
     level = f"{100 * (1 - alpha):g}%"
     order = _shown(result)
     verdicts = all_verdicts(result, alpha)
-    ranking = result.ranking() if result.standings.datasets else None
+    ranking = result.ranking() if result.standings.dataset_names else None
     summary = result.summary(alpha)
     figures = tournament_figures(result, order, verdicts, ranking, alpha)
     ranked = None if ranking is None else tables.ranking_table(ranking[ranking.index.isin(order)])
     pairs = [pair for pair in verdicts if set(pair) <= set(order)]
     left_out = ""
-    if len(order) < len(result.order):
+    if len(order) < len(result.order()):
         left_out = (
-            f"The page shows the best {len(order)} of {len(result.order)} algorithms and the pairs of these; "
+            f"The page shows the best {len(order)} of {len(result.order())} algorithms and the pairs of these; "
             "result.to_frame() and result.ranking() have all."
         )
     return TournamentContents(
-        heading=f"{counted(len(result.order), 'algorithm')}, pair by pair"
+        heading=f"{counted(len(result.order()), 'algorithm')}, pair by pair"
         if result.baseline is None
-        else f"{counted(len(result.order) - 1, 'algorithm')} against {shown(result.baseline)}",
+        else f"{counted(len(result.order()) - 1, 'algorithm')} against {shown(result.baseline)}",
         subtitle=(
-            f"{counted(len(result.datasets), 'data set')}, {counted(len(verdicts), 'pair')}, rope {result.rope}, "
+            f"{counted(len(result.dataset_names), 'data set')}, {counted(len(verdicts), 'pair')}, rope {result.rope}, "
             f"verdicts at {level}"
         ),
         conclusion=summary.conclusion,
@@ -306,9 +306,9 @@ def tournament_contents(
     )
 
 
-def all_verdicts(result: PairwiseResult, alpha: float) -> dict[tuple[str, str], str]:
+def all_verdicts(result: TournamentResult, alpha: float) -> dict[tuple[str, str], str]:
     """The verdict of every pair that was to be compared, the better placed algorithm first."""
-    found = {pair: result.verdict(*pair, alpha) for pair in combinations(result.order, 2)}
+    found = {pair: result.verdict(*pair, alpha) for pair in combinations(result.order(), 2)}
     return {pair: verdict for pair, verdict in found.items() if verdict != "not compared"}
 
 
@@ -350,9 +350,9 @@ def _check_influence(influence: Influence | None, result: ComparisonResult) -> N
         raise ArgumentError("influence belongs to another comparison; pass result.influence() of this result.")
 
 
-def _shown(result: PairwiseResult) -> list[str]:
+def _shown(result: TournamentResult) -> list[str]:
     """The algorithms of the page, the best first, and the baseline whatever its place."""
-    order = list(result.order[:MOST_ALGORITHMS])
+    order = list(result.order()[:MOST_ALGORITHMS])
     if result.baseline is not None and result.baseline not in order:
         order[-1] = result.baseline
     return order
@@ -363,11 +363,11 @@ def _listed(groups: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
     return (*listed, *([f"and {len(groups) - MOST_GROUPS:,} more"] if len(groups) > MOST_GROUPS else []))
 
 
-def _matrix(result: PairwiseResult, order: list[str], alpha: float) -> tuple[tuple[str, tuple[Sign, ...]], ...]:
+def _matrix(result: TournamentResult, order: list[str], alpha: float) -> tuple[tuple[str, tuple[Sign, ...]], ...]:
     return tuple((shown(row), tuple(_sign(result, row, other, alpha) for other in order)) for row in order)
 
 
-def _sign(result: PairwiseResult, row: str, other: str, alpha: float) -> Sign:
+def _sign(result: TournamentResult, row: str, other: str, alpha: float) -> Sign:
     if row == other:
         return Sign("self", "", "itself")
     verdict = result.verdict(row, other, alpha)

@@ -14,15 +14,15 @@ import numpy as np
 
 from hiercomp.plots import datasets as dataset_plots
 from hiercomp.plots import plot_sensitivity, replicated_standard_deviations, shrinkage_table
-from hiercomp.plots.pairs import heatmap_size, plot_pairwise_heatmap, plot_ranking, ranking_size
+from hiercomp.plots.pairs import heatmap_size, plot_pairs_heatmap, plot_ranking, ranking_size
 from hiercomp.rope import REGIONS
-from hiercomp.wording import counted, outcomes, probability_text, shown
+from hiercomp.wording import counted, outcome_words, probability_text, shown
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure as MatplotlibFigure
 
-    from hiercomp.pairs.result import PairwiseResult
+    from hiercomp.pairs.result import TournamentResult
     from hiercomp.posterior.result import ComparisonResult
     from hiercomp.posterior.sensitivity import Sensitivity
 
@@ -106,7 +106,7 @@ def report_figures(result: ComparisonResult, sensitivity: Sensitivity | None = N
 
 
 def tournament_figures(
-    result: PairwiseResult,
+    result: TournamentResult,
     order: list[str],
     verdicts: dict[tuple[str, str], str],
     ranking: pd.DataFrame | None,
@@ -116,7 +116,7 @@ def tournament_figures(
 
     Parameters
     ----------
-    result : PairwiseResult
+    result : TournamentResult
     order : list of str
         The algorithms that are drawn, the best first.
     verdicts : dict from pair to verdict
@@ -221,7 +221,7 @@ def _population(result: ComparisonResult) -> FigureSpec:
         f"Expected probabilities of the three outcomes: {_listed(result, seen.expected)}. The centre of the population is "
         f"{_interval(result, 'delta0')}, and its spread {_interval(result, 'sigma0')}. The rope is {result.rope}.",
         "Posterior density of the mean difference on the next data set; shaded, the expected probabilities of the three "
-        "outcomes. Dashed, a kernel density of the posterior means of the data sets at hand.",
+        "outcomes. Dashed, a kernel density of the posterior means of these data sets.",
     )
 
 
@@ -308,7 +308,7 @@ def _sensitivity(sensitivity: Sensitivity) -> FigureSpec:
     left, right = map(shown, sensitivity.algorithms)
     rows = []
     for name, row in frame.iterrows():
-        values = (f"{words} {row[f'p_{region}']:.3f}" for region, words in outcomes(left, right).items())
+        values = (f"{words} {row[f'p_{region}']:.3f}" for region, words in outcome_words(left, right).items())
         rows.append(f"{name}: {'failed' if row['status'] == 'failed' else ', '.join(values)}")
     return FigureSpec(
         "sensitivity",
@@ -322,7 +322,7 @@ def _sensitivity(sensitivity: Sensitivity) -> FigureSpec:
 
 def _listed(result: ComparisonResult, values: dict[str, float]) -> str:
     exact = result.diagnostics.exact
-    names = outcomes(shown(result.left), shown(result.right))
+    names = outcome_words(shown(result.left), shown(result.right))
     return ", ".join(f"{words} {probability_text(values[region], exact)}" for region, words in names.items())
 
 
@@ -332,7 +332,7 @@ def _interval(result: ComparisonResult, name: str) -> str:
 
 
 def _heatmap(
-    result: PairwiseResult, order: list[str], verdicts: dict[tuple[str, str], str], alpha: float
+    result: TournamentResult, order: list[str], verdicts: dict[tuple[str, str], str], alpha: float
 ) -> FigureSpec:
     drawn = {pair: verdict for pair, verdict in verdicts.items() if set(pair) <= set(order)}
     counts = Counter({"better": "better", "worse": "better"}.get(verdict, verdict) for verdict in drawn.values())
@@ -347,7 +347,7 @@ def _heatmap(
     return FigureSpec(
         "heatmap",
         heatmap_size(result, order),
-        lambda figure: plot_pairwise_heatmap(result, ax=figure.subplots(), alpha=alpha, algorithms=order),
+        lambda figure: plot_pairs_heatmap(result, ax=figure.subplots(), alpha=alpha, algorithms=order),
         "Probabilities and verdicts of every pair",
         f"The algorithms, the best first: {', '.join(map(shown, order))}. Of "
         f"{counted(len(drawn), 'pair')}, {said}. The table of the pairs has every number.",
@@ -357,13 +357,13 @@ def _heatmap(
     )
 
 
-def _ranking(result: PairwiseResult, order: list[str], ranking: pd.DataFrame, alpha: float) -> FigureSpec:
+def _ranking(result: TournamentResult, order: list[str], ranking: pd.DataFrame, alpha: float) -> FigureSpec:
     rows = [
         f"{shown(name)} {row['expected_rank']:.2f} (95% interval {row['lower']:.2f} to {row['upper']:.2f})"
         for name, row in ranking.iterrows()
         if name in order
     ]
-    best = ranking["probability_best"].sort_values(ascending=False, kind="stable").head(LARGEST_NAMED)
+    best = ranking["p_best"].sort_values(ascending=False, kind="stable").head(LARGEST_NAMED)
     chances = ", ".join(f"{shown(name)} {probability_text(float(value))}" for name, value in best.items())
     return FigureSpec(
         "ranking",

@@ -11,18 +11,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hiercomp.model.priors import Priors
-from hiercomp.posterior.result import ComparisonResult
+from hiercomp.pairs.result import FailedPair
 from hiercomp.report.provenance import computed, delta0_bounds, priors_text, span
 from hiercomp.report.references import Reference, references
 from hiercomp.rope import REGIONS
-from hiercomp.wording import counted, error_text, outcomes, probability_text, shown
+from hiercomp.wording import counted, error_text, outcome_words, probability_text, shown
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from hiercomp.closed_form.side_by_side import ClosedFormTests
-    from hiercomp.pairs.result import PairwiseResult
+    from hiercomp.pairs.result import TournamentResult
     from hiercomp.posterior.influence import Influence
+    from hiercomp.posterior.result import ComparisonResult
     from hiercomp.posterior.sensitivity import Sensitivity
 
 
@@ -80,13 +81,13 @@ def methods(
 
 
 def tournament_methods(
-    result: PairwiseResult, verdicts: dict[tuple[str, str], str], ranking: pd.DataFrame | None, alpha: float
+    result: TournamentResult, verdicts: dict[tuple[str, str], str], ranking: pd.DataFrame | None, alpha: float
 ) -> Methods:
     """Write the Methods paragraph.
 
     Parameters
     ----------
-    result : PairwiseResult
+    result : TournamentResult
     verdicts : dict from pair to verdict
     ranking : DataFrame or None
     alpha : float
@@ -165,8 +166,8 @@ def correlation_sentence(rho: np.ndarray) -> Sentence:
     """Which correlation between folds was taken."""
     source = references()["nadeau2003"]
     return say(
-        "The correlation between two differences of a data set, which cross-validation causes since its training sets "
-        f"overlap ({source.short}), was taken as {span(rho)}.",
+        "The differences of a data set are correlated, because the training sets of cross-validation overlap "
+        f"({source.short}); the correlation was taken as {span(rho)}.",
         source,
     )
 
@@ -248,11 +249,11 @@ def _findings(result: ComparisonResult, alpha: float) -> list[Sentence]:
             f"{values['left']}, that the two are practically equivalent {values['rope']}, and that {right} is better "
             f"{values['right']}{monte_carlo}."
         ),
-        say(f"A verdict was to need a probability above {1 - alpha:g}. {result.summary(alpha).conclusion}"),
+        say(f"A verdict required a probability above {1 - alpha:g}. {result.summary(alpha).conclusion}"),
     ]
     odds = result.odds()
     if odds:
-        names = outcomes(left, right)
+        names = outcome_words(left, right)
         pairs = "; ".join(f"{names[each.favoured]} against {names[each.against]} {each}" for each in odds)
         grades = references()["raftery1995"]
         sentences.append(say(f"The posterior odds, graded as by {grades.narrative}, were: {pairs}.", grades))
@@ -268,10 +269,10 @@ def _beside(tests: ClosedFormTests) -> list[Sentence]:
     ]
 
 
-def _tournament_data(result: PairwiseResult) -> list[Sentence]:
+def _tournament_data(result: TournamentResult) -> list[Sentence]:
     model = references()["corani2017"]
-    pairs = [pair.differences for pair in result.pairs if isinstance(pair, ComparisonResult)]
-    count, datasets = len(result.algorithms), counted(len(result.datasets), "data set")
+    pairs = [pair.differences for pair in result.pairs if not isinstance(pair, FailedPair)]
+    count, datasets = len(result.algorithms), counted(len(result.dataset_names), "data set")
     compared = f"{counted(count, 'algorithm')}, each with each other,"
     if result.baseline is not None:
         compared = f"{counted(count - 1, 'algorithm')} with {shown(result.baseline)}"
@@ -293,7 +294,7 @@ def _tournament_data(result: PairwiseResult) -> list[Sentence]:
     return sentences
 
 
-def _tournament_computation(result: PairwiseResult) -> list[Sentence]:
+def _tournament_computation(result: TournamentResult) -> list[Sentence]:
     pairs = [pair for pair in computed(result) if not pair.diagnostics.exact]
     if not pairs:
         return []
@@ -312,13 +313,15 @@ def _tournament_computation(result: PairwiseResult) -> list[Sentence]:
     ]
 
 
-def _tournament_findings(result: PairwiseResult, verdicts: dict[tuple[str, str], str], alpha: float) -> list[Sentence]:
+def _tournament_findings(
+    result: TournamentResult, verdicts: dict[tuple[str, str], str], alpha: float
+) -> list[Sentence]:
     counts = Counter(verdicts.values())
     told = counts["better"] + counts["worse"]
     rest = len(verdicts) - told - counts["equivalent"]
     return [
         say(
-            f"A verdict on a pair was to need a posterior probability above {1 - alpha:g} that one outcome (one algorithm "
+            f"A verdict on a pair required a posterior probability above {1 - alpha:g} that one outcome (one algorithm "
             "better, the other better, or practical equivalence) is the most likely on the next data set; the probabilities "
             "were not adjusted for the number of pairs."
         ),
@@ -339,13 +342,13 @@ def _tournament_ranking(ranking: pd.DataFrame | None) -> list[Sentence]:
             "Expected ranks come from the joint posterior of the algorithms' mean scores on each data set, the multivariate "
             f"form of that of the Bayesian correlated t-test ({test.short}), with the next data set drawn from those at "
             f"hand by the Bayesian bootstrap ({bootstrap.short}); they assume that it resembles one of these "
-            f"{counted(int(ranking.attrs['datasets']), 'data set')}.",
+            f"{counted(int(ranking.attrs['n_datasets']), 'data set')}.",
             test,
             bootstrap,
         ),
         say(
             f"The best expected rank, {best['expected_rank']:.2f} (95% interval {best['lower']:.2f} to "
             f"{best['upper']:.2f}), is that of {shown(ranking.index[0])}, which is the best on the next data set "
-            f"with probability {probability_text(float(best['probability_best']))}."
+            f"with probability {probability_text(float(best['p_best']))}."
         ),
     ]

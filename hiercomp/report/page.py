@@ -11,7 +11,7 @@ from hiercomp.report.contents import Contents, ReportContents, report_contents, 
 from hiercomp.report.provenance import Source
 
 if TYPE_CHECKING:
-    from hiercomp.pairs.result import PairwiseResult
+    from hiercomp.pairs.result import TournamentResult
     from hiercomp.posterior.influence import Influence
     from hiercomp.posterior.result import ComparisonResult
     from hiercomp.posterior.sensitivity import Sensitivity
@@ -37,7 +37,7 @@ def write_report(
     result : ComparisonResult
         One whose computation failed gives a page that says that there is no verdict, and why.
     path : str or Path
-        Where to write it, such as "report.html".
+        Where to write it, for example "report.html".
     sensitivity : Sensitivity, optional
         From ``result.sensitivity()``, to include it.
     influence : Influence, optional
@@ -80,8 +80,8 @@ def write_report(
     return _write(contents, path, overwrite)
 
 
-def write_pairwise_report(
-    result: PairwiseResult,
+def write_tournament_report(
+    result: TournamentResult,
     path: str | Path,
     *,
     source: Source | str | Path | None = None,
@@ -95,10 +95,10 @@ def write_pairwise_report(
 
     Parameters
     ----------
-    result : PairwiseResult
+    result : TournamentResult
         From `hiercomp.compare_all`.
     path : str or Path
-        Where to write it, such as "pairs.html".
+        Where to write it, for example "pairs.html".
     source : Source, str or Path, optional
         The file of the scores, whose name (without its folder) and SHA-256 the report shows.
     alpha : float
@@ -128,7 +128,7 @@ def write_pairwise_report(
     >>> three = scores[scores["algorithm"].isin(["naive_bayes", "decision_tree", "random_forest"])]
     >>> pairs = compare_all(three, rope=0.01, n_jobs=1, progress=False)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     page = write_pairwise_report(pairs, Path(folder) / "pairs.html").read_text(encoding="utf-8")
+    ...     page = write_tournament_report(pairs, Path(folder) / "pairs.html").read_text(encoding="utf-8")
     >>> pairs.summary().conclusion in page
     True
     """

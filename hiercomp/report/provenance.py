@@ -13,14 +13,15 @@ import numpy as np
 
 from hiercomp.engines import engine_words
 from hiercomp.errors import ArgumentError, DegenerateScoresWarning, DroppedScoresWarning, ScoreFileError
-from hiercomp.posterior.result import ComparisonResult
+from hiercomp.pairs.result import FailedPair
 from hiercomp.wording import counted, shown
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from hiercomp.model.priors import Priors
-    from hiercomp.pairs.result import PairwiseResult
+    from hiercomp.pairs.result import TournamentResult
+    from hiercomp.posterior.result import ComparisonResult
     from hiercomp.scores.differences import PairedDifferences
 
 
@@ -104,7 +105,7 @@ def data_facts(result: ComparisonResult, source: Source | None) -> tuple[Fact, .
     floored = [note.text for note in given.notes if note.category is DegenerateScoresWarning]
     lowest, highest = float(given.lowest_score.min()), float(given.highest_score.max())
     turned = (
-        "" if given.higher_is_better else "; the sign of the differences is turned, so that positive favours the right"
+        "" if given.higher_is_better else "; the sign of the differences is turned, so positive values favour the right"
     )
     return (
         *file_facts(source),
@@ -135,13 +136,13 @@ def _design(given: PairedDifferences) -> list[Fact]:
     return facts
 
 
-def tournament_data_facts(result: PairwiseResult, source: Source | None) -> tuple[Fact, ...]:
+def tournament_data_facts(result: TournamentResult, source: Source | None) -> tuple[Fact, ...]:
     """The file, the algorithms and the data sets."""
     return (
         *file_facts(source),
         Fact("Algorithms", f"{len(result.algorithms):,}: {', '.join(map(shown, result.algorithms))}"),
         Fact("Metric", f"{'higher' if result.higher_is_better else 'lower'} is better"),
-        Fact("Data sets", f"{len(result.datasets):,}: {', '.join(map(shown, result.datasets))}"),
+        Fact("Data sets", f"{len(result.dataset_names):,}: {', '.join(map(shown, result.dataset_names))}"),
     )
 
 
@@ -175,7 +176,7 @@ def setting_facts(result: ComparisonResult, alpha: float) -> tuple[Fact, ...]:
     )
 
 
-def tournament_setting_facts(result: PairwiseResult, alpha: float, ranking: pd.DataFrame | None) -> tuple[Fact, ...]:
+def tournament_setting_facts(result: TournamentResult, alpha: float, ranking: pd.DataFrame | None) -> tuple[Fact, ...]:
     """The rope, the priors, the engine and the seeds."""
     facts = [
         Fact("Rope", f"{result.rope}, in the unit of the scores"),
@@ -187,9 +188,9 @@ def tournament_setting_facts(result: PairwiseResult, alpha: float, ranking: pd.D
     if ranking is not None:
         given = ranking.attrs
         text = (
-            f"{given['draws']:,} draws over {counted(given['datasets'], 'data set')}, seed {given['seed']}; largest Monte "
+            f"{given['draws']:,} draws over {counted(given['n_datasets'], 'data set')}, seed {given['seed']}; largest Monte "
             f"Carlo standard error {given['expected_rank_error']:.2g} of an expected rank and "
-            f"{given['probability_best_error']:.2g} of a probability of being the best"
+            f"{given['p_best_error']:.2g} of a probability of being the best"
         )
         facts.append(Fact("Ranking", text))
     return tuple(facts)
@@ -240,12 +241,12 @@ def priors_text(priors: Priors, bounds: Sequence[float]) -> str:
     return ", ".join(parts[:-1]) + f", and {parts[-1]}"
 
 
-def computed(result: PairwiseResult) -> list[ComparisonResult]:
+def computed(result: TournamentResult) -> list[ComparisonResult]:
     """The pairs that have a verdict's numbers."""
-    return [pair for pair in result.pairs if isinstance(pair, ComparisonResult) and pair.status != "failed"]
+    return [pair for pair in result.pairs if not isinstance(pair, FailedPair) and pair.status != "failed"]
 
 
-def delta0_bounds(result: PairwiseResult) -> list[float]:
+def delta0_bounds(result: TournamentResult) -> list[float]:
     """The bound of delta0 in each of these."""
     return [pair.differences.delta0_bound for pair in computed(result)]
 

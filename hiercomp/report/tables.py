@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from hiercomp.pairs.result import FailedPair
 from hiercomp.rope import REGIONS
-from hiercomp.wording import error_text, outcomes, probability_text, shown
+from hiercomp.wording import error_text, outcome_words, probability_text, shown
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from hiercomp.closed_form.side_by_side import ClosedFormTests
-    from hiercomp.pairs.result import PairwiseResult
+    from hiercomp.pairs.result import TournamentResult
     from hiercomp.posterior.diagnostics import Diagnostics
     from hiercomp.posterior.influence import Influence
     from hiercomp.posterior.result import ComparisonResult
@@ -105,7 +105,7 @@ def next_dataset_table(result: ComparisonResult) -> Table:
             probability(inference.expected[region], exact),
             error_text(inference.errors[f"expected_{region}"]),
         )
-        for region, name in outcomes(shown(result.left), shown(result.right)).items()
+        for region, name in outcome_words(shown(result.left), shown(result.right)).items()
     ]
     return Table(
         "probabilities",
@@ -120,7 +120,7 @@ def next_dataset_table(result: ComparisonResult) -> Table:
 
 def odds_table(result: ComparisonResult) -> Table | None:
     """The posterior odds of the three pairs of outcomes; None where nothing was sampled."""
-    names = outcomes(shown(result.left), shown(result.right))
+    names = outcome_words(shown(result.left), shown(result.right))
     odds = result.odds()
     if not odds:
         return None
@@ -178,7 +178,7 @@ def datasets_table(result: ComparisonResult) -> Table:
         legend += "There is no posterior, since the computation failed."
     else:
         columns |= {name: moments[key] for key, name in POSTERIOR.items()}
-        for region, name in outcomes(shown(result.left), shown(result.right)).items():
+        for region, name in outcome_words(shown(result.left), shown(result.right)).items():
             columns[f"P({name})"] = [probability(value, exact) for value in frame[f"p_{region}"]]
         legend += (
             "Posterior mean, lower and upper: of the mean difference in the hierarchical model, with its central 95% "
@@ -297,7 +297,7 @@ def ranking_table(ranking: pd.DataFrame) -> Table:
         (
             shown(name),
             *(f"{row[key]:.2f}" for key in ("expected_rank", "lower", "upper")),
-            probability(row["probability_best"]),
+            probability(row["p_best"]),
         )
         for name, row in ranking.iterrows()
     ]
@@ -311,10 +311,10 @@ def ranking_table(ranking: pd.DataFrame) -> Table:
     )
 
 
-def pairs_table(result: PairwiseResult, pairs: list[tuple[str, str]], alpha: float) -> Table:
+def pairs_table(result: TournamentResult, pairs: list[tuple[str, str]], alpha: float) -> Table:
     """One row for each pair, the better placed algorithm first."""
     number_of = {name: place for place, name in enumerate(result.algorithms)}
-    squares = (result.better, result.equivalent, result.expected_difference)
+    squares = (result.better(), result.equivalent(), result.expected_difference())
     better, equivalent, expected = (square.to_numpy(dtype=float) for square in squares)
     entries = {frozenset((pair.left, pair.right)): pair for pair in result.pairs}
     differences = column(expected[number_of[first], number_of[second]] for first, second in pairs)

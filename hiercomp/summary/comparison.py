@@ -10,7 +10,7 @@ from hiercomp.document import Document, Documented, Table
 from hiercomp.engines import engine_words
 from hiercomp.posterior.next_dataset import Decision, NextDataset, Odds
 from hiercomp.rope import REGIONS, Rope
-from hiercomp.wording import error_text, outcomes, probability_text, shown
+from hiercomp.wording import error_text, outcome_words, probability_text, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,7 +98,7 @@ class Summary(Documented):
                 "expected": math.nan if inference is None else inference.expected[region],
                 "expected_error": math.nan if inference is None else inference.errors[f"expected_{region}"],
             }
-            for region, name in outcomes(self.left, self.right).items()
+            for region, name in outcome_words(self.left, self.right).items()
         ]
         return pd.DataFrame(rows, index=pd.Index(REGIONS, name="region"))
 
@@ -138,7 +138,7 @@ class Summary(Documented):
 
     def document(self) -> Document:
         """What a person reads."""
-        names, inference = outcomes(shown(self.left), shown(self.right)), self.next_dataset
+        names, inference = outcome_words(shown(self.left), shown(self.right)), self.next_dataset
         rows = []
         for region, name in names.items():
             cells = ("-",) * 4
@@ -189,7 +189,7 @@ def summarise(result: ComparisonResult, alpha: float) -> Summary:
 
 def _conclusion(result: ComparisonResult, decision: Decision | None) -> str:
     left, right = shown(result.left), shown(result.right)
-    names = outcomes(left, right)
+    names = outcome_words(left, right)
     if decision is None:
         return f"No verdict: the computation failed its checks ({'; '.join(result.diagnostics.failures)})."
     if result.diagnostics.exact:
