@@ -108,11 +108,9 @@ class HierarchicalModel:
         their median absolute deviation; the smaller counts. An outlying data set sits in a heavy tail, where the
         population is locally wider.
         """
-        from scipy import stats
-
         squared_error = self.squared_standard_error
         moments = np.var(self.mean, ddof=1) - squared_error.mean()
-        deviation = stats.median_abs_deviation(self.mean, scale="normal")
+        deviation = np.median(np.abs(self.mean - np.median(self.mean))) / NORMAL_MEDIAN_DEVIATION
         robust = deviation**2 - np.median(squared_error)
         population = max(min(moments, robust), 0.0)
         outlying = ((self.mean - np.median(self.mean)) ** 2 - squared_error) / OUTLIER_RATIO
