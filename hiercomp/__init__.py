@@ -35,11 +35,7 @@ if TYPE_CHECKING:
         bayesian_sign_test,
         bayesian_signed_rank_test,
     )
-    from hiercomp.closed_form.across_datasets.poisson_binomial import (
-        PoissonBinomialResult,
-        TrinomialResult,
-        poisson_binomial_test,
-    )
+    from hiercomp.closed_form.across_datasets.poisson_binomial import PoissonBinomialResult, poisson_binomial_test
     from hiercomp.closed_form.across_datasets.signed_rank import SignedRankResult, sign_test, signed_rank_test
     from hiercomp.closed_form.many_algorithms.friedman import FriedmanResult, PostHocResult, friedman_test, nemenyi_test
     from hiercomp.closed_form.many_algorithms.posthoc import posthoc_test
@@ -78,9 +74,9 @@ if TYPE_CHECKING:
     from hiercomp.posterior.result import ComparisonResult
     from hiercomp.posterior.saved import load_result
     from hiercomp.rope import Rope
-    from hiercomp.scores.bundled import data_card, load_scores
+    from hiercomp.scores.bundled import load_scores
     from hiercomp.scores.differences import PairedDifferences
-    from hiercomp.scores.facts import Problem
+    from hiercomp.scores.problems import TableProblem
     from hiercomp.summary.comparison import Summary
     from hiercomp.tournament import compare_all
 
@@ -110,13 +106,12 @@ _LAZY = {
     "PoissonBinomialResult": "closed_form.across_datasets.poisson_binomial",
     "PostHocResult": "closed_form.many_algorithms.friedman",
     "Priors": "model.priors",
-    "Problem": "scores.facts",
     "Replicability": "closed_form.one_dataset.replicability",
     "Rope": "rope",
     "SignedRankResult": "closed_form.across_datasets.signed_rank",
     "Summary": "summary.comparison",
     "TableCheck": "files.check",
-    "TrinomialResult": "closed_form.across_datasets.poisson_binomial",
+    "TableProblem": "scores.problems",
     "bayesian_sign_test": "closed_form.across_datasets.bayesian_sign",
     "bayesian_signed_rank_test": "closed_form.across_datasets.bayesian_sign",
     "calibrate": "closed_form.one_dataset.calibration",
@@ -124,7 +119,6 @@ _LAZY = {
     "corrected_t_test": "closed_form.one_dataset.frequentist",
     "correlated_t_test": "closed_form.one_dataset.correlated_t",
     "cross_validate_all": "crossval.run",
-    "data_card": "scores.bundled",
     "five_by_two_cv_f": "closed_form.one_dataset.five_by_two",
     "five_by_two_cv_t": "closed_form.one_dataset.five_by_two",
     "friedman_test": "closed_form.many_algorithms.friedman",
@@ -188,7 +182,6 @@ __all__ = [
     "PoissonBinomialResult",
     "PostHocResult",
     "Priors",
-    "Problem",
     "RefitWarning",
     "Replicability",
     "ResultFileError",
@@ -199,7 +192,7 @@ __all__ = [
     "SignedRankResult",
     "Summary",
     "TableCheck",
-    "TrinomialResult",
+    "TableProblem",
     "__version__",
     "bayesian_sign_test",
     "bayesian_signed_rank_test",
@@ -210,7 +203,6 @@ __all__ = [
     "corrected_t_test",
     "correlated_t_test",
     "cross_validate_all",
-    "data_card",
     "five_by_two_cv_f",
     "five_by_two_cv_t",
     "friedman_test",

@@ -102,6 +102,13 @@ COLUMNS = {
     "adjusted_p": "adjusted_pvalue",
     "pvalue_adjusted": "adjusted_pvalue",
     "datasets": "n_datasets",
+    "runs": "n_runs",
+    "folds": "n_folds",
+    "scores": "n_places",
+    "missing": "n_missing",
+    "constant_pairs": "n_constant_pairs",
+    "lowest": "lowest_score",
+    "highest": "highest_score",
 }
 
 # Arguments as they are called below, and what they may be called instead
@@ -656,7 +663,9 @@ def record_check(key: str, scores: Any, options: Mapping[str, Any]) -> None:
         answer(f"{key}/{name}", lambda n=name: first_of(check, n, f"n_{n}"))
     answer(f"{key}/algorithms", lambda: list(check.algorithms))
     answer(f"{key}/table", check.to_frame)
-    answer(f"{key}/missing", check.missing_frame)
+    names = list(first_of(check, "dataset_names", "datasets"))
+    missing = first_of(check, "n_missing", "missing")
+    answer(f"{key}/missing", lambda: pd.DataFrame(missing, index=names, columns=list(check.algorithms)))
 
 
 def cells_of(scores: Any) -> set[str]:

@@ -18,6 +18,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -167,19 +168,42 @@ def collection(kind: str, q: int) -> tuple[Integrand, Rope]:
     return Integrand(data, bound, 1000 * np.std(mean, ddof=1), Priors()), Rope(-half_width, half_width)
 
 
-def integrated(kind: str, q: int, changed: dict[str, Any] | None = None) -> tuple[Integration, np.ndarray, float]:
-    """The integration, its seven probabilities, and seconds."""
+@dataclass(frozen=True)
+class Measured:
+    """An integration, its seven probabilities, its seconds, and the integrals over delta_i that it took, in millions."""
+
+    integration: Integration
+    values: np.ndarray
+    seconds: float
+    integrals: float
+
+
+def integrated(kind: str, q: int, changed: dict[str, Any] | None = None) -> Measured:
+    """Integrate a collection, with other values of some constants."""
     problem, rope = collection(kind, q)
-    with settings(changed or {}), np.errstate(all="ignore"):
-        start = time.process_time()
-        found = QuadratureEngine().integrate(problem, rope)
-        seconds = time.process_time() - start
-        masses, _ = found.regions(rope)
-    return found, np.array([*masses.most_probable, *masses.expected, masses.positive]), seconds
+    count = 0
+    log_marginal = MeanLikelihood.log_marginal
+
+    def counted(self: MeanLikelihood, delta0: np.ndarray, *arguments: Any, **options: Any) -> np.ndarray:
+        nonlocal count
+        count += np.size(delta0) * len(self.n)
+        return log_marginal(self, delta0, *arguments, **options)
+
+    MeanLikelihood.log_marginal = counted  # type: ignore[method-assign, assignment]
+    try:
+        with settings(changed or {}), np.errstate(all="ignore"):
+            start = time.process_time()
+            found = QuadratureEngine().integrate(problem, rope)
+            seconds = time.process_time() - start
+            masses, _ = found.regions(rope)
+    finally:
+        MeanLikelihood.log_marginal = log_marginal  # type: ignore[method-assign]
+    values = np.array([*masses.most_probable, *masses.expected, masses.positive])
+    return Measured(found, values, seconds, count / 1e6)
 
 
 @cache
-def usual(kind: str, q: int) -> tuple[Integration, np.ndarray, float]:
+def usual(kind: str, q: int) -> Measured:
     """With the engine's own settings."""
     return integrated(kind, q)
 
@@ -187,7 +211,7 @@ def usual(kind: str, q: int) -> tuple[Integration, np.ndarray, float]:
 @cache
 def reference(kind: str, q: int) -> np.ndarray:
     """The probabilities with one and a half times the nodes on every axis."""
-    return integrated(kind, q, REFERENCE)[1]
+    return integrated(kind, q, REFERENCE).values
 
 
 def error_of(values: np.ndarray, kind: str, q: int) -> float:
@@ -196,43 +220,45 @@ def error_of(values: np.ndarray, kind: str, q: int) -> float:
 
 
 def sizes_table(sizes: list[int]) -> Iterator[list[str]]:
-    """Nodes, seconds and errors by the number of data sets."""
-    yield ["collection", "data sets", "nodes", "seconds", "of them search", "stated error", "error"]
+    """Nodes, cost and errors by the number of data sets."""
+    yield ["collection", "data sets", "nodes", "million integrals", "seconds", "stated error", "error"]
     for kind in ("keel", "near_identical", "outliers", "one_sided", "few_scores"):
         for q in sizes if kind == "keel" else [size for size in sizes if size in (5, 20, 54, 200)]:
-            found, values, seconds = usual(kind, q)
-            problem, _ = collection(kind, q)
-            start = time.process_time()
-            engine.posterior_support(problem)
-            search = time.process_time() - start
-            error = f"{error_of(values, kind, q):.1e}" if q <= MOST_WITH_REFERENCE else "-"
-            nodes = " x ".join(map(str, found.nodes))
-            yield [kind, f"{q:,}", nodes, f"{seconds:.2f}", f"{search:.2f}", f"{found.largest_error:.1e}", error]
+            found = usual(kind, q)
+            error = f"{error_of(found.values, kind, q):.1e}" if q <= MOST_WITH_REFERENCE else "-"
+            nodes, stated = " x ".join(map(str, found.integration.nodes)), f"{found.integration.largest_error:.1e}"
+            yield [kind, f"{q:,}", nodes, f"{found.integrals:.3g}", f"{found.seconds:.2f}", stated, error]
 
 
 def regimes_table() -> Iterator[list[str]]:
     """What each special rule gains."""
-    yield ["instead of the rule", "collection", "data sets", "seconds", "ratio", "error", "error with the rule"]
+    yield ["instead of the rule", "collection", "data sets", "integrals", "time", "error", "error with the rule"]
     for name, changed, cases in REGIMES:
         for kind, q in cases:
-            _, values, seconds = usual(kind, q)
-            _, other, other_seconds = integrated(kind, q, changed)
-            yield [name, kind, str(q), f"{other_seconds:.2f}", f"{other_seconds / seconds:.2f}",
-                   f"{error_of(other, kind, q):.1e}", f"{error_of(values, kind, q):.1e}"]  # fmt: skip
+            with_rule, without = usual(kind, q), integrated(kind, q, changed)
+            yield [name, kind, str(q), f"{without.integrals / with_rule.integrals:.2f}",
+                   f"{without.seconds / with_rule.seconds:.2f}", f"{error_of(without.values, kind, q):.1e}",
+                   f"{error_of(with_rule.values, kind, q):.1e}"]  # fmt: skip
 
 
 def constants_table() -> Iterator[list[str]]:
     """One constant at a time, at a cheaper value."""
-    yield ["constant", "value", "tried", "time", *(f"{kind} {q}" for kind, q in CONSTANT_CASES)]
+    yield ["constant", "value", "tried", "integrals", "time", *(f"{kind} {q}" for kind, q in CONSTANT_CASES)]
     started = [usual(*case) for case in CONSTANT_CASES]
-    errors = [f"{error_of(values, *case):.0e}" for (_, values, _), case in zip(started, CONSTANT_CASES, strict=True)]
-    yield ["(as it is)", "", "", "1.00", *errors]
+    integrals, seconds = (sum(getattr(one, name) for one in started) for name in ("integrals", "seconds"))
+    yield ["(as it is)", "", "", "1.00", "1.00", *errors_of(started)]
     for name, tried in CONSTANTS:
         module, constant = name.split(".")
         others = [integrated(*case, {name: tried}) for case in CONSTANT_CASES]
-        ratio = sum(seconds for *_, seconds in others) / sum(seconds for *_, seconds in started)
-        errors = [f"{error_of(values, *case):.0e}" for (_, values, _), case in zip(others, CONSTANT_CASES, strict=True)]
-        yield [f"`{constant}`", plain(getattr(MODULES[module], constant)), plain(tried), f"{ratio:.2f}", *errors]
+        work = sum(one.integrals for one in others) / integrals
+        ratio = sum(one.seconds for one in others) / seconds
+        value = plain(getattr(MODULES[module], constant))
+        yield [f"`{constant}`", value, plain(tried), f"{work:.2f}", f"{ratio:.2f}", *errors_of(others)]
+
+
+def errors_of(measured: list[Measured]) -> list[str]:
+    """Their errors in the cases for constants."""
+    return [f"{error_of(one.values, *case):.0e}" for one, case in zip(measured, CONSTANT_CASES, strict=True)]
 
 
 def plain(value: Any) -> str:

@@ -138,7 +138,7 @@ def test_every_result_can_be_shown_and_can_not_be_changed(result):
 @pytest.mark.parametrize("result", RESULTS.values(), ids=RESULTS)
 def test_the_table_of_a_result_keeps_full_precision(result):
     frame = result().to_frame()
-    kept = [name for name in ("p", "left", "statistic", "mean_rank") if name in frame]
+    kept = [name for name in ("pvalue", "p_left", "statistic", "mean_rank") if name in frame]
     assert kept
     assert all(frame[name].dtype.kind == "f" for name in kept)
 

@@ -17,6 +17,7 @@ import pandas as pd
 import pytest
 
 import hiercomp as hc
+from hiercomp.pairs.ranking import standings_of
 from hiercomp.pairs.result import FailedPair, PairwiseResult
 from hiercomp.posterior.saved import plain_values
 from hiercomp.scores.arrays import ScoreArrays
@@ -112,36 +113,39 @@ TABLES = {
 @pytest.mark.parametrize("name", TABLES)
 def test_the_differences_of_each_pair_are_those_of_a_table_of_two(name, options):
     df = TABLES[name]()
-    arrays = ScoreArrays.of(
-        tidy_scores(df), rho=options.get("rho"), higher_is_better=options.get("higher_is_better", True), drop=True
-    )
+    arrays = ScoreArrays.of(tidy_scores(df), **options)
     for left, right in combinations(arrays.algorithms[:4], 2):
         single = PairedDifferences.from_table(df, left, right, missing="drop", **options)
-        assert_same_differences(arrays.pair(left, right), single)
+        assert_same_differences(PairedDifferences.of(arrays.pair(left, right, drop=True)), single)
         assert_same_differences(
-            arrays.pair(right, left), PairedDifferences.from_table(df, right, left, missing="drop", **options)
+            PairedDifferences.of(arrays.pair(right, left, drop=True)),
+            PairedDifferences.from_table(df, right, left, missing="drop", **options),
         )
 
 
 def test_scores_without_folds_are_paired_by_data_set():
     df = simulated().groupby(["dataset", "algorithm"], as_index=False)["score"].mean()
-    arrays = ScoreArrays.of(tidy_scores(df), rho=None, higher_is_better=True, drop=False)
-    assert_same_differences(arrays.pair("good", "plain"), PairedDifferences.from_table(df, "good", "plain"))
-    assert arrays.standings().datasets == ()
+    arrays = ScoreArrays.of(tidy_scores(df))
+    assert_same_differences(
+        PairedDifferences.of(arrays.pair("good", "plain")), PairedDifferences.from_table(df, "good", "plain")
+    )
+    assert standings_of(arrays).datasets == ()
     with pytest.raises(hc.ScoreTableError, match=r"No pair can be compared.*no fold-level scores"):
         compared(df)
 
 
 def test_the_means_and_the_standings_are_those_of_pandas():
     df = gaps(simulated())
-    arrays = ScoreArrays.of(tidy_scores(df), rho=None, higher_is_better=False, drop=True)
+    arrays = ScoreArrays.of(tidy_scores(df), higher_is_better=False)
     finite = df[np.isfinite(df["score"])]
-    means = finite.pivot_table("score", "algorithm", "dataset").loc[list(arrays.algorithms), list(arrays.datasets)]
+    means = finite.pivot_table("score", "algorithm", "dataset").loc[list(arrays.algorithms), list(arrays.dataset_names)]
     np.testing.assert_allclose(arrays.means, means.to_numpy(), rtol=1e-12)
     wide = finite.pivot_table("score", ["dataset", "run", "fold"], "algorithm").dropna()[list(arrays.algorithms)]
-    standings = arrays.standings()
+    standings = standings_of(arrays)
     assert standings.datasets == tuple(wide.index.get_level_values("dataset").unique())
-    assert standings.left_out == tuple(sorted(set(arrays.datasets) - set(standings.datasets))) == ("d0", "d1", "d2")
+    assert (
+        standings.left_out == tuple(sorted(set(arrays.dataset_names) - set(standings.datasets))) == ("d0", "d1", "d2")
+    )
     for i, dataset in enumerate(standings.datasets):
         rows = wide.loc[dataset].to_numpy()
         np.testing.assert_allclose(standings.means[i], -rows.mean(axis=0), rtol=1e-12)
@@ -322,7 +326,7 @@ def test_each_pair_uses_the_data_sets_that_both_have(table):
 
 def test_missing_folds_follow_the_argument(table):
     df = table.drop(index=table.index[(table["algorithm"] == "good") & (table["fold"] == 3)][:1])
-    with pytest.raises(hc.ScoreTableError, match=r"1 score in 1 data set without a partner.*missing='drop'"):
+    with pytest.raises(hc.ScoreTableError, match=r"1 score is absent in 1 data set.*missing='drop'"):
         compared(df)
     with pytest.warns(
         hc.DroppedScoresWarning,
@@ -340,7 +344,10 @@ def test_a_pair_that_cannot_be_compared_does_not_stop_the_others(table):
     with pytest.warns(hc.HiercompWarning) as caught:
         found = compare_all(df, **FAST)
     assert tuple(str(warning.message) for warning in caught) == found.notes
-    assert any("7 pairs of 10 can't be compared: plain against good: There is one" in note for note in found.notes)
+    assert any(
+        "7 pairs of 10 can't be compared: plain against good: The table has only one data set" in note
+        for note in found.notes
+    )
     assert any("plain against lone: No data set has scores of both algorithms" in note for note in found.notes)
     assert found.status == "failed"
     failed = [pair for pair in found.pairs if isinstance(pair, FailedPair)]
@@ -351,7 +358,7 @@ def test_a_pair_that_cannot_be_compared_does_not_stop_the_others(table):
     row = found.to_frame().set_index(["left", "right"]).loc[("plain", "good")]
     assert (row["verdict"], row["status"], row["datasets"]) == ("failed", "failed", 0)
     assert np.isnan(row["probability_left"])
-    with pytest.raises(hc.ArgumentError, match=r"has no result: There is one data set only"):
+    with pytest.raises(hc.ArgumentError, match=r"has no result: The table has only one data set"):
         found["plain", "good"]
     assert "7 without a result" in str(found.summary())
     json.dumps(found.summary().to_dict(), allow_nan=False)
@@ -363,7 +370,8 @@ def test_a_pair_that_cannot_be_compared_does_not_stop_the_others(table):
 
 def test_if_no_pair_can_be_compared_it_is_an_error(table):
     with pytest.raises(
-        hc.ScoreTableError, match=r"No pair can be compared. The first, plain against same: There is one"
+        hc.ScoreTableError,
+        match=r"No pair can be compared. The first, plain against same: The table has only one data set",
     ):
         compared(table[table["dataset"] == "d0"])
     with pytest.raises(hc.ScoreTableError, match=r"No pair can be compared.*percentages"):
@@ -390,7 +398,7 @@ def test_warnings_of_one_kind_are_given_once(table):
     assert caught[0].filename == __file__
     assert found.notes == (str(caught[0].message),)
     few = compared(table[table["dataset"].isin(["d0", "d1", "d2"])])
-    assert few.notes == ("There are 3 data sets only: the priors on sigma0 and nu weigh heavily on the verdict.",)
+    assert few.notes == ("With only 3 data sets, the verdict depends strongly on the priors for sigma0 and nu.",)
 
 
 def test_results_are_light(table):
@@ -427,7 +435,7 @@ def test_wrong_arguments_are_refused(table, options, message):
 
 
 def test_a_table_of_one_algorithm_or_with_duplicates_is_refused(table):
-    with pytest.raises(hc.ScoreTableError, match=r"one algorithm only"):
+    with pytest.raises(hc.ScoreTableError, match=r"only one algorithm"):
         compared(table[table["algorithm"] == "good"])
     with pytest.raises(hc.ScoreTableError, match=r"more than one score.*'good'"):
         compared(pd.concat([table, table[table["algorithm"] == "good"][:1]]))

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from hiercomp.arguments import whole_number
+from hiercomp.arguments import FloatArray, whole_number
 from hiercomp.errors import ArgumentError
-from hiercomp.scores.differences import ROUNDING, FloatArray
+from hiercomp.scores.arrays import ScoreArrays
+from hiercomp.scores.problems import ROUNDING, notes_or_error
 from hiercomp.wording import first_names
 
 if TYPE_CHECKING:
@@ -54,6 +55,33 @@ class Standings:
     n: NDArray[np.int64]
     rho: FloatArray
     left_out: tuple[str, ...] = ()
+
+
+def standings_of(arrays: ScoreArrays) -> Standings:
+    """What a ranking of all algorithms needs: the data sets and folds that every one of them has.
+
+    Raises
+    ------
+    ScoreTableError
+        If nothing gives the correlation between the folds of such a data set.
+    """
+    complete = np.isfinite(arrays.scores).all(axis=0)
+    n = np.add.reduceat(complete, arrays.starts[:-1], dtype=np.int64)
+    enough = np.flatnonzero(n >= FEWEST_SCORES)
+    rows = [arrays.scores[:, arrays.starts[i] : arrays.starts[i + 1]] for i in enough]
+    rows = [row[:, np.isfinite(row).all(axis=0)].T for row in rows]
+    sign = 1 if arrays.higher_is_better else -1
+    rho, doubts = arrays.correlations(enough, n[enough])
+    notes_or_error(doubts)
+    return Standings(
+        algorithms=arrays.algorithms,
+        datasets=tuple(arrays.dataset_names[i] for i in enough),
+        means=sign * np.array([row.mean(axis=0) for row in rows]).reshape(-1, len(arrays.algorithms)),
+        residuals=tuple(residual_factor(sign * row) for row in rows),
+        n=n[enough],
+        rho=rho,
+        left_out=tuple(arrays.dataset_names[i] for i in np.flatnonzero(n < FEWEST_SCORES)),
+    )
 
 
 def residual_factor(scores: FloatArray) -> FloatArray:

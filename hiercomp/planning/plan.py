@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hiercomp.arguments import finite_number, whole_number
+from hiercomp.arguments import FloatArray, finite_number, whole_number
 from hiercomp.errors import ArgumentError, NoVerdictError
 from hiercomp.model.priors import Priors
 from hiercomp.planning.assumption import Assumption
 from hiercomp.planning.result import PlanResult
 from hiercomp.planning.simulated import PlanSettings, simulated_plan
 from hiercomp.rope import Rope, RopeLike
-from hiercomp.scores.differences import FloatArray, PairedDifferences
+from hiercomp.scores.differences import PairedDifferences
 from hiercomp.wording import counted, shown
 
 if TYPE_CHECKING:

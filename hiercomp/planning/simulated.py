@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiercomp.arguments import number_between, true_or_false, whole_number
-from hiercomp.comparison import FEW_DATASETS, SMALLEST_N
 from hiercomp.engines import choose_engine
 from hiercomp.engines.base import LARGEST_SEED
 from hiercomp.errors import ArgumentError, ConvergenceWarning, EngineError, FewDatasetsWarning, Note
@@ -19,6 +18,7 @@ from hiercomp.planning.result import OUTCOMES, PlanResult
 from hiercomp.posterior.sensitivity import refit
 from hiercomp.rope import Rope
 from hiercomp.scores.differences import PairedDifferences
+from hiercomp.scores.problems import FEW_DATASETS, SMALLEST_N
 from hiercomp.wording import counted
 from hiercomp.workers import sampling_progress
 

@@ -85,6 +85,7 @@ def plot_poisson_binomial(result: PoissonBinomialResult, *, ax: Axes | None = No
     Parameters
     ----------
     result : PoissonBinomialResult
+        Of a test without a rope.
     ax : matplotlib.axes.Axes, optional
     **bars
         Passed on to ``Axes.bar``.
@@ -92,9 +93,16 @@ def plot_poisson_binomial(result: PoissonBinomialResult, *, ax: Axes | None = No
     Returns
     -------
     matplotlib.axes.Axes
+
+    Raises
+    ------
+    ArgumentError
+        If the test had a rope: the outcome then depends on three counts.
     """
+    if result.rope.half_width:
+        raise ArgumentError("plot_poisson_binomial shows one count. Run the test without a rope.")
     ax = axes(ax)
-    q = len(result.dataset_probabilities)
+    q = len(result.region_probabilities)
     counts = np.arange(q + 1)
     side = np.where(2 * counts < q, "left", np.where(2 * counts > q, "right", "rope"))
     words = {

@@ -35,7 +35,7 @@ def test_warnings_end_with_1_and_errors_with_2(hiercomp, folder, scores):
     scores.iloc[1:].to_csv(folder / "lacking.csv", index=False)
     done = hiercomp(folder, "check", "lacking.csv")
     assert done.returncode == 2
-    assert "1 score is absent" in done.stdout
+    assert "1 score is absent in 1 data set" in done.stdout
     assert done.stderr == ""
 
 

@@ -581,7 +581,7 @@ def compared(folder: Path, rows: str, **options: Any) -> PairedDifferences:
     return HierarchicalComparison(read_score_file(path), **options).differences
 
 
-@pytest.mark.filterwarnings("ignore:There are 2 data sets only")
+@pytest.mark.filterwarnings("ignore:With only 2 data sets")
 def test_names_that_differ_in_form_or_case_are_warned_of(tmp_path):
     rows = folds_of("cafe\u0301") + "  café ,a,1,0,0.5\ncafé,b,1,0,0.5\n" + folds_of("y")  # row 22
     with pytest.warns(ScaleWarning, match="differ only by outer spaces or Unicode form: 'café'"):
@@ -598,22 +598,22 @@ def test_a_score_that_stands_twice_is_refused_also_if_it_is_the_same(tmp_path):
         compared(tmp_path, rows + rows.splitlines()[0] + "\n")
 
 
-@pytest.mark.filterwarnings("ignore:There are 2 data sets only")
+@pytest.mark.filterwarnings("ignore:With only 2 data sets")
 def test_a_fold_of_one_algorithm_only_is_refused_or_dropped_with_a_warning(tmp_path):
     rows = folds_of("x") + folds_of("y") + "y,a,7,0,0.5\n"  # row 24
-    with pytest.raises(ScoreTableError, match=r"1 score in 1 data set without a partner.*--drop-unpaired"):
+    with pytest.raises(ScoreTableError, match=r"1 score is absent in 1 data set.*--drop-unpaired"):
         compared(tmp_path, rows)
     with pytest.warns(DroppedScoresWarning, match="no score there: 1 fold of 1 data set"):
         assert compared(tmp_path, rows, missing="drop").n.tolist() == [5, 5]
 
 
-@pytest.mark.filterwarnings("ignore:There are 2 data sets only")
+@pytest.mark.filterwarnings("ignore:With only 2 data sets")
 def test_a_data_set_of_one_algorithm_only_is_left_out_with_a_warning(tmp_path):
-    with pytest.warns(DroppedScoresWarning, match=r"with scores of one algorithm only: 1 data set: 'z'"):  # row 25
+    with pytest.warns(DroppedScoresWarning, match=r"with scores of only one algorithm: 1 data set: 'z'"):  # row 25
         assert compared(tmp_path, folds_of("x") + folds_of("y") + folds_of("z", "a")).datasets == ("x", "y")
 
 
-@pytest.mark.filterwarnings("ignore:There are 2 data sets only")
+@pytest.mark.filterwarnings("ignore:With only 2 data sets")
 def test_data_sets_may_have_different_numbers_of_folds(tmp_path):
     differences = compared(tmp_path, folds_of("x") + folds_of("y", folds=4))  # row 26
     assert differences.n.tolist() == [5, 4]

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hiercomp.arguments import finite_number, true_or_false
+from hiercomp.arguments import FloatArray, finite_number, true_or_false
 from hiercomp.closed_form.inputs import Alternative, as_differences, check_alternative, is_table
 from hiercomp.closed_form.one_dataset.frequentist import LEVEL, t_p_value
 from hiercomp.closed_form.one_dataset.schemes import (
@@ -30,7 +30,8 @@ from hiercomp.closed_form.one_dataset.schemes import (
 )
 from hiercomp.document import Presentation
 from hiercomp.errors import ArgumentError, DegenerateScoresWarning, DroppedScoresWarning, Note, ScoreTableError
-from hiercomp.scores.differences import ROUNDING, FloatArray, PairedDifferences
+from hiercomp.scores.differences import PairedDifferences
+from hiercomp.scores.problems import ROUNDING
 from hiercomp.wording import EXAMPLES_SHOWN, counted, shown
 
 if TYPE_CHECKING:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from hiercomp.arguments import number_between, true_or_false, whole_number
+from hiercomp.arguments import FloatArray, number_between, true_or_false, whole_number
 from hiercomp.closed_form.null_designs import random_attributes_differences
 from hiercomp.closed_form.one_dataset.schemes import nominal_df, standardised_mean, statistic_parts
 from hiercomp.document import Presentation
 from hiercomp.errors import ArgumentError
-from hiercomp.scores.differences import ROUNDING, FloatArray
+from hiercomp.scores.problems import ROUNDING
 from hiercomp.wording import counted
 from hiercomp.workers import sampling_progress
 

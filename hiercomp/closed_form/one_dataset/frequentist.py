@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hiercomp.arguments import whole_number
+from hiercomp.arguments import FloatArray, whole_number
 from hiercomp.closed_form.inputs import (
     Alternative,
     Given,
@@ -25,7 +25,8 @@ from hiercomp.closed_form.inputs import (
 from hiercomp.document import Presentation
 from hiercomp.errors import ArgumentError, DegenerateScoresWarning, Note
 from hiercomp.rope import student_t_half
-from hiercomp.scores.differences import ROUNDING, FloatArray, PairedDifferences
+from hiercomp.scores.differences import PairedDifferences
+from hiercomp.scores.problems import ROUNDING
 from hiercomp.scores.rho import RhoLike
 from hiercomp.wording import counted, shown
 

@@ -340,9 +340,9 @@ def test_nothing_is_drawn_until_draws_are_asked_for():
     assert result.tree is None
     _ = result.next_dataset, result.expected_difference, result.log_marginal_likelihood
     _ = result.odds(), result.decision(), result.rope_curve([0, 0.01]), result.with_rope(0.02).next_dataset
-    assert "posterior" not in vars(result)
+    assert "datatree" not in vars(result)
     result.datasets()
-    assert "posterior" in vars(result)
+    assert "datatree" in vars(result)
 
 
 def test_the_summary_states_the_error_of_the_integration_and_speaks_of_no_chains(few):
