@@ -20,6 +20,7 @@ from hiercomp.scores.differences import PairedDifferences
 # pairs of the two real tables. With few data sets sigma0 is so uncertain that the other form, which adapts to it, is safer.
 EAGER_RATIO, CAUTIOUS_RATIO = 1.0, 4.0
 MANY_DATASETS = 10
+NORMAL_MEDIAN_DEVIATION = 0.6744897501960817  # median absolute deviation of a standard normal variable
 OUTLIER_RATIO = 5.0  # squared distance from the median over the local variance of a heavy-tailed population
 
 
