@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     from hiercomp.files.read import read_scores
     from hiercomp.files.write import write_scores
     from hiercomp.model.priors import Priors
-    from hiercomp.pairs.result import PairwiseResult
+    from hiercomp.pairs.result import TournamentResult
     from hiercomp.planning.plan import plan
     from hiercomp.planning.result import PlanResult
     from hiercomp.posterior.next_dataset import Decision, NextDataset, Odds
@@ -98,7 +98,7 @@ _LAZY = {
     "NormalGamma": "closed_form.one_dataset.correlated_t",
     "Odds": "posterior.next_dataset",
     "PairedDifferences": "scores.differences",
-    "PairwiseResult": "pairs.result",
+    "TournamentResult": "pairs.result",
     "PlanResult": "planning.result",
     "check_scores": "files.check",
     "compare_all": "tournament",
@@ -177,7 +177,6 @@ __all__ = [
     "NormalGamma",
     "Odds",
     "PairedDifferences",
-    "PairwiseResult",
     "PlanResult",
     "PoissonBinomialResult",
     "PostHocResult",
@@ -193,6 +192,7 @@ __all__ = [
     "Summary",
     "TableCheck",
     "TableProblem",
+    "TournamentResult",
     "__version__",
     "bayesian_sign_test",
     "bayesian_signed_rank_test",

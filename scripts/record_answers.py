@@ -102,6 +102,18 @@ COLUMNS = {
     "adjusted_p": "adjusted_pvalue",
     "pvalue_adjusted": "adjusted_pvalue",
     "datasets": "n_datasets",
+    "probability_left": "p_left",
+    "probability_rope": "p_rope",
+    "probability_right": "p_right",
+    "probability_best": "p_best",
+    "none": "p_none",
+    "undecided": "p_undecided",
+    "failed": "p_failed",
+    **{
+        f"{outcome}_{end}": f"p_{outcome}_{end}"
+        for outcome in ("left", "rope", "right", "none", "undecided", "failed")
+        for end in ("lower", "upper")
+    },
     "runs": "n_runs",
     "folds": "n_folds",
     "scores": "n_places",
@@ -976,7 +988,10 @@ def shown(value: Any) -> str:
 
 def compare(before: Path, after: Path) -> int:
     """Prints every difference between two records; how many there are."""
-    one, other = (json.loads(path.read_text()) for path in (before, after))
+    one, other = (
+        {"/".join(map(spelled, key.split("/"))): value for key, value in json.loads(path.read_text()).items()}
+        for path in (before, after)
+    )
     absent = object()
     different = [key for key in sorted({*one, *other}) if one.get(key, absent) != other.get(key, absent)]
     for key in different:
