@@ -17,6 +17,7 @@ from hiercomp.closed_form.one_dataset.calibrated import calibrated_test
 from hiercomp.closed_form.one_dataset.correlated_t import correlated_t_test
 from hiercomp.closed_form.one_dataset.five_by_two import five_by_two_cv_f
 from hiercomp.closed_form.one_dataset.frequentist import corrected_t_test, mann_whitney, paired_t_test, welch_t_test
+from hiercomp.closed_form.result import LEVEL
 from hiercomp.document import Document, Presentation, Table
 from hiercomp.errors import HiercompError, HiercompWarning
 from hiercomp.rope import Rope
@@ -26,7 +27,6 @@ from hiercomp.wording import counted, shown
 if TYPE_CHECKING:
     import pandas as pd
 
-LEVEL = 0.05
 NUMBERS = ("p_left", "p_rope", "p_right", "pvalue")
 
 
