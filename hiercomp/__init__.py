@@ -54,19 +54,27 @@ if TYPE_CHECKING:
     from hiercomp.comparison import HierarchicalComparison
     from hiercomp.crossval.run import cross_validate_all
     from hiercomp.files.check import TableCheck, check_scores
+    from hiercomp.files.formats.arrays import from_score_arrays
+    from hiercomp.files.formats.lm_eval import read_lm_eval
+    from hiercomp.files.formats.mlflow import read_mlflow
+    from hiercomp.files.formats.mlr3 import read_mlr3
+    from hiercomp.files.formats.sklearn_results import from_cross_validate, from_grid_search
+    from hiercomp.files.formats.tidymodels import read_tidymodels
+    from hiercomp.files.formats.weka import read_weka
+    from hiercomp.files.formats.wide import from_wide
     from hiercomp.files.read import read_scores
     from hiercomp.files.write import write_scores
     from hiercomp.model.priors import Priors
-    from hiercomp.pairs.result import PairwiseResult
+    from hiercomp.pairs.result import TournamentResult
     from hiercomp.planning.plan import plan
     from hiercomp.planning.result import PlanResult
     from hiercomp.posterior.next_dataset import Decision, NextDataset, Odds
     from hiercomp.posterior.result import ComparisonResult
     from hiercomp.posterior.saved import load_result
     from hiercomp.rope import Rope
-    from hiercomp.scores.bundled import data_card, load_scores
+    from hiercomp.scores.bundled import load_scores
     from hiercomp.scores.differences import PairedDifferences
-    from hiercomp.scores.facts import Problem
+    from hiercomp.scores.problems import TableProblem
     from hiercomp.summary.comparison import Summary
     from hiercomp.tournament import compare_all
 
@@ -87,7 +95,7 @@ _LAZY = {
     "NormalGamma": "closed_form.one_dataset.correlated_t",
     "Odds": "posterior.next_dataset",
     "PairedDifferences": "scores.differences",
-    "PairwiseResult": "pairs.result",
+    "TournamentResult": "pairs.result",
     "PlanResult": "planning.result",
     "check_scores": "files.check",
     "compare_all": "tournament",
@@ -95,21 +103,24 @@ _LAZY = {
     "PoissonBinomialResult": "closed_form.across_datasets.poisson_binomial",
     "PostHocResult": "closed_form.many_algorithms.friedman",
     "Priors": "model.priors",
-    "Problem": "scores.facts",
     "Rope": "rope",
     "SignedRankResult": "closed_form.across_datasets.signed_rank",
     "Summary": "summary.comparison",
     "TableCheck": "files.check",
+    "TableProblem": "scores.problems",
     "bayesian_sign_test": "closed_form.across_datasets.bayesian_sign",
     "bayesian_signed_rank_test": "closed_form.across_datasets.bayesian_sign",
     "calibrated_test": "closed_form.one_dataset.calibrated",
     "corrected_t_test": "closed_form.one_dataset.frequentist",
     "correlated_t_test": "closed_form.one_dataset.correlated_t",
     "cross_validate_all": "crossval.run",
-    "data_card": "scores.bundled",
     "five_by_two_cv_f": "closed_form.one_dataset.five_by_two",
     "five_by_two_cv_t": "closed_form.one_dataset.five_by_two",
     "friedman_test": "closed_form.many_algorithms.friedman",
+    "from_cross_validate": "files.formats.sklearn_results",
+    "from_grid_search": "files.formats.sklearn_results",
+    "from_score_arrays": "files.formats.arrays",
+    "from_wide": "files.formats.wide",
     "load_result": "posterior.saved",
     "load_scores": "scores.bundled",
     "mann_whitney": "closed_form.one_dataset.frequentist",
@@ -118,7 +129,12 @@ _LAZY = {
     "paired_t_test": "closed_form.one_dataset.frequentist",
     "poisson_binomial_test": "closed_form.across_datasets.poisson_binomial",
     "posthoc_test": "closed_form.many_algorithms.posthoc",
+    "read_lm_eval": "files.formats.lm_eval",
+    "read_mlflow": "files.formats.mlflow",
+    "read_mlr3": "files.formats.mlr3",
     "read_scores": "files.read",
+    "read_tidymodels": "files.formats.tidymodels",
+    "read_weka": "files.formats.weka",
     "sign_test": "closed_form.across_datasets.signed_rank",
     "signed_rank_test": "closed_form.across_datasets.signed_rank",
     "welch_t_test": "closed_form.one_dataset.frequentist",
@@ -154,12 +170,10 @@ __all__ = [
     "NormalGamma",
     "Odds",
     "PairedDifferences",
-    "PairwiseResult",
     "PlanResult",
     "PoissonBinomialResult",
     "PostHocResult",
     "Priors",
-    "Problem",
     "RefitWarning",
     "ResultFileError",
     "Rope",
@@ -169,6 +183,8 @@ __all__ = [
     "SignedRankResult",
     "Summary",
     "TableCheck",
+    "TableProblem",
+    "TournamentResult",
     "__version__",
     "bayesian_sign_test",
     "bayesian_signed_rank_test",
@@ -178,10 +194,13 @@ __all__ = [
     "corrected_t_test",
     "correlated_t_test",
     "cross_validate_all",
-    "data_card",
     "five_by_two_cv_f",
     "five_by_two_cv_t",
     "friedman_test",
+    "from_cross_validate",
+    "from_grid_search",
+    "from_score_arrays",
+    "from_wide",
     "load_result",
     "load_scores",
     "mann_whitney",
@@ -191,7 +210,12 @@ __all__ = [
     "plan",
     "poisson_binomial_test",
     "posthoc_test",
+    "read_lm_eval",
+    "read_mlflow",
+    "read_mlr3",
     "read_scores",
+    "read_tidymodels",
+    "read_weka",
     "sign_test",
     "signed_rank_test",
     "welch_t_test",

@@ -13,12 +13,10 @@ from hiercomp.arguments import number_between
 from hiercomp.engines import Draws, QuadratureEngine, SamplerSettings, choose_engine
 from hiercomp.errors import (
     ArgumentError,
-    FewDatasetsWarning,
     HiercompWarning,
     IntegrationWarning,
     LargeProblemWarning,
     Note,
-    ScoreTableError,
 )
 from hiercomp.model.priors import Priors
 from hiercomp.model.scaled import HierarchicalModel
@@ -29,12 +27,9 @@ from hiercomp.posterior.integrated import IntegratedPosterior, integration_probl
 from hiercomp.posterior.result import ComparisonResult
 from hiercomp.rope import Rope, RopeLike
 from hiercomp.scores.differences import PairedDifferences
+from hiercomp.scores.problems import comparison_problems, notes_or_error
 from hiercomp.scores.rho import RhoLike
-from hiercomp.scores.scale import check_scale
-from hiercomp.wording import EXAMPLES_SHOWN, shown
 
-SMALLEST_N = 3  # scores of a data set; the t distribution of its mean has n - 2 degrees of freedom
-FEW_DATASETS = 5
 MANY_DATASETS = 2000
 SECONDS_PER_DATASET_AND_DRAW = 4e-6  # measured on 2 cores: the order of magnitude is what matters
 
@@ -166,25 +161,10 @@ class HierarchicalComparison:
         if not isinstance(priors, Priors):
             raise ArgumentError(f"priors must be a Priors object such as Priors.kruschke(), got {priors!r}.")
         self.priors = priors
-        _refuse_few_scores(differences)
-        count = len(differences.dataset_names)
-        if count == 1:
-            raise ScoreTableError(
-                f"There is one data set only ({differences.dataset_names[0]!r}); the hierarchical model needs several. "
-                "For a single data set use the Bayesian correlated t-test: hc.correlated_t_test."
-            )
-        notes = check_scale(differences, self.rope)
-        if count < FEW_DATASETS:
-            text = f"There are {count} data sets only: the priors on sigma0 and nu weigh heavily on the verdict."
-            notes.append(Note(FewDatasetsWarning, text))
+        notes = notes_or_error(comparison_problems(differences, self.rope))
         differences = replace(differences, notes=(*differences.notes, *notes))
         if not differences.identical:
             differences = differences.with_spread_of_rope(self.rope)
-        elif self.rope.half_width == 0:
-            raise ScoreTableError(
-                f"The scores of {differences.left!r} and {differences.right!r} are identical everywhere, and with a rope "
-                "of zero there is no region of equivalence. Pass a rope above 0."
-            )
         #: The sufficient statistics of every data set.
         self.differences = differences
         for note in differences.notes:
@@ -352,21 +332,3 @@ def _size_notes(count: int, settings: SamplerSettings) -> list[Note]:
         f"{gigabytes:.1f} GB. Fewer draws need less."
     )
     return [Note(LargeProblemWarning, text)]
-
-
-def _refuse_few_scores(differences: PairedDifferences) -> None:
-    """The likelihood of a data set needs three differences."""
-    n, dataset_names = differences.n, differences.dataset_names
-    if n.max() == 1:
-        raise ScoreTableError(
-            "There are no fold-level scores: each data set has one score for each algorithm. The hierarchical model "
-            "needs the scores of the single folds; for one score per data set use hc.bayesian_signed_rank_test or "
-            "hc.signed_rank_test."
-        )
-    few = np.flatnonzero(n < SMALLEST_N)
-    if len(few):
-        listed = ", ".join(f"{shown(dataset_names[i])!r} ({n[i]})" for i in few[:EXAMPLES_SHOWN])
-        raise ScoreTableError(
-            f"{len(few)} of {len(dataset_names)} data sets have fewer than {SMALLEST_N} paired scores: {listed}. "
-            "Add folds or remove these data sets."
-        )

@@ -103,6 +103,25 @@ COLUMNS = {
     "adjusted_p": "adjusted_pvalue",
     "pvalue_adjusted": "adjusted_pvalue",
     "datasets": "n_datasets",
+    "probability_left": "p_left",
+    "probability_rope": "p_rope",
+    "probability_right": "p_right",
+    "probability_best": "p_best",
+    "none": "p_none",
+    "undecided": "p_undecided",
+    "failed": "p_failed",
+    **{
+        f"{outcome}_{end}": f"p_{outcome}_{end}"
+        for outcome in ("left", "rope", "right", "none", "undecided", "failed")
+        for end in ("lower", "upper")
+    },
+    "runs": "n_runs",
+    "folds": "n_folds",
+    "scores": "n_places",
+    "missing": "n_missing",
+    "constant_pairs": "n_constant_pairs",
+    "lowest": "lowest_score",
+    "highest": "highest_score",
 }
 
 # Arguments as they are called below, and what they may be called instead
@@ -666,7 +685,9 @@ def record_check(key: str, scores: Any, options: Mapping[str, Any]) -> None:
         answer(f"{key}/{name}", lambda n=name: first_of(check, n, f"n_{n}"))
     answer(f"{key}/algorithms", lambda: list(check.algorithms))
     answer(f"{key}/table", check.to_frame)
-    answer(f"{key}/missing", check.missing_frame)
+    names = list(first_of(check, "dataset_names", "datasets"))
+    missing = first_of(check, "n_missing", "missing")
+    answer(f"{key}/missing", lambda: pd.DataFrame(missing, index=names, columns=list(check.algorithms)))
 
 
 def cells_of(scores: Any) -> set[str]:
@@ -977,7 +998,10 @@ def shown(value: Any) -> str:
 
 def compare(before: Path, after: Path) -> int:
     """Prints every difference between two records; how many there are."""
-    one, other = (json.loads(path.read_text()) for path in (before, after))
+    one, other = (
+        {"/".join(map(spelled, key.split("/"))): value for key, value in json.loads(path.read_text()).items()}
+        for path in (before, after)
+    )
     absent = object()
     different = [key for key in sorted({*one, *other}) if one.get(key, absent) != other.get(key, absent)]
     for key in different:

@@ -1,6 +1,6 @@
 """Type I errors at the nominal 5% level: under equal correlation, and on the random data of Bouckaert (2003), Table 2.
 
-Equal correlation: normal differences of which any two have correlation 0.1, 100 for each data set, beside what theory
+Equal correlation: normal differences, any two with correlation 0.1, 100 for each data set, beside what theory
 says. Random data: a pruned decision tree against naive Bayes where there is nothing to learn, beside the paper's
 numbers. With the default of 300 data sets it takes about a minute in one process. It exits with 1 if "use all data" with
 10 df, which must not, rejects on more than 10% of the random data sets.

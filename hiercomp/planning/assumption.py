@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hiercomp.scores.differences import FloatArray, PairedDifferences
+from hiercomp.arguments import FloatArray
+from hiercomp.scores.differences import PairedDifferences
 
 # One stream of random numbers for each quantity, so that the first data sets of a collection are the same whatever their
 # number, the runs and the assumed values are

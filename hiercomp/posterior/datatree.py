@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hiercomp.arguments import FloatArray
 from hiercomp.engines import Draws, engine_words
-from hiercomp.scores.differences import FloatArray, PairedDifferences
+from hiercomp.scores.differences import PairedDifferences
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hiercomp.arguments import true_or_false, whole_number
+from hiercomp.arguments import FloatArray, true_or_false, whole_number
 from hiercomp.document import Presentation
 from hiercomp.errors import ArgumentError
 from hiercomp.posterior.sensitivity import fit_defaults, refit
 from hiercomp.rope import REGIONS, most_probable_shares, region_probabilities
-from hiercomp.scores.differences import FloatArray, PairedDifferences
+from hiercomp.scores.differences import PairedDifferences
 from hiercomp.wording import shown
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import numpy as np
 from hiercomp.engines import Draws
 from hiercomp.engines.quadrature.axes import ChebyshevAxis, SplineAxis, StretchedLine
 from hiercomp.engines.quadrature.draws import dataset_draws, population_draws
-from hiercomp.engines.quadrature.engine import LEFT_OUT_MASS, Integration, Known
-from hiercomp.engines.quadrature.grid import PosteriorGrid
+from hiercomp.engines.quadrature.engine import Integration, Known
+from hiercomp.engines.quadrature.grid import NEGLIGIBLE, PosteriorGrid
 from hiercomp.engines.quadrature.likelihood import MeanLikelihood
 from hiercomp.engines.quadrature.regions import RegionMasses, region_masses
 from hiercomp.engines.quadrature.support import Integrand, Support
@@ -62,7 +62,7 @@ class IntegratedPosterior:
         values = {f"p_{region}": value for region, value in zip(REGIONS, masses.most_probable.tolist(), strict=True)}
         values |= {f"expected_{region}": value for region, value in zip(REGIONS, masses.expected.tolist(), strict=True)}
         if estimate_errors:
-            errors = {name: max(error, LEFT_OUT_MASS) for name, error in errors.items()}
+            errors = {name: max(error, NEGLIGIBLE) for name, error in errors.items()}
         floor = max(errors[f"p_{region}"] for region in REGIONS)
         return NextDataset(**values, p_positive=masses.positive, errors=errors, draws=0, floor=floor)
 

@@ -27,6 +27,7 @@ from hiercomp.report.svg import inline_svg
 from hiercomp.report.tables import column
 from hiercomp.scores.differences import PairedDifferences
 from hiercomp.wording import probability_text
+from tests.command_line import run
 from tests.conftest import simulated_scores
 from tests.report.report_pages import ATTACKS, Page, attacked, influence_of, variants_of
 
@@ -580,8 +581,7 @@ def test_a_key_that_can_not_start_an_id_is_refused(key):
 
 
 def hiercomp(folder, *arguments):
-    command = [sys.executable, "-m", "hiercomp.cli", "compare", "scores.csv", "--engine", "embedded", *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+    return run(folder, "compare", "scores.csv", "--engine", "embedded", *arguments)
 
 
 def test_the_command_writes_the_report_that_python_writes(scores, result, tmp_path):

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from hiercomp.arguments import FloatArray
 from hiercomp.closed_form.inputs import Alternative, as_means, check_alternative, zeros_and_ties
 from hiercomp.closed_form.result import LEVEL, verdict
 from hiercomp.document import Presentation
 from hiercomp.errors import ArgumentError
-from hiercomp.scores.differences import FloatArray, PairedDifferences
+from hiercomp.scores.differences import PairedDifferences
 from hiercomp.wording import counted, shown
 
 if TYPE_CHECKING:

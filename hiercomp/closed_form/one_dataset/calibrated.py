@@ -32,7 +32,8 @@ from hiercomp.errors import (
     ScoreTableError,
     warn_caller,
 )
-from hiercomp.scores.differences import ROUNDING, PairedDifferences
+from hiercomp.scores.differences import PairedDifferences
+from hiercomp.scores.problems import ROUNDING
 from hiercomp.wording import EXAMPLES_SHOWN, counted, shown
 from hiercomp.workers import sampling_progress
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hiercomp.arguments import true_or_false
+from hiercomp.arguments import FloatArray, true_or_false
 from hiercomp.closed_form.inputs import (
     Alternative,
     as_differences,
@@ -18,7 +18,8 @@ from hiercomp.closed_form.inputs import (
 from hiercomp.closed_form.one_dataset.frequentist import t_p_value
 from hiercomp.closed_form.result import FrequentistResult
 from hiercomp.errors import ArgumentError, DegenerateScoresWarning, Note, ScoreTableError, warn_caller
-from hiercomp.scores.differences import ROUNDING, FloatArray, PairedDifferences
+from hiercomp.scores.differences import PairedDifferences
+from hiercomp.scores.problems import ROUNDING
 from hiercomp.wording import shown
 
 RUNS, FOLDS = 5, 2

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from hiercomp.arguments import whole_number
+from hiercomp.arguments import FloatArray, whole_number
 from hiercomp.closed_form.inputs import (
     Alternative,
     Given,
@@ -24,7 +24,8 @@ from hiercomp.closed_form.inputs import (
 from hiercomp.closed_form.result import FrequentistResult
 from hiercomp.errors import ArgumentError, DegenerateScoresWarning, Note, warn_caller
 from hiercomp.rope import student_t_half
-from hiercomp.scores.differences import ROUNDING, FloatArray, PairedDifferences
+from hiercomp.scores.differences import PairedDifferences
+from hiercomp.scores.problems import ROUNDING
 from hiercomp.scores.rho import RhoLike
 from hiercomp.wording import shown
 

@@ -16,6 +16,7 @@ import hiercomp as hc
 from hiercomp.engines.quadrature import engine as quadrature
 from hiercomp.engines.quadrature import grid as posterior_grid
 from hiercomp.engines.quadrature.likelihood import MeanLikelihood
+from hiercomp.engines.quadrature.support import Support
 from hiercomp.rope import Rope
 from tests.conftest import simulated_scores
 from tests.engines.quadrature.reference_quadrature import next_dataset
@@ -72,7 +73,6 @@ def with_twice_the_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Double every number of nodes, and halve the step of the integrals over delta_i."""
     for module, name in [
         (quadrature, "FIRST_NODES"),
-        (quadrature, "FIRST_NODES_MANY"),
         (posterior_grid, "FINE_NODES"),
         (posterior_grid, "SMOOTH_NODES"),
     ]:
@@ -301,6 +301,32 @@ def test_a_bound_of_delta0_that_cuts_the_posterior_is_kept():
     assert abs(result.log_marginal_likelihood - found) < 4 * error
 
 
+def test_data_that_lie_unevenly_about_their_centre_are_integrated_about_the_mode(monkeypatch):
+    # A quarter of 54 data sets to the right: the mode of delta0 is several scales away from its approximate centre
+    generator = np.random.default_rng(54)
+    delta = 0.004 + 0.006 * generator.normal(size=54)
+    delta += np.where(np.arange(54) < 14, 0.08 * generator.exponential(size=54), 0)
+    comparison = of_arrays([centre + 0.02 * generator.normal(size=50) for centre in delta])
+    usual = integrate(comparison)
+    monkeypatch.setattr(quadrature, "FEW_DATASETS", 54)  # an axis without a centre
+    other = integrate(comparison)
+    assert usual.diagnostics.nodes[2] < other.diagnostics.nodes[2]
+    # Without the search for the mode: 5e-5
+    assert np.abs(values(usual) - values(other)).max() < 2e-5
+
+
+def test_a_wider_support_never_crosses_its_ends():
+    # The functions of the ends meet beyond the place of nu where they were fitted
+    narrowing = Support((0.4, 1.6), np.array([-0.13, 0.21, -0.03]), np.array([0.5, 0.35, -0.16]))
+    assert narrowing.proper
+    limits = np.array([0.0, 3.3, -5.2, 7.4])
+    for _ in range(4):
+        narrowing = narrowing.widened(np.array([0.0, 0.3, 0.0, 0.0]), limits)
+        lower, upper = narrowing.ends(np.linspace(*narrowing.nu, 101))
+        assert (upper - lower).min() > 0.1
+    assert narrowing.nu == (0.4, pytest.approx(3.3))
+
+
 @pytest.fixture(scope="module")
 def few() -> hc.ComparisonResult:
     """Fourteen data sets, right better by 0.012."""
@@ -314,9 +340,9 @@ def test_nothing_is_drawn_until_draws_are_asked_for():
     assert result.tree is None
     _ = result.next_dataset, result.expected_difference, result.log_marginal_likelihood
     _ = result.odds(), result.decision(), result.rope_curve([0, 0.01]), result.with_rope(0.02).next_dataset
-    assert "posterior" not in vars(result)
+    assert "datatree" not in vars(result)
     result.datasets()
-    assert "posterior" in vars(result)
+    assert "datatree" in vars(result)
 
 
 def test_the_summary_states_the_error_of_the_integration_and_speaks_of_no_chains(few):
