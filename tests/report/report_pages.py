@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import base64
 import math
 from dataclasses import dataclass, field, replace
 from html.parser import HTMLParser
+from urllib.parse import unquote
 from xml.etree import ElementTree
 
 import numpy as np
@@ -100,8 +100,8 @@ class Page(HTMLParser):
     def pictures(self) -> list[ElementTree.Element]:
         """The drawings of the figures, in the order of the page."""
         addresses = [image.attributes["src"] for image in self.all("img")]
-        assert all(address.startswith("data:image/svg+xml;base64,") for address in addresses)
-        return [ElementTree.fromstring(base64.b64decode(address.partition(",")[2])) for address in addresses]
+        assert all(address.startswith("data:image/svg+xml,") for address in addresses)
+        return [ElementTree.fromstring(unquote(address.partition(",")[2]).encode()) for address in addresses]
 
     def columns(self, key: str) -> list[str]:
         return [cell.text for cell in self.all("th", f"table-{key}") if cell.attributes["scope"] == "col"]

@@ -315,7 +315,7 @@ def test_a_note_and_a_file_name_that_attack_are_text(identical, tmp_path):
     name = "<b>scores</b>.csv"
     path = write_report(noted, tmp_path / "report.html", source=Source(name, "0" * 64, 3))
     shown = Page(path.read_text(encoding="utf-8"))
-    assert all(image.attributes["src"].startswith("data:image/svg+xml;base64,") for image in shown.all("img"))
+    assert all(image.attributes["src"].startswith("data:image/svg+xml,") for image in shown.all("img"))
     assert not any("onerror" in element.attributes for element in shown.elements)
     assert shown.by_id("notes").text.count(r"<img src=x onerror=alert(1)>\u202e") == 1
     assert shown.facts()["File"] == f"{name} (3 bytes)"
