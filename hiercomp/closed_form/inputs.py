@@ -180,7 +180,7 @@ def as_runs(
     layout : tuple of int, optional
         The runs and folds that the test is made for.
     """
-    names = {"left": left, "right": right, "higher_is_better": higher_is_better}
+    names: dict[str, Any] = {"left": left, "right": right, "higher_is_better": higher_is_better}
     if isinstance(x, PairedDifferences) or is_table(x):
         given = as_differences(x, 0.0, **names)
         if given.differences.scores is None:
