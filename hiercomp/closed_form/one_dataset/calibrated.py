@@ -67,22 +67,6 @@ CALIBRATED: Mapping[tuple[str, int, int], tuple[int | None, str]] = {
 }
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class CalibratedResult(FrequentistResult):
-    """A calibrated test, of one data set or several.
-
-    Attributes
-    ----------
-    scheme : str
-        One of `SCHEMES`.
-    df_source : str
-        Where the degrees of freedom come from; they enter the factor sqrt(df + 1) and the t distribution.
-    """
-
-    scheme: str = ""
-    df_source: str = ""
-
-
 def calibrated_test(
     x: Any,
     *,
@@ -93,7 +77,7 @@ def calibrated_test(
     left: str | None = None,
     right: str | None = None,
     higher_is_better: bool = True,
-) -> CalibratedResult:
+) -> FrequentistResult:
     """Calibrated t-test of repeated cross-validation: T = m sqrt(df + 1) / s with calibrated degrees of freedom.
 
     Parameters
@@ -117,7 +101,7 @@ def calibrated_test(
 
     Returns
     -------
-    CalibratedResult
+    FrequentistResult
         Numbers for a two-dimensional array, else arrays over the data sets.
 
     Raises
@@ -171,7 +155,7 @@ def calibrated_test(
     pvalue = t_p_value(statistic, freedom, alternative)
     odd = _oddities(scheme, runs, standard_deviation == 0, given.differences.dataset_names)
     warn_caller(odd)
-    return CalibratedResult(
+    return FrequentistResult(
         test=f"Calibrated t-test {scheme!r} with {freedom:g} degrees of freedom ({source})",
         statistic=given.plain(statistic),
         df=freedom,
