@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from hiercomp.closed_form.across_datasets.signed_rank import SignedRankResult, sign_test, signed_rank_test
     from hiercomp.closed_form.many_algorithms.friedman import FriedmanResult, PostHocResult, friedman_test, nemenyi_test
     from hiercomp.closed_form.many_algorithms.posthoc import posthoc_test
-    from hiercomp.closed_form.one_dataset.calibrated import CalibratedResult, calibrated_test
+    from hiercomp.closed_form.one_dataset.calibrated import calibrated_test
     from hiercomp.closed_form.one_dataset.correlated_t import CorrelatedTResult, NormalGamma, correlated_t_test
     from hiercomp.closed_form.one_dataset.five_by_two import five_by_two_cv_f, five_by_two_cv_t
     from hiercomp.closed_form.one_dataset.frequentist import (
@@ -84,7 +84,6 @@ __version__ = "0.1.0"
 _LAZY = {
     "ClosedFormTests": "closed_form.side_by_side",
     "BayesianSignResult": "closed_form.across_datasets.bayesian_sign",
-    "CalibratedResult": "closed_form.one_dataset.calibrated",
     "ComparisonResult": "posterior.result",
     "CorrelatedTResult": "closed_form.one_dataset.correlated_t",
     "Decision": "posterior.next_dataset",
@@ -146,7 +145,6 @@ _SUBPACKAGES = ("plots",)
 __all__ = [
     "ArgumentError",
     "BayesianSignResult",
-    "CalibratedResult",
     "ClosedFormTests",
     "ComparisonResult",
     "ConvergenceWarning",
