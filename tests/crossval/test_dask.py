@@ -79,6 +79,9 @@ def assert_equal(one: PairwiseResult, other: PairwiseResult) -> None:
     assert one.notes == other.notes
 
 
+CELLS = "checkpoint WHERE item LIKE '[%'"
+
+
 def kill_a_worker(pid: int, checkpoint: Path, enough: int, killed: list[int], kept: str = "pairs") -> None:
     """As soon as some of the pairs or cells, but not all, are finished."""
     for _ in range(6000):
@@ -161,7 +164,7 @@ def test_a_killed_worker_costs_no_cell_and_data_are_sent_once(cluster, tmp_path)
         pd.testing.assert_frame_equal(found[columns], serial[columns])
         checkpoint, killed = tmp_path / "run.sqlite", []
         pids = client.run(os.getpid)
-        killer = threading.Thread(target=kill_a_worker, args=(min(pids.values()), checkpoint, 20, killed, "cells"))
+        killer = threading.Thread(target=kill_a_worker, args=(min(pids.values()), checkpoint, 20, killed, CELLS))
         killer.start()
         found = cross_validate_all(
             estimators, {"made": (X, y)}, dask=cluster.scheduler_address, checkpoint=checkpoint, **options
@@ -260,7 +263,7 @@ def test_a_lost_scheduler_ends_the_run_which_goes_on_from_its_checkpoint(tmp_pat
     command = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-dashboard"]
     worker = subprocess.Popen([*command, "--death-timeout", "30"], **quiet)
     checkpoint, killed = tmp_path / "run.sqlite", []
-    killer = threading.Thread(target=kill_a_worker, args=(scheduler.pid, checkpoint, 5, killed, "cells"))
+    killer = threading.Thread(target=kill_a_worker, args=(scheduler.pid, checkpoint, 5, killed, CELLS))
     killer.start()
     arguments = ({"sleepy": Sleepy()}, {"iris": load_iris(return_X_y=True)})
     options = {"cv": RepeatedStratifiedKFold(n_splits=10, n_repeats=3), "checkpoint": checkpoint, "progress": False}
