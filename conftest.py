@@ -27,7 +27,7 @@ def pytest_configure() -> None:
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if item.get_closest_marker("cmdstan") is not None:
-        need(ENGINES["cmdstan"].problem(), required=item.config.getoption("--require-cmdstan"))
+        need(ENGINES["cmdstan"].why_unavailable(), required=item.config.getoption("--require-cmdstan"))
     if item.get_closest_marker("browser") is not None:
         found = any(shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome"))
         need(None if found else "Chromium is not installed", required=item.config.getoption("--require-browser"))

@@ -20,9 +20,10 @@ extensions = [
     "picture",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx.ext.intersphinx",
     "sphinx.ext.mathjax",
 ]
-exclude_patterns = ["_build", "extensions", "templates"]
+exclude_patterns = ["_build", "extensions", "inventories", "templates"]
 templates_path = ["templates"]
 language = "en"
 
@@ -35,8 +36,30 @@ autodoc_member_order = "bysource"
 autosummary_generate = True
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
+numpydoc_xref_param_type = True
+numpydoc_xref_ignore = "all"  # but these
+numpydoc_xref_aliases = {
+    "ndarray": "numpy.ndarray",
+    "DataFrame": "pandas.DataFrame",
+    "DataTree": "xarray.DataTree",
+    "Axes": "matplotlib.axes.Axes",
+    "Figure": "matplotlib.figure.Figure",
+}
 default_role = "autolink"
 nitpicky = True
+
+# Each project's own inventory, or where its site can't be reached the few names that these pages link to
+PROJECTS = {
+    "numpy": "https://numpy.org/doc/stable/",
+    "scipy": "https://docs.scipy.org/doc/scipy/",
+    "pandas": "https://pandas.pydata.org/docs/",
+    "xarray": "https://docs.xarray.dev/en/stable/",
+    "matplotlib": "https://matplotlib.org/stable/",
+    "sklearn": "https://scikit-learn.org/stable/",
+    "arviz": "https://python.arviz.org/en/stable/",
+}
+intersphinx_mapping = {name: (url, (None, f"inventories/{name}.inv")) for name, url in PROJECTS.items()}
+intersphinx_timeout = 5  # seconds
 
 html_theme = "pydata_sphinx_theme"
 html_title = "hiercomp"

@@ -35,11 +35,7 @@ if TYPE_CHECKING:
         bayesian_sign_test,
         bayesian_signed_rank_test,
     )
-    from hiercomp.closed_form.across_datasets.poisson_binomial import (
-        PoissonBinomialResult,
-        TrinomialResult,
-        poisson_binomial_test,
-    )
+    from hiercomp.closed_form.across_datasets.poisson_binomial import PoissonBinomialResult, poisson_binomial_test
     from hiercomp.closed_form.across_datasets.signed_rank import SignedRankResult, sign_test, signed_rank_test
     from hiercomp.closed_form.many_algorithms.friedman import FriedmanResult, PostHocResult, friedman_test, nemenyi_test
     from hiercomp.closed_form.many_algorithms.posthoc import posthoc_test
@@ -56,23 +52,31 @@ if TYPE_CHECKING:
     )
     from hiercomp.closed_form.one_dataset.mcnemar import mcnemar
     from hiercomp.closed_form.one_dataset.replicability import Replicability, replicability
-    from hiercomp.closed_form.side_by_side import BaselineTable
+    from hiercomp.closed_form.side_by_side import ClosedFormTests
     from hiercomp.comparison import HierarchicalComparison
     from hiercomp.crossval.run import cross_validate_all
     from hiercomp.files.check import TableCheck, check_scores
+    from hiercomp.files.formats.arrays import from_score_arrays
+    from hiercomp.files.formats.lm_eval import read_lm_eval
+    from hiercomp.files.formats.mlflow import read_mlflow
+    from hiercomp.files.formats.mlr3 import read_mlr3
+    from hiercomp.files.formats.sklearn_results import from_cross_validate, from_grid_search
+    from hiercomp.files.formats.tidymodels import read_tidymodels
+    from hiercomp.files.formats.weka import read_weka
+    from hiercomp.files.formats.wide import from_wide
     from hiercomp.files.read import read_scores
     from hiercomp.files.write import write_scores
     from hiercomp.model.priors import Priors
-    from hiercomp.pairs.result import PairwiseResult
+    from hiercomp.pairs.result import TournamentResult
     from hiercomp.planning.plan import plan
     from hiercomp.planning.result import PlanResult
     from hiercomp.posterior.next_dataset import Decision, NextDataset, Odds
     from hiercomp.posterior.result import ComparisonResult
     from hiercomp.posterior.saved import load_result
     from hiercomp.rope import Rope
-    from hiercomp.scores.bundled import data_card, load_scores
+    from hiercomp.scores.bundled import load_scores
     from hiercomp.scores.differences import PairedDifferences
-    from hiercomp.scores.facts import Problem
+    from hiercomp.scores.problems import TableProblem
     from hiercomp.summary.comparison import Summary
     from hiercomp.tournament import compare_all
 
@@ -80,7 +84,7 @@ __version__ = "0.1.0"
 
 # Name to the module that defines it
 _LAZY = {
-    "BaselineTable": "closed_form.side_by_side",
+    "ClosedFormTests": "closed_form.side_by_side",
     "BayesianSignResult": "closed_form.across_datasets.bayesian_sign",
     "CalibratedResult": "closed_form.one_dataset.calibrated",
     "Calibration": "closed_form.one_dataset.calibration",
@@ -94,7 +98,7 @@ _LAZY = {
     "NormalGamma": "closed_form.one_dataset.correlated_t",
     "Odds": "posterior.next_dataset",
     "PairedDifferences": "scores.differences",
-    "PairwiseResult": "pairs.result",
+    "TournamentResult": "pairs.result",
     "PlanResult": "planning.result",
     "check_scores": "files.check",
     "compare_all": "tournament",
@@ -102,13 +106,12 @@ _LAZY = {
     "PoissonBinomialResult": "closed_form.across_datasets.poisson_binomial",
     "PostHocResult": "closed_form.many_algorithms.friedman",
     "Priors": "model.priors",
-    "Problem": "scores.facts",
     "Replicability": "closed_form.one_dataset.replicability",
     "Rope": "rope",
     "SignedRankResult": "closed_form.across_datasets.signed_rank",
     "Summary": "summary.comparison",
     "TableCheck": "files.check",
-    "TrinomialResult": "closed_form.across_datasets.poisson_binomial",
+    "TableProblem": "scores.problems",
     "bayesian_sign_test": "closed_form.across_datasets.bayesian_sign",
     "bayesian_signed_rank_test": "closed_form.across_datasets.bayesian_sign",
     "calibrate": "closed_form.one_dataset.calibration",
@@ -116,10 +119,13 @@ _LAZY = {
     "corrected_t_test": "closed_form.one_dataset.frequentist",
     "correlated_t_test": "closed_form.one_dataset.correlated_t",
     "cross_validate_all": "crossval.run",
-    "data_card": "scores.bundled",
     "five_by_two_cv_f": "closed_form.one_dataset.five_by_two",
     "five_by_two_cv_t": "closed_form.one_dataset.five_by_two",
     "friedman_test": "closed_form.many_algorithms.friedman",
+    "from_cross_validate": "files.formats.sklearn_results",
+    "from_grid_search": "files.formats.sklearn_results",
+    "from_score_arrays": "files.formats.arrays",
+    "from_wide": "files.formats.wide",
     "load_result": "posterior.saved",
     "load_scores": "scores.bundled",
     "mann_whitney": "closed_form.one_dataset.frequentist",
@@ -128,7 +134,12 @@ _LAZY = {
     "paired_t_test": "closed_form.one_dataset.frequentist",
     "poisson_binomial_test": "closed_form.across_datasets.poisson_binomial",
     "posthoc_test": "closed_form.many_algorithms.posthoc",
+    "read_lm_eval": "files.formats.lm_eval",
+    "read_mlflow": "files.formats.mlflow",
+    "read_mlr3": "files.formats.mlr3",
     "read_scores": "files.read",
+    "read_tidymodels": "files.formats.tidymodels",
+    "read_weka": "files.formats.weka",
     "replicability": "closed_form.one_dataset.replicability",
     "sign_test": "closed_form.across_datasets.signed_rank",
     "signed_rank_test": "closed_form.across_datasets.signed_rank",
@@ -140,10 +151,10 @@ _SUBPACKAGES = ("plots",)
 
 __all__ = [
     "ArgumentError",
-    "BaselineTable",
     "BayesianSignResult",
     "CalibratedResult",
     "Calibration",
+    "ClosedFormTests",
     "ComparisonResult",
     "ConvergenceWarning",
     "CorrelatedTResult",
@@ -166,12 +177,10 @@ __all__ = [
     "NormalGamma",
     "Odds",
     "PairedDifferences",
-    "PairwiseResult",
     "PlanResult",
     "PoissonBinomialResult",
     "PostHocResult",
     "Priors",
-    "Problem",
     "RefitWarning",
     "Replicability",
     "ResultFileError",
@@ -182,7 +191,8 @@ __all__ = [
     "SignedRankResult",
     "Summary",
     "TableCheck",
-    "TrinomialResult",
+    "TableProblem",
+    "TournamentResult",
     "__version__",
     "bayesian_sign_test",
     "bayesian_signed_rank_test",
@@ -193,10 +203,13 @@ __all__ = [
     "corrected_t_test",
     "correlated_t_test",
     "cross_validate_all",
-    "data_card",
     "five_by_two_cv_f",
     "five_by_two_cv_t",
     "friedman_test",
+    "from_cross_validate",
+    "from_grid_search",
+    "from_score_arrays",
+    "from_wide",
     "load_result",
     "load_scores",
     "mann_whitney",
@@ -206,7 +219,12 @@ __all__ = [
     "plan",
     "poisson_binomial_test",
     "posthoc_test",
+    "read_lm_eval",
+    "read_mlflow",
+    "read_mlr3",
     "read_scores",
+    "read_tidymodels",
+    "read_weka",
     "replicability",
     "sign_test",
     "signed_rank_test",

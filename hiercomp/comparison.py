@@ -13,12 +13,10 @@ from hiercomp.arguments import number_between
 from hiercomp.engines import Draws, QuadratureEngine, SamplerSettings, choose_engine
 from hiercomp.errors import (
     ArgumentError,
-    FewDatasetsWarning,
     HiercompWarning,
     IntegrationWarning,
     LargeProblemWarning,
     Note,
-    ScoreTableError,
 )
 from hiercomp.model.priors import Priors
 from hiercomp.model.scaled import HierarchicalModel
@@ -29,12 +27,9 @@ from hiercomp.posterior.integrated import IntegratedPosterior, integration_probl
 from hiercomp.posterior.result import ComparisonResult
 from hiercomp.rope import Rope, RopeLike
 from hiercomp.scores.differences import PairedDifferences
+from hiercomp.scores.problems import comparison_problems, notes_or_error
 from hiercomp.scores.rho import RhoLike
-from hiercomp.scores.scale import check_scale
-from hiercomp.wording import EXAMPLES_SHOWN, shown
 
-SMALLEST_N = 3  # scores of a data set; the t distribution of its mean has n - 2 degrees of freedom
-FEW_DATASETS = 5
 MANY_DATASETS = 2000
 SECONDS_PER_DATASET_AND_DRAW = 4e-6  # measured on 2 cores: the order of magnitude is what matters
 
@@ -82,7 +77,7 @@ class HierarchicalComparison:
     >>> result = comparison.fit(engine="embedded", progress=False)
     >>> result.status
     'ok'
-    >>> len(result.datasets())
+    >>> len(result.dataset_names())
     43
     """
 
@@ -112,7 +107,7 @@ class HierarchicalComparison:
         *,
         left: str = "left",
         right: str = "right",
-        datasets: Sequence[str] | None = None,
+        dataset_names: Sequence[str] | None = None,
         folds: int | None = None,
         rope: RopeLike = 0.01,
         rho: RhoLike = None,
@@ -138,7 +133,7 @@ class HierarchicalComparison:
             right_scores,
             left=left,
             right=right,
-            datasets=datasets,
+            dataset_names=dataset_names,
             folds=folds,
             rho=rho,
             higher_is_better=higher_is_better,
@@ -166,25 +161,10 @@ class HierarchicalComparison:
         if not isinstance(priors, Priors):
             raise ArgumentError(f"priors must be a Priors object such as Priors.kruschke(), got {priors!r}.")
         self.priors = priors
-        _refuse_few_scores(differences)
-        count = len(differences.datasets)
-        if count == 1:
-            raise ScoreTableError(
-                f"There is one data set only ({differences.datasets[0]!r}); the hierarchical model needs several. "
-                "For a single data set use the Bayesian correlated t-test: hc.correlated_t_test."
-            )
-        notes = check_scale(differences, self.rope)
-        if count < FEW_DATASETS:
-            text = f"There are {count} data sets only: the priors on sigma0 and nu weigh heavily on the verdict."
-            notes.append(Note(FewDatasetsWarning, text))
+        notes = notes_or_error(comparison_problems(differences, self.rope))
         differences = replace(differences, notes=(*differences.notes, *notes))
         if not differences.identical:
             differences = differences.with_spread_of_rope(self.rope)
-        elif self.rope.half_width == 0:
-            raise ScoreTableError(
-                f"The scores of {differences.left!r} and {differences.right!r} are identical everywhere, and with a rope "
-                "of zero there is no region of equivalence. Pass a rope above 0."
-            )
         #: The sufficient statistics of every data set.
         self.differences = differences
         for note in differences.notes:
@@ -259,7 +239,7 @@ class HierarchicalComparison:
         model = HierarchicalModel.of(self.differences, self.priors)
         if isinstance(chosen, QuadratureEngine):
             return self._integrated(chosen, model, settings, keep)
-        notes = [*model.notes, *_size_notes(len(self.differences.datasets), settings)]
+        notes = [*model.notes, *_size_notes(len(self.differences.dataset_names), settings)]
         for note in notes:
             note.warn(stacklevel=2)
         fit = fit_model(
@@ -268,7 +248,7 @@ class HierarchicalComparison:
             chosen,
             settings,
             monte_carlo_error=monte_carlo_error,
-            datasets=self.differences.datasets,
+            dataset_names=self.differences.dataset_names,
         )
         for note in fit.notes:
             note.warn(stacklevel=2)
@@ -283,7 +263,8 @@ class HierarchicalComparison:
                 model.prior_draws(PRIOR_CHAINS, PRIOR_DRAWS, seed),
             ),
             diagnostics=fit.diagnostics,
-            engine=fit.draws.engine,
+            engine_name=fit.draws.engine_name,
+            engine_version=fit.draws.engine_version,
             settings=settings,
             attempts=fit.attempts,
             fit_notes=(*notes, *fit.notes),
@@ -313,7 +294,8 @@ class HierarchicalComparison:
             priors=self.priors,
             tree=None,
             diagnostics=integration_diagnostics(error, found.nodes),
-            engine=engine.version(),
+            engine_name=engine.name,
+            engine_version=engine.version(),
             settings=settings,
             attempts=(),
             fit_notes=tuple(notes),
@@ -323,16 +305,17 @@ class HierarchicalComparison:
 
     def _identical(self, settings: SamplerSettings) -> ComparisonResult:
         """All differences are zero: the answer is exact, a population at zero, and nothing is sampled."""
-        zero, zeros = np.zeros((1, 1)), np.zeros((1, 1, len(self.differences.datasets)))
+        zero, zeros = np.zeros((1, 1)), np.zeros((1, 1, len(self.differences.dataset_names)))
         variables = {"delta0": zero, "sigma0": zero, "delta": zeros, "sigma": zeros}
         text = "The scores of the two algorithms are identical everywhere; nothing was sampled."
         return ComparisonResult(
             differences=self.differences,
             rope=self.rope,
             priors=self.priors,
-            tree=data_tree(Draws(variables, {}, "none"), self.differences, 1.0),
+            tree=data_tree(Draws(variables, {}, "none", ""), self.differences, 1.0),
             diagnostics=NOTHING_SAMPLED,
-            engine="none (identical scores)",
+            engine_name="none",
+            engine_version="identical scores",
             settings=settings,
             attempts=(),
             fit_notes=(Note(HiercompWarning, text),),
@@ -349,21 +332,3 @@ def _size_notes(count: int, settings: SamplerSettings) -> list[Note]:
         f"{gigabytes:.1f} GB. Fewer draws need less."
     )
     return [Note(LargeProblemWarning, text)]
-
-
-def _refuse_few_scores(differences: PairedDifferences) -> None:
-    """The likelihood of a data set needs three differences."""
-    n, datasets = differences.n, differences.datasets
-    if n.max() == 1:
-        raise ScoreTableError(
-            "There are no fold-level scores: each data set has one score for each algorithm. The hierarchical model "
-            "needs the scores of the single folds; for one score per data set use hc.bayesian_signed_rank_test or "
-            "hc.signed_rank_test."
-        )
-    few = np.flatnonzero(n < SMALLEST_N)
-    if len(few):
-        listed = ", ".join(f"{shown(datasets[i])!r} ({n[i]})" for i in few[:EXAMPLES_SHOWN])
-        raise ScoreTableError(
-            f"{len(few)} of {len(datasets)} data sets have fewer than {SMALLEST_N} paired scores: {listed}. "
-            "Add folds or remove these data sets."
-        )

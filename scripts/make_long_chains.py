@@ -16,7 +16,7 @@ from pathlib import Path
 
 import hiercomp as hc
 from hiercomp.engines import ENGINES, SamplerSettings
-from hiercomp.files.reading.score_files import read_score_file
+from hiercomp.files.table import read_score_file
 from hiercomp.model.priors import Priors
 from hiercomp.model.scaled import HierarchicalModel
 from hiercomp.posterior.diagnostics import diagnose

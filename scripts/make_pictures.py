@@ -1,6 +1,6 @@
 """Draw the pictures of the README from the bundled scores, into docs/images.
 
-Run as ``python scripts/make_pictures.py``; the engine and the seed are fixed, so that another run gives the same numbers.
+Run as ``python scripts/make_pictures.py``; the engine and the seed are fixed, so another run gives the same numbers.
 """
 
 from __future__ import annotations

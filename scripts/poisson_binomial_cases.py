@@ -30,8 +30,8 @@ def simulate(case: int, simulations: int, seed: int) -> tuple[np.ndarray, np.nda
     majority, p = np.empty(simulations), np.empty(simulations)
     for number in range(simulations):
         differences = unequal_uncertainty_differences(generator, case)
-        majority[number] = hc.poisson_binomial_test(differences, rho=0.1).right
-        p[number] = hc.signed_rank_test(differences).p
+        majority[number] = hc.poisson_binomial_test(differences, rho=0.1).p_right
+        p[number] = hc.signed_rank_test(differences).pvalue
     return majority, p
 
 

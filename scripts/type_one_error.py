@@ -1,6 +1,6 @@
 """Type I errors at the nominal 5% level: under equal correlation, and on the random data of Bouckaert (2003), Table 2.
 
-Equal correlation: normal differences of which any two have correlation 0.1, 100 for each data set, beside what theory
+Equal correlation: normal differences, any two with correlation 0.1, 100 for each data set, beside what theory
 says. Random data: a pruned decision tree against naive Bayes where there is nothing to learn, beside the paper's
 numbers. With the default of 300 data sets it takes about a minute in one process. It exits with 1 if "use all data" with
 10 df, which must not, rejects on more than 10% of the random data sets.
@@ -65,10 +65,10 @@ def equal_correlation(simulations: int, seed: int) -> Table:
     )
     layout = x.reshape(-1, RUNS, FOLDS)
     rows = [
-        error_row("corrected t-test", corrected_t_test(x, RHO).p, f"{100 * LEVEL:.1f}"),
-        error_row("naive paired t-test", corrected_t_test(x, 0.0).p, f"{100 * naive:.1f}"),
-        error_row("use all data, 10 df", calibrated_test(layout, df=10).p, f"{100 * ten:.1f}"),
-        error_row("k-fold cv", calibrated_test(layout[:, :1], scheme="k-fold cv").p, f"{100 * one_run:.1f}"),
+        error_row("corrected t-test", corrected_t_test(x, rho=RHO).pvalue, f"{100 * LEVEL:.1f}"),
+        error_row("naive paired t-test", corrected_t_test(x, rho=0.0).pvalue, f"{100 * naive:.1f}"),
+        error_row("use all data, 10 df", calibrated_test(layout, df=10).pvalue, f"{100 * ten:.1f}"),
+        error_row("k-fold cv", calibrated_test(layout[:, :1], scheme="k-fold cv").pvalue, f"{100 * one_run:.1f}"),
     ]
     return table(f"Equal correlation {RHO}, n = {n}, {simulations:,} simulations", "theory, %", rows)
 
@@ -78,14 +78,14 @@ def random_data(datasets: int, seed: int, jobs: int) -> tuple[Table, float]:
     simulate = partial(null_differences, RUNS, FOLDS, simulations=datasets, seed=seed, n_jobs=jobs)
     x = simulate()
     hold_out = simulate(simulator=partial(random_attributes_differences, hold_out=True))
-    ten = calibrated_test(x, scheme="use all data", df=10).p
+    ten = calibrated_test(x, scheme="use all data", df=10).pvalue
     corrected = partial(calibrated_test, scheme="corrected resampling")
     rows = [
         error_row("use all data, 10 df", ten, "5.0"),
-        error_row("use all data, 99 df", calibrated_test(x, scheme="use all data", df="nominal").p, ""),
-        error_row("corrected resampling, on 100 random splits", corrected(hold_out).p, "4.2"),
-        error_row("corrected resampling, on the cross-validation", corrected(x).p, ""),
-        error_row("k-fold cv, the first run", calibrated_test(x[:, :1], scheme="k-fold cv").p, "2.5"),
+        error_row("use all data, 99 df", calibrated_test(x, scheme="use all data", df="nominal").pvalue, ""),
+        error_row("corrected resampling, on 100 random splits", corrected(hold_out).pvalue, "4.2"),
+        error_row("corrected resampling, on the cross-validation", corrected(x).pvalue, ""),
+        error_row("k-fold cv, the first run", calibrated_test(x[:, :1], scheme="k-fold cv").pvalue, "2.5"),
     ]
     title = f"Random attributes, {RUNS} runs x {FOLDS} folds, {datasets:,} data sets"
     return table(title, "paper, %", rows), float((ten < LEVEL).mean())

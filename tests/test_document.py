@@ -74,9 +74,9 @@ def test_control_characters_are_shown_as_escapes():
 
 def test_names_of_algorithms_are_escaped_in_title_and_conclusion():
     for result in (
-        correlated_t_test(ROWS, 0.1, left="a\x1b[0m", right="b\n"),
-        correlated_t_test(ROWS[0], 0.1, left="a\x1b[0m", right="b\n"),
-        corrected_t_test(ROWS, 0.1, left="a\x1b[0m", right="b\n"),
+        correlated_t_test(ROWS, rho=0.1, left="a\x1b[0m", right="b\n"),
+        correlated_t_test(ROWS[0], rho=0.1, left="a\x1b[0m", right="b\n"),
+        corrected_t_test(ROWS, rho=0.1, left="a\x1b[0m", right="b\n"),
     ):
         assert "\x1b" not in str(result)
         assert r"a\x1b[0m" in result.title
@@ -114,8 +114,8 @@ def test_cells_have_the_digits_that_mean_something(column: str, value: Any, text
 
 
 RESULTS = {
-    "correlated": lambda: correlated_t_test(ROWS, 0.1),
-    "corrected": lambda: corrected_t_test(ROWS, 0.1),
+    "correlated": lambda: correlated_t_test(ROWS, rho=0.1),
+    "corrected": lambda: corrected_t_test(ROWS, rho=0.1),
     "mcnemar": lambda: mcnemar([4, 2, 1, 3]),
     "five by two": lambda: five_by_two_cv_f(ROWS[0, :1] + np.arange(10).reshape(5, 2)),
     "friedman": lambda: friedman_test(ROWS),
@@ -138,7 +138,7 @@ def test_every_result_can_be_shown_and_can_not_be_changed(result):
 @pytest.mark.parametrize("result", RESULTS.values(), ids=RESULTS)
 def test_the_table_of_a_result_keeps_full_precision(result):
     frame = result().to_frame()
-    kept = [name for name in ("p", "left", "statistic", "mean_rank") if name in frame]
+    kept = [name for name in ("pvalue", "p_left", "statistic", "mean_rank") if name in frame]
     assert kept
     assert all(frame[name].dtype.kind == "f" for name in kept)
 

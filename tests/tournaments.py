@@ -10,9 +10,8 @@ import pandas as pd
 
 import hiercomp as hc
 from hiercomp.pairs.ranking import Standings
-from hiercomp.pairs.result import FailedPair, PairwiseResult
-from hiercomp.posterior.next_dataset import NextDataset
-from hiercomp.rope import REGIONS
+from hiercomp.pairs.result import FailedPair, TournamentResult
+from hiercomp.posterior.next_dataset import QUANTITIES, NextDataset
 
 NAMES = ("boosting", "forest", "bayes", "tree", "neighbours", "logistic", "svm", "extra", "network", "stumps")
 
@@ -35,16 +34,15 @@ def known(
 ) -> hc.ComparisonResult:
     """A comparison under other names whose next data set has these probabilities."""
     found = replace(base, differences=replace(base.differences, left=left, right=right, scores=None))
-    values = dict(zip(REGIONS, shares, strict=True))
-    errors = dict.fromkeys([*REGIONS, *(f"mean_{region}" for region in REGIONS), "positive"], error)
-    expected = {f"mean_{region}": value for region, value in values.items()}
-    vars(found)["next_dataset"] = NextDataset(**values, **expected, positive=shares[2], errors=errors, draws=1000)
+    errors = dict.fromkeys(QUANTITIES, error)
+    values = dict(zip(QUANTITIES, (*shares, *shares, shares[2]), strict=True))
+    vars(found)["next_dataset"] = NextDataset(**values, errors=errors, draws=1000)
     return found
 
 
 def tournament(
     base: hc.ComparisonResult, count: int, *, names: tuple[str, ...] | None = None, baseline: str | None = None
-) -> PairwiseResult:
+) -> TournamentResult:
     """Algorithms of which each is better than the next ones with a probability that grows with their distance.
 
     The pair of the second and the fourth has failed, that of the first and the third is undecided, that of the first two is
@@ -70,15 +68,16 @@ def tournament(
     means = 0.9 - 0.01 * np.arange(len(names)) + generator.normal(0, 0.008, (12, len(names)))
     residuals = tuple(generator.normal(0, 0.01, (10, len(names))) for _ in datasets)
     standings = Standings(names, datasets, means, residuals, np.full(12, 10), np.full(12, 0.1))
-    return PairwiseResult(
+    return TournamentResult(
         algorithms=names,
-        datasets=datasets,
+        dataset_names=datasets,
         pairs=tuple(pairs),
         standings=standings,
         rope=base.rope,
         priors=base.priors,
         higher_is_better=True,
         baseline=baseline,
-        engine=base.engine,
+        engine_name=base.engine_name,
+        engine_version=base.engine_version,
         seed=3,
     )

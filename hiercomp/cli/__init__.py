@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from hiercomp import __version__
-from hiercomp.cli import check, compare, crossval, doctor, pairs, plan
+from hiercomp.cli import check, compare, crossval, doctor, install_cmdstan, pairs, plan
+from hiercomp.cli.options import with_groups
 from hiercomp.cli.shared import EXIT_ERROR, EXIT_INTERRUPTED, one_line
 from hiercomp.errors import HiercompError
 
@@ -38,13 +39,13 @@ def _options(
 
 
 app.command()(compare.demo)
-app.command()(compare.compare)
-app.command()(pairs.pairs)
-app.command()(plan.plan)
-app.command()(check.check)
+app.command()(with_groups(compare.compare))
+app.command()(with_groups(pairs.pairs))
+app.command()(with_groups(plan.plan))
+app.command()(with_groups(check.check))
 app.command()(crossval.crossval)
 app.command()(doctor.doctor)
-app.command("install-cmdstan")(doctor.install_cmdstan)
+app.command("install-cmdstan")(install_cmdstan.install_cmdstan)
 
 
 def main() -> None:

@@ -8,35 +8,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hiercomp.cli.shared import (
-    EXIT_FAILED,
-    AlphaOption,
-    ColumnOption,
-    DecimalOption,
+from hiercomp.cli.options import (
+    MODEL,
+    OUTPUT,
     DropUnpairedOption,
-    EncodingOption,
     EngineOption,
-    ForceOption,
-    FormatOption,
-    ImporterOption,
-    LargestBytesOption,
-    LowerIsBetterOption,
-    PercentOption,
-    PriorOption,
-    RhoOption,
-    RopeOption,
+    ModelOptions,
+    OutputOptions,
+    ReadingOptions,
+    ReportOption,
     ScoresArgument,
     SeedOption,
-    SeparatorOption,
-    check_outputs,
-    named_columns,
-    named_priors,
-    parsed_rope,
-    print_summary,
-    read_table,
-    score_source,
-    write_json,
 )
+from hiercomp.cli.shared import EXIT_FAILED, print_result, score_source
 from hiercomp.errors import HiercompWarning
 
 if TYPE_CHECKING:
@@ -53,49 +37,34 @@ def demo(engine: EngineOption = "auto", seed: SeedOption = 0) -> None:
         warnings.simplefilter("ignore", HiercompWarning)  # they are in the summary
         comparison = HierarchicalComparison(load_scores("keel"), left="naive_bayes", right="decision_tree", rope=0.01)
         result = comparison.fit(engine, seed=seed)
-    print_summary(result.summary(alpha=0.05))
+    print_result(result.summary(alpha=0.05))
     typer.echo("\nYour own scores: hiercomp compare scores.csv --left A --right B --rope 0.01", err=True)
     raise typer.Exit(EXIT_FAILED if result.status == "failed" else 0)
 
 
 def compare(
     scores: ScoresArgument,
-    left: Annotated[str | None, typer.Option(help="The left algorithm; needed where there are more than two.")] = None,
+    reading: ReadingOptions,
+    model: ModelOptions,
+    outputs: OutputOptions,
+    left: Annotated[str | None, typer.Option(help="The left algorithm; needed if there are more than two.")] = None,
     right: Annotated[str | None, typer.Option(help="The right algorithm.")] = None,
-    rope: RopeOption = "0.01",
-    rho: RhoOption = None,
-    lower_is_better: LowerIsBetterOption = False,
     drop_unpaired: DropUnpairedOption = False,
-    column: ColumnOption = None,
-    file_format: FormatOption = "auto",
-    option: ImporterOption = None,
-    encoding: EncodingOption = None,
-    sep: SeparatorOption = None,
-    decimal: DecimalOption = ".",
-    percent: PercentOption = False,
-    largest_bytes: LargestBytesOption = None,
-    prior: PriorOption = "default",
-    alpha: AlphaOption = 0.05,
     engine: EngineOption = "auto",
-    chains: Annotated[int, typer.Option(help="Markov chains.")] = 4,
-    warmup: Annotated[int, typer.Option(help="Warmup iterations of a chain.")] = 1000,
-    draws: Annotated[int, typer.Option(help="Draws of a chain.")] = 1000,
-    seed: SeedOption = 0,
-    baselines: Annotated[
-        bool, typer.Option("--baselines", help="Also show what the closed-form and classical tests say.")
+    chains: Annotated[int, typer.Option(help="Markov chains.", rich_help_panel=MODEL)] = 4,
+    warmup: Annotated[int, typer.Option(help="Warmup iterations of a chain.", rich_help_panel=MODEL)] = 1000,
+    draws: Annotated[int, typer.Option(help="Draws of a chain.", rich_help_panel=MODEL)] = 1000,
+    closed_form_tests: Annotated[
+        bool, typer.Option("--closed-form-tests", help="Also show what the tests without the model say.")
     ] = False,
     sensitivity: Annotated[
         bool,
         typer.Option("--sensitivity", help="Also fit under other priors, correlations and bounds; in the report too."),
     ] = False,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Also write the summary as JSON; - prints it.")
+    save: Annotated[
+        Path | None, typer.Option(help="Also save the whole result as netCDF.", rich_help_panel=OUTPUT)
     ] = None,
-    save: Annotated[Path | None, typer.Option(help="Also save the whole result as netCDF.")] = None,
-    report: Annotated[
-        Path | None, typer.Option(help="Also write a report: one HTML file with figures and tables.")
-    ] = None,
-    force: ForceOption = False,
+    report: ReportOption = None,
 ) -> None:
     """Compare two algorithms of a table of cross-validation scores.
 
@@ -104,50 +73,38 @@ def compare(
     from hiercomp.arguments import number_between
     from hiercomp.comparison import HierarchicalComparison
 
-    number_between("alpha", alpha, 0, 0.5)
-    check_outputs({"--json": json_file, "--save": save, "--report": report}, force)
-    named = named_columns(column or [])
+    number_between("alpha", model.alpha, 0, 0.5)
+    outputs.check(save=save, report=report)
     source = None if report is None else score_source(scores)
-    table_of_scores = read_table(
-        scores,
-        named,
-        file_format=file_format,
-        option=option,
-        encoding=encoding,
-        sep=sep,
-        decimal=decimal,
-        percent=percent,
-        largest_bytes=largest_bytes,
-    )
+    table_of_scores = reading.read(scores)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HiercompWarning)  # they are in the summary
         comparison = HierarchicalComparison(
             table_of_scores,
             left=left,
             right=right,
-            rope=parsed_rope(rope),
-            rho=rho,
-            higher_is_better=not lower_is_better,
-            priors=named_priors(prior),
-            columns=named,
+            rope=model.interval,
+            rho=model.rho,
+            higher_is_better=not model.lower_is_better,
+            priors=model.priors,
+            columns=reading.columns,
             missing="drop" if drop_unpaired else "error",
         )
-        result = comparison.fit(engine, chains=chains, warmup=warmup, draws=draws, seed=seed)
-    content = result.summary(alpha).to_dict()
-    table = result.baselines(seed) if baselines else None
-    variants = _sensitivity(result, alpha) if sensitivity else None
+        result = comparison.fit(engine, chains=chains, warmup=warmup, draws=draws, seed=model.seed)
+    content = result.summary(model.alpha).to_dict()
+    table = result.closed_form_tests(model.seed) if closed_form_tests else None
+    variants = _sensitivity(result, model.alpha) if sensitivity else None
     if save is not None:
-        result.save(save, overwrite=force)
+        result.save(save, overwrite=outputs.force)
     if report is not None:
         from hiercomp.report import write_report
 
-        write_report(result, report, sensitivity=variants, source=source, overwrite=force, alpha=alpha)
-    if json_file is not None:
-        content |= {} if table is None else {"baselines": table.to_dict()}
-        content |= {} if variants is None else {"sensitivity": _plain_variants(variants)}
-        write_json(content, json_file)
-    if str(json_file) != "-":
-        print_summary(result.summary(alpha))
+        write_report(result, report, sensitivity=variants, source=source, overwrite=outputs.force, alpha=model.alpha)
+    content |= {} if table is None else {"closed_form_tests": table.to_dict()}
+    content |= {} if variants is None else {"sensitivity": _plain_variants(variants)}
+    outputs.write_json(content)
+    if outputs.text_wanted:
+        print_result(result.summary(model.alpha))
         for more in (table, variants):
             if more is not None:
                 typer.echo(f"\n{more}")

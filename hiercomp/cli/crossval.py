@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from hiercomp.cli.shared import EXIT_FAILED, ForceOption, check_outputs, one_line
+from hiercomp.cli.options import ForceOption
+from hiercomp.cli.shared import EXIT_FAILED, one_line
 from hiercomp.errors import ArgumentError, FailedCellsWarning, HiercompWarning
 
 
@@ -48,7 +49,6 @@ def crossval(
         raise ArgumentError(
             "No output file was given. Pass --output scores.csv, or write output = ... into the experiment file."
         )
-    check_outputs({"--output": target}, force)
     check_target(target, overwrite=force)
     kept = checkpoint or read.checkpoint
     inputs = {"the experiment file": [experiment], "data": read.files, "the checkpoint": [kept] if kept else []}

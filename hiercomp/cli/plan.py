@@ -3,119 +3,110 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hiercomp.cli.shared import (
-    AlphaOption,
-    ColumnOption,
-    DecimalOption,
-    EncodingOption,
-    EngineOption,
-    ForceOption,
-    FormatOption,
-    ImporterOption,
-    LargestBytesOption,
-    LowerIsBetterOption,
-    PercentOption,
-    PriorOption,
-    RhoOption,
-    SeedOption,
-    SeparatorOption,
-    check_outputs,
-    named_columns,
-    named_priors,
-    parsed_rope,
-    read_table,
-    write_json,
-)
+from hiercomp.cli.options import EngineOption, ModelOptions, OutputOptions, ReadingOptions
+from hiercomp.cli.shared import print_result
 from hiercomp.errors import ArgumentError, HiercompWarning
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from hiercomp.planning.result import PlanResult
+
+POPULATION, SIZES = "Assumed population, unless there is a pilot", "Sizes to try"
+
+
+@dataclass(frozen=True)
+class PopulationOptions:
+    """The assumed population of data sets; a pilot is the alternative."""
+
+    delta0: Annotated[
+        float | None, typer.Option(help="Assumed mean difference of the data sets.", rich_help_panel=POPULATION)
+    ] = None
+    sigma0: Annotated[
+        float | None,
+        typer.Option(help="Assumed scale of the data sets' mean differences.", rich_help_panel=POPULATION),
+    ] = None
+    nu: Annotated[
+        float | None, typer.Option(help="Their degrees of freedom; by default Gaussian.", rich_help_panel=POPULATION)
+    ] = None
+    sd: Annotated[
+        str | None,
+        typer.Option(
+            help="Standard deviation of the folds' differences within a data set; A,B,... to draw from.",
+            rich_help_panel=POPULATION,
+        ),
+    ] = None
 
 
 def plan(
-    delta0: Annotated[float | None, typer.Option(help="Assumed mean difference of the data sets.")] = None,
-    sigma0: Annotated[float | None, typer.Option(help="Assumed scale of the data sets' mean differences.")] = None,
-    nu: Annotated[float | None, typer.Option(help="Their degrees of freedom; by default Gaussian.")] = None,
-    sd: Annotated[
-        str | None,
-        typer.Option(help="Standard deviation of the folds' differences within a data set; A,B,... to draw from."),
-    ] = None,
+    population: PopulationOptions,
+    reading: ReadingOptions,
+    model: ModelOptions,
+    outputs: OutputOptions,
     pilot: Annotated[
-        Path | None, typer.Option(help="Tidy scores of a pilot, whose posterior takes the place of the four above.")
+        Path | None, typer.Option(help="Scores of a pilot, whose posterior replaces the assumed population.")
     ] = None,
     left: Annotated[str | None, typer.Option(help="The left algorithm.")] = None,
     right: Annotated[str | None, typer.Option(help="The right algorithm.")] = None,
-    lower_is_better: LowerIsBetterOption = False,
-    column: ColumnOption = None,
-    file_format: FormatOption = "auto",
-    option: ImporterOption = None,
-    encoding: EncodingOption = None,
-    sep: SeparatorOption = None,
-    decimal: DecimalOption = ".",
-    percent: PercentOption = False,
-    largest_bytes: LargestBytesOption = None,
-    datasets: Annotated[str, typer.Option(help="Numbers of data sets.", metavar="Q,Q,...")] = "10,20,30,50",
+    datasets: Annotated[
+        str, typer.Option(help="Numbers of data sets.", metavar="Q,Q,...", rich_help_panel=SIZES)
+    ] = "10,20,30,50",
     runs: Annotated[
-        str | None, typer.Option(help="Numbers of runs; by default 10, or those of the pilot.", metavar="R,R,...")
+        str | None,
+        typer.Option(
+            help="Numbers of runs; by default 10, or those of the pilot.", metavar="R,R,...", rich_help_panel=SIZES
+        ),
     ] = None,
-    folds: Annotated[int | None, typer.Option(help="Folds of a run; by default 10, or those of the pilot.")] = None,
-    rho: RhoOption = None,
-    rope: Annotated[str, typer.Option(help="Half-width of the region of equivalence, or LOWER:UPPER.")] = "0.01",
-    prior: PriorOption = "default",
+    folds: Annotated[
+        int | None,
+        typer.Option(help="Folds of a run; by default 10, or those of the pilot.", rich_help_panel=SIZES),
+    ] = None,
     largest_difference: Annotated[
         float | None, typer.Option(help="Bound of the prior on delta0, for a metric outside [0, 1].")
     ] = None,
-    alpha: AlphaOption = 0.05,
     simulations: Annotated[int, typer.Option(help="Simulated collections of each size.")] = 200,
     engine: EngineOption = "quadrature",
-    jobs: Annotated[int | None, typer.Option(help="Fits at once; by default one for each core.")] = None,
-    seed: SeedOption = 0,
-    json_file: Annotated[Path | None, typer.Option("--json", help="Also write the table as JSON; - prints it.")] = None,
-    force: ForceOption = False,
+    jobs: Annotated[int, typer.Option(help="Fits at once; -1 for one on each core.")] = -1,
 ) -> None:
     """Say how probable each verdict is with so many data sets and runs, by simulation.
 
-    Either under an assumed population (--delta0, --sigma0, --nu, --sd) or under what a pilot's scores say of it (--pilot).
+    Either under an assumed population (--delta0, --sigma0, --nu, --sd) or under the posterior of a pilot (--pilot).
     """
-    from dataclasses import replace
-
     from hiercomp.planning import plan as planning
 
-    check_outputs({"--json": json_file}, force)
-    priors = named_priors(prior)
+    outputs.check()
+    priors = model.priors
     priors = priors if largest_difference is None else replace(priors, delta0_bound=largest_difference)
-    assumed = {"--delta0": delta0, "--sigma0": sigma0, "--sd": sd}
     common: dict[str, Any] = {
-        "datasets": _whole_numbers("--datasets", datasets),
-        "rho": rho,
-        "rope": parsed_rope(rope),
-        "alpha": alpha,
+        "n_datasets": _whole_numbers("--datasets", datasets),
+        "rho": model.rho,
+        "rope": model.interval,
+        "alpha": model.alpha,
         "priors": priors,
         "simulations": simulations,
         "engine": engine,
         "n_jobs": jobs,
-        "seed": seed,
+        "seed": model.seed,
     }
     number_of_runs = None if runs is None else _whole_numbers("--runs", runs)
+    assumed = {f"--{name}": value for name, value in vars(population).items()}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HiercompWarning)  # they are in the notes
         if pilot is None:
-            _refuse({"--lower-is-better": lower_is_better, "--column": bool(column)}, "has a meaning with --pilot only")
-            lacking = [option for option, value in assumed.items() if value is None]
+            given = {"--lower-is-better": model.lower_is_better, "--column": bool(reading.column)}
+            _refuse(given, "needs --pilot")
+            lacking = [option for option, value in assumed.items() if value is None and option != "--nu"]
             if lacking:
                 raise ArgumentError(f"{lacking[0]} is needed, or --pilot with the scores of a pilot.")
-            found = planning.plan(
-                delta0=delta0,  # type: ignore[arg-type]
-                sigma0=sigma0,  # type: ignore[arg-type]
-                nu=float("inf") if nu is None else nu,
-                standard_deviation=_numbers("--sd", sd or ""),
+            result = planning.plan(
+                delta0=population.delta0,  # type: ignore[arg-type]
+                sigma0=population.sigma0,  # type: ignore[arg-type]
+                nu=float("inf") if population.nu is None else population.nu,
+                standard_deviation=_numbers("--sd", population.sd or ""),
                 folds=10 if folds is None else folds,
                 runs=number_of_runs or (10,),
                 left=left or "left",
@@ -123,47 +114,38 @@ def plan(
                 **common,
             )
         else:
-            given = {option: value is not None for option, value in (assumed | {"--nu": nu}).items()}
-            _refuse(given, "is what --pilot stands for; leave one of them out")
-            named = named_columns(column or [])
-            table = read_table(
-                pilot,
-                named,
-                file_format=file_format,
-                option=option,
-                encoding=encoding,
-                sep=sep,
-                decimal=decimal,
-                percent=percent,
-                largest_bytes=largest_bytes,
+            given = {option: value is not None for option, value in assumed.items()}
+            _refuse(given, "and --pilot exclude each other; leave one of them out")
+            result = planning.plan_from_result(
+                _pilot(pilot, left, right, reading, model.lower_is_better, common),
+                folds=folds,
+                runs=number_of_runs,
+                **common,
             )
-            result = _pilot(table, left, right, lower_is_better, named, common)
-            found = planning.plan_from_result(result, folds=folds, runs=number_of_runs, **common)
-    if json_file is not None:
-        write_json(_plain(found), json_file)
-    if str(json_file) != "-":
-        typer.echo(str(found))
+    outputs.write_json(_plain(result))
+    if outputs.text_wanted:
+        print_result(result)
 
 
 def _pilot(
-    table: pd.DataFrame,
+    path: Path,
     left: str | None,
     right: str | None,
+    reading: ReadingOptions,
     lower_is_better: bool,
-    named: dict[str, str],
     common: dict[str, Any],
 ) -> Any:
     from hiercomp.comparison import HierarchicalComparison
 
     comparison = HierarchicalComparison(
-        table,
+        reading.read(path),
         left=left,
         right=right,
         rope=common["rope"],
         rho=common["rho"],
         higher_is_better=not lower_is_better,
         priors=common["priors"],
-        columns=named,
+        columns=reading.columns,
     )
     return comparison.fit(common["engine"], seed=common["seed"])
 
@@ -195,7 +177,7 @@ def _plain(found: PlanResult) -> dict[str, Any]:
         "title": found.title,
         "conclusion": found.conclusion,
         "algorithms": list(found.algorithms),
-        "rope": [found.interval.lower, found.interval.upper],
+        "rope": [found.rope.lower, found.rope.upper],
         "alpha": found.alpha,
         "simulations": found.simulations,
         "assumption": found.assumption,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hiercomp.arguments import finite_number, true_or_false
+from hiercomp.arguments import FloatArray, true_or_false
 from hiercomp.errors import (
     ArgumentError,
     DegenerateScoresWarning,
@@ -19,9 +18,11 @@ from hiercomp.errors import (
     ScoreTableError,
     warn_caller,
 )
-from hiercomp.scores.differences import ROUNDING, FloatArray, PairedDifferences
-from hiercomp.scores.rho import RhoLike
-from hiercomp.scores.table import ALIASES, tidy_scores
+from hiercomp.scores.arrays import ScoreArrays
+from hiercomp.scores.differences import PairedDifferences
+from hiercomp.scores.problems import ROUNDING
+from hiercomp.scores.rho import RhoLike, checked_rho
+from hiercomp.scores.table import role_of, tidy_scores, to_pandas
 from hiercomp.wording import cells_in_words, counted, first_names, normal_name, shown
 
 if TYPE_CHECKING:
@@ -186,7 +187,7 @@ class ScoreMatrix:
     """Mean scores of shape (data sets, algorithms), higher is better."""
 
     values: FloatArray
-    datasets: tuple[str, ...]
+    dataset_names: tuple[str, ...]
     algorithms: tuple[str, ...]
     notes: tuple[str, ...] = ()
 
@@ -220,7 +221,7 @@ def read_score_matrix(scores: Any, *, missing: str, higher_is_better: bool, fewe
     datasets, algorithms = (tuple(str(name) for name in axis) for axis in (means.index, means.columns))
     matrix, notes = ScoreMatrix(means.to_numpy(float), datasets, algorithms), [*notes, *dropped]
     if matrix.tied:
-        notes.append(Note(DegenerateScoresWarning, "All algorithms tie on every data set: every p is 1."))
+        notes.append(Note(DegenerateScoresWarning, "All algorithms tie on every data set: every p-value is 1."))
     warn_caller(notes)
     return replace(matrix, notes=tuple(note.text for note in notes))
 
@@ -274,9 +275,9 @@ def need_scores(differences: PairedDifferences, smallest: int, test: str) -> Non
     """Refuse data sets with too few scores, by name."""
     few = np.flatnonzero(differences.n < smallest)
     if len(few):
-        name, count = shown(differences.datasets[few[0]]), differences.n[few[0]]
+        name, count = shown(differences.dataset_names[few[0]]), differences.n[few[0]]
         raise ScoreTableError(
-            f"{test} needs at least {smallest} scores of a data set; {len(few)} of {len(differences.datasets)} data sets "
+            f"{test} needs at least {smallest} scores of a data set; {len(few)} of {len(differences.n)} data sets "
             f"have fewer (first: {name!r}, {count})."
         )
 
@@ -287,10 +288,7 @@ def _with_rho(differences: PairedDifferences, rho: RhoLike) -> PairedDifferences
             "PairedDifferences hold the rho of each data set already. Pass one number for all, or give the mapping to "
             "PairedDifferences.from_table."
         )
-    number = finite_number("rho", rho)
-    if not 0 <= number < 1:
-        raise ArgumentError(f"rho must be a number of at least 0 and below 1, got {rho!r}.")
-    return replace(differences, rho=np.full(len(differences.n), number))
+    return replace(differences, rho=np.full(len(differences.n), checked_rho(rho)))
 
 
 def _without_rounding(differences: PairedDifferences) -> PairedDifferences:
@@ -322,15 +320,12 @@ def _read_frame(scores: Any) -> tuple[pd.DataFrame, list[Note]]:
     import pandas as pd
 
     if not isinstance(scores, pd.DataFrame):
-        import narwhals
-
-        native = narwhals.from_native(scores, eager_only=True)
-        scores = pd.DataFrame({name: native[name].to_list() for name in native.columns})
-    roles = {_role(name): name for name in scores.columns} | {_role(name): name for name in scores.index.names}
+        scores = to_pandas(scores)
+    roles = {role_of(name): name for name in scores.columns} | {role_of(name): name for name in scores.index.names}
     if "dataset" in roles and "algorithm" in roles:
         return _unstacked(scores)
     odd = [role for role in ("algorithm", "run", "fold") if role in roles]
-    if odd or _role(scores.columns.name) == "dataset":
+    if odd or role_of(scores.columns.name) == "dataset":
         what = f"a column {roles[odd[0]]!r}" if odd else "data sets as columns"
         raise ScoreTableError(
             f"The table has {what}. Give one row for each data set and one column for each algorithm, or a tidy table with "
@@ -354,28 +349,16 @@ def _read_frame(scores: Any) -> tuple[pd.DataFrame, list[Note]]:
     return frame, []
 
 
-def _role(name: object) -> str | None:
-    """What a column of that name would be in a tidy table."""
-    plain = re.sub(r"[\s._-]+", "", str(name)).casefold()
-    return next((role for role, aliases in ALIASES.items() if plain in aliases), None)
-
-
 def _unstacked(scores: pd.DataFrame) -> tuple[pd.DataFrame, list[Note]]:
     """A tidy table with a column for each algorithm and a row for each data set, run and fold."""
     import pandas as pd
 
     tidy = tidy_scores(scores)
-    place = ["dataset", *(role for role in ("run", "fold") if role in tidy.frame)]
-    repeated = tidy.frame.duplicated([*place, "algorithm"], keep=False).to_numpy()
-    if repeated.any():
-        raise ScoreTableError(
-            f"{repeated.sum()} scores share their data set, algorithm, run and fold with another (first: "
-            f"{cells_in_words(tidy.frame, repeated, 'score')}). Keep one of each, or add the run and fold columns."
-        )
-    text = tidy.frame.astype({"dataset": str, "algorithm": str})  # it may be categorical
-    rows = text.set_index([*place, "algorithm"])["score"].unstack("algorithm")
-    order = pd.Index(text["dataset"].unique()).get_indexer(rows.index.get_level_values("dataset"))
-    return rows[tidy.algorithms].iloc[np.argsort(order, kind="stable")], list(tidy.notes)
+    arrays = ScoreArrays.of(tidy)
+    order = pd.Index(tidy.frame["dataset"].unique().astype(str)).get_indexer(arrays.places["dataset"].astype(str))
+    places = pd.MultiIndex.from_frame(arrays.places.astype({"dataset": str}))
+    rows = pd.DataFrame(arrays.scores.T, index=places, columns=pd.Index(arrays.algorithms))
+    return rows.iloc[np.argsort(order, kind="stable")], list(tidy.notes)
 
 
 def _complete(frame: pd.DataFrame, *, drop: bool) -> tuple[pd.DataFrame, list[Note]]:

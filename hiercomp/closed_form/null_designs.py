@@ -97,7 +97,7 @@ def random_attributes_differences(
 
 def equal_correlation_differences(
     generator: np.random.Generator,
-    datasets: int,
+    n_datasets: int,
     n: int,
     rho: float,
     *,
@@ -109,7 +109,7 @@ def equal_correlation_differences(
     Parameters
     ----------
     generator : numpy.random.Generator
-    datasets, n : int
+    n_datasets, n : int
         Number of data sets, and of differences of each.
     rho : float
         Correlation, in [0, 1).
@@ -118,7 +118,7 @@ def equal_correlation_differences(
 
     Returns
     -------
-    ndarray, shape (datasets, n)
+    ndarray, shape (n_datasets, n)
 
     Raises
     ------
@@ -139,19 +139,19 @@ def equal_correlation_differences(
     (3, 100)
     """
     _check_generator(generator)
-    datasets, n = whole_number("datasets", datasets, 1), whole_number("n", n, 1)
+    n_datasets, n = whole_number("n_datasets", n_datasets, 1), whole_number("n", n, 1)
     if not 0 <= finite_number("rho", rho) < 1:
         raise ArgumentError(f"rho must be at least 0 and below 1, got {rho}.")
     mean, standard_deviation = finite_number("mean", mean), finite_number("standard_deviation", standard_deviation)
     if standard_deviation < 0:
         raise ArgumentError(f"standard_deviation must be at least 0, got {standard_deviation:g}.")
-    shared = generator.standard_normal((datasets, 1))
-    own = generator.standard_normal((datasets, n))
+    shared = generator.standard_normal((n_datasets, 1))
+    own = generator.standard_normal((n_datasets, n))
     return np.asarray(mean + standard_deviation * (np.sqrt(rho) * shared + np.sqrt(1 - rho) * own))
 
 
 def unequal_uncertainty_differences(
-    generator: np.random.Generator, case: int, *, datasets: int = 20, n: int = 100, rho: float = 0.1
+    generator: np.random.Generator, case: int, *, n_datasets: int = 20, n: int = 100, rho: float = 0.1
 ) -> FloatArray:
     """Differences of data sets that are unequally uncertain: two cases that only a test with weights tells apart.
 
@@ -164,7 +164,7 @@ def unequal_uncertainty_differences(
     ----------
     generator : numpy.random.Generator
     case : {1, 2}
-    datasets : int
+    n_datasets : int
         An even number; the first half has the positive means.
     n : int
         Differences of each data set.
@@ -173,7 +173,7 @@ def unequal_uncertainty_differences(
 
     Returns
     -------
-    ndarray, shape (datasets, n)
+    ndarray, shape (n_datasets, n)
 
     Raises
     ------
@@ -194,27 +194,27 @@ def unequal_uncertainty_differences(
 
     Examples
     --------
-    >>> x = unequal_uncertainty_differences(np.random.default_rng(0), 1, datasets=4)
+    >>> x = unequal_uncertainty_differences(np.random.default_rng(0), 1, n_datasets=4)
     >>> x.shape, (x.std(axis=1) < 0.05).tolist()
     ((4, 100), [True, True, False, False])
     """
-    means, standard_deviations = unequal_uncertainty_design(case, datasets)
-    noise = equal_correlation_differences(generator, datasets, n, rho)
+    means, standard_deviations = unequal_uncertainty_design(case, n_datasets)
+    noise = equal_correlation_differences(generator, n_datasets, n, rho)
     return np.asarray(means[:, None] + standard_deviations[:, None] * noise)
 
 
-def unequal_uncertainty_design(case: int, datasets: int = 20) -> tuple[FloatArray, FloatArray]:
+def unequal_uncertainty_design(case: int, n_datasets: int = 20) -> tuple[FloatArray, FloatArray]:
     """Mean differences and standard deviations of `unequal_uncertainty_differences`.
 
     Parameters
     ----------
     case : {1, 2}
-    datasets : int
+    n_datasets : int
         An even number.
 
     Returns
     -------
-    tuple of ndarray of shape (datasets,)
+    tuple of ndarray of shape (n_datasets,)
         Means: sizes evenly spaced from 0.01 to 0.03, first positive, then negative. Standard deviations: 0.02 (sure) and
         0.10 (unsure); with 100 differences and rho = 0.1 the standard errors of the means are 0.0066 and 0.033.
 
@@ -225,16 +225,16 @@ def unequal_uncertainty_design(case: int, datasets: int = 20) -> tuple[FloatArra
 
     Examples
     --------
-    >>> means, standard_deviations = unequal_uncertainty_design(2, datasets=4)
+    >>> means, standard_deviations = unequal_uncertainty_design(2, n_datasets=4)
     >>> means.tolist(), standard_deviations.tolist()
     ([0.01, 0.03, -0.01, -0.03], [0.1, 0.1, 0.02, 0.02])
     """
-    case, datasets = whole_number("case", case, 1, 2), whole_number("datasets", datasets, 2)
-    if datasets % 2:
-        raise ArgumentError(f"datasets must be an even number, half with a positive mean each, got {datasets}.")
-    sizes = np.linspace(SMALLEST_MEAN, LARGEST_MEAN, datasets // 2)
+    case, n_datasets = whole_number("case", case, 1, 2), whole_number("n_datasets", n_datasets, 2)
+    if n_datasets % 2:
+        raise ArgumentError(f"n_datasets must be an even number, half with a positive mean each, got {n_datasets}.")
+    sizes = np.linspace(SMALLEST_MEAN, LARGEST_MEAN, n_datasets // 2)
     of_positive, of_negative = (SURE, UNSURE) if case == 1 else (UNSURE, SURE)
-    return np.concatenate([sizes, -sizes]), np.repeat([of_positive, of_negative], datasets // 2)
+    return np.concatenate([sizes, -sizes]), np.repeat([of_positive, of_negative], n_datasets // 2)
 
 
 def naive_bayes_predictions(values: NDArray[Any], classes: NDArray[Any], test: NDArray[np.bool_]) -> NDArray[np.int64]:

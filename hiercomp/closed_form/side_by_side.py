@@ -27,78 +27,79 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LEVEL = 0.05
+NUMBERS = ("p_left", "p_rope", "p_right", "pvalue")
 
 
 @dataclass(frozen=True)
-class BaselineRow:
+class ClosedFormAnswer:
     """One test's answer.
 
     Attributes
     ----------
     test : str
-    left, rope, right : float or None
+    p_left, p_rope, p_right : float or None
         Probabilities, where the test is Bayesian and speaks of all data sets.
-    p : float or None
+    pvalue : float or None
         p-value, where the test is frequentist and speaks of all data sets.
     says, does_not_say : str
         What it means, and what is often read into it.
     """
 
     test: str
-    left: float | None
-    rope: float | None
-    right: float | None
-    p: float | None
+    p_left: float | None
+    p_rope: float | None
+    p_right: float | None
+    pvalue: float | None
     says: str
     does_not_say: str
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BaselineTable(Presentation):
+class ClosedFormTests(Presentation):
     """The answers of all applicable tests.
 
     Attributes
     ----------
-    rows : tuple of BaselineRow
+    rows : tuple of ClosedFormAnswer
     algorithms : tuple of str
         The left and the right algorithm.
-    datasets : int
+    n_datasets : int
         Number of data sets.
-    interval : Rope
+    rope : Rope
         The region of practical equivalence.
     notes : tuple of str
         Tests that could not be done, and why.
     """
 
-    rows: tuple[BaselineRow, ...]
+    rows: tuple[ClosedFormAnswer, ...]
     algorithms: tuple[str, str]
-    datasets: int
-    interval: Rope
+    n_datasets: int
+    rope: Rope
     notes: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
         """What was compared."""
         left, right = map(shown, self.algorithms)
-        return f"All tests, {left} against {right}, {counted(self.datasets, 'data set')}, rope {self.interval}"
+        return f"All tests, {left} against {right}, {counted(self.n_datasets, 'data set')}, rope {self.rope}"
 
     @property
     def conclusion(self) -> str:
         """How to read the table."""
         left, right = map(shown, self.algorithms)
         return (
-            f"left: {left} better; rope: practically equivalent; right: {right} better. The tests answer different "
+            f"p_left: {left} better; p_rope: practically equivalent; p_right: {right} better. The tests answer different "
             "questions, and only the hierarchical model speaks of the next data set with a margin."
         )
 
     def to_frame(self) -> pd.DataFrame:
-        """One row for each test: left, rope, right, p, says, does_not_say."""
+        """One row for each test: p_left, p_rope, p_right, pvalue, says, does_not_say."""
         import pandas as pd
 
-        columns = ("left", "rope", "right", "p", "says", "does_not_say")
+        columns = (*NUMBERS, "says", "does_not_say")
         rows = [[getattr(row, column) for column in columns] for row in self.rows]
         frame = pd.DataFrame(rows, columns=list(columns), index=pd.Index([row.test for row in self.rows], name="test"))
-        return frame.astype(dict.fromkeys(("left", "rope", "right", "p"), float))
+        return frame.astype(dict.fromkeys(NUMBERS, float))
 
     def to_dict(self) -> list[dict[str, Any]]:
         """The rows as plain values, ready for JSON."""
@@ -106,20 +107,19 @@ class BaselineTable(Presentation):
 
     def document(self) -> Document:
         """The numbers, then what each test says and does not say."""
-        numbers = ["left", "rope", "right", "p"]
-        frame = self.to_frame()[numbers]
+        frame = self.to_frame()[list(NUMBERS)]
         details = tuple(f"{row.test}: {shown(row.says)} Not: {shown(row.does_not_say)}" for row in self.rows)
         table = Table.of_frame(frame[frame.notna().any(axis=1)])
         return Document(self.title, self.conclusion, (table,), details, self.notes)
 
 
-def baseline_table(
+def closed_form_tests(
     differences: PairedDifferences,
     rope: Rope,
     hierarchical: tuple[float, float, float] | None,
     *,
     seed: int = 0,
-) -> BaselineTable:
+) -> ClosedFormTests:
     """Run every test that applies to these differences.
 
     Parameters
@@ -136,7 +136,7 @@ def baseline_table(
     left, right = shown(differences.left), shown(differences.right)
     model = hierarchical or (None, None, None)
     rows = [
-        BaselineRow(
+        ClosedFormAnswer(
             "hierarchical model",
             model[0],
             model[1],
@@ -156,8 +156,8 @@ def baseline_table(
                 rows.append(row(_Question(differences, rope, left, right, seed)))
             except HiercompError as error:
                 notes.append(f"{name}: not applicable. {error}")
-    return BaselineTable(
-        tuple(rows), (differences.left, differences.right), len(differences.datasets), rope, tuple(notes)
+    return ClosedFormTests(
+        tuple(rows), (differences.left, differences.right), len(differences.dataset_names), rope, tuple(notes)
     )
 
 
@@ -170,80 +170,80 @@ class _Question:
     seed: int
 
 
-def _signed_rank_bayesian(asked: _Question) -> BaselineRow:
-    found = bayesian_signed_rank_test(asked.differences, asked.rope, seed=asked.seed)
-    return BaselineRow(
+def _signed_rank_bayesian(asked: _Question) -> ClosedFormAnswer:
+    found = bayesian_signed_rank_test(asked.differences, rope=asked.rope, seed=asked.seed)
+    return ClosedFormAnswer(
         "Bayesian signed-rank",
-        found.left,
-        found.rope,
-        found.right,
+        found.p_left,
+        found.p_rope,
+        found.p_right,
         None,
         "probability that this region holds most of the (averaged pairs of) data sets' mean differences.",
         "anything of the uncertainty of each mean, which it takes as exact.",
     )
 
 
-def _sign_bayesian(asked: _Question) -> BaselineRow:
-    found = bayesian_sign_test(asked.differences, asked.rope, seed=asked.seed)
-    return BaselineRow(
+def _sign_bayesian(asked: _Question) -> ClosedFormAnswer:
+    found = bayesian_sign_test(asked.differences, rope=asked.rope, seed=asked.seed)
+    return ClosedFormAnswer(
         "Bayesian sign",
-        found.left,
-        found.rope,
-        found.right,
+        found.p_left,
+        found.p_rope,
+        found.p_right,
         None,
         "probability that this region is the most frequent one among data sets.",
         "anything of the sizes of the differences, or of their uncertainty.",
     )
 
 
-def _trinomial(asked: _Question) -> BaselineRow:
-    sampled = len(asked.differences.datasets) > LARGEST_TRINOMIAL
+def _trinomial(asked: _Question) -> ClosedFormAnswer:
+    sampled = len(asked.differences.dataset_names) > LARGEST_TRINOMIAL
     method: Literal["exact", "sampling"] = "sampling" if sampled else "exact"
     found = poisson_binomial_test(asked.differences, rope=asked.rope, method=method, seed=asked.seed)
-    return BaselineRow(
+    return ClosedFormAnswer(
         "Poisson-binomial, rope",
-        found.left,
-        found.rope,
-        found.right,
+        found.p_left,
+        found.p_rope,
+        found.p_right,
         None,
         "probability that this outcome is the most frequent one on these data sets.",
         "anything of other data sets: it doesn't generalise.",
     )
 
 
-def _poisson_binomial(asked: _Question) -> BaselineRow:
+def _poisson_binomial(asked: _Question) -> ClosedFormAnswer:
     found = poisson_binomial_test(asked.differences)
-    half = f" (exactly half with probability {found.tie:.3g})" if found.tie else ""
-    return BaselineRow(
+    half = f" (exactly half with probability {found.p_tie:.3g})" if found.p_tie else ""
+    return ClosedFormAnswer(
         "Poisson-binomial",
-        found.left,
+        found.p_left,
         None,
-        found.right,
+        found.p_right,
         None,
         f"probability of being better on more than half of these data sets{half}.",
         "whether by a margin that matters, or on other data sets.",
     )
 
 
-def _correlated(asked: _Question) -> BaselineRow:
+def _correlated(asked: _Question) -> ClosedFormAnswer:
     found = correlated_t_test(asked.differences, rope=asked.rope)
-    left, rope, right = (np.stack([found.left, found.rope, found.right]) > 1 - LEVEL).sum(axis=1)
-    return BaselineRow(
+    left, rope, right = (np.stack([found.p_left, found.p_rope, found.p_right]) > 1 - LEVEL).sum(axis=1)
+    return ClosedFormAnswer(
         "correlated t, each data set",
         None,
         None,
         None,
         None,
         f"with probability above {1 - LEVEL:g}, {asked.left} is better on {left}, both are equivalent on {rope} and "
-        f"{asked.right} is better on {right} of {len(asked.differences.datasets)} data sets.",
+        f"{asked.right} is better on {right} of {len(asked.differences.dataset_names)} data sets.",
         "anything of the data sets together; the rest are undecided.",
     )
 
 
-def _rejections(asked: _Question, name: str, sign: Any, p: Any, caveat: str) -> BaselineRow:
+def _rejections(asked: _Question, name: str, sign: Any, pvalue: Any, caveat: str) -> ClosedFormAnswer:
     """On how many data sets a two-sided test favours left and right."""
-    sign, rejected = np.atleast_1d(sign), np.atleast_1d(p) < LEVEL
-    return BaselineRow(
+    sign, rejected = np.atleast_1d(sign), np.atleast_1d(pvalue) < LEVEL
+    return ClosedFormAnswer(
         f"{name}, each data set",
         None,
         None,
@@ -255,83 +255,93 @@ def _rejections(asked: _Question, name: str, sign: Any, p: Any, caveat: str) -> 
     )
 
 
-def _corrected(asked: _Question) -> BaselineRow:
+def _corrected(asked: _Question) -> ClosedFormAnswer:
     found = corrected_t_test(asked.differences)
     return _rejections(
-        asked, "corrected t", found.statistic, found.p, "that the others are equivalent, or that the margins matter."
+        asked,
+        "corrected t",
+        found.statistic,
+        found.pvalue,
+        "that the others are equivalent, or that the margins matter.",
     )
 
 
-def _calibrated(asked: _Question) -> BaselineRow:
+def _calibrated(asked: _Question) -> ClosedFormAnswer:
     found = calibrated_test(asked.differences)
     return _rejections(
         asked,
         "calibrated t, 10 df",
         found.statistic,
-        found.p,
+        found.pvalue,
         "that the others are equivalent, or that the margins matter.",
     )
 
 
-def _paired(asked: _Question) -> BaselineRow:
+def _paired(asked: _Question) -> ClosedFormAnswer:
     found = paired_t_test(asked.differences)
     caveat = "what it seems to: folds are correlated, and it rejects far too often."
-    return _rejections(asked, "paired t", found.statistic, found.p, caveat)
+    return _rejections(asked, "paired t", found.statistic, found.pvalue, caveat)
 
 
-def _welch(asked: _Question) -> BaselineRow:
+def _welch(asked: _Question) -> ClosedFormAnswer:
     found = welch_t_test(asked.differences)
     return _rejections(
         asked,
         "Welch's t",
         found.statistic,
-        found.p,
+        found.pvalue,
         "much: it ignores that folds are paired and that they are correlated.",
     )
 
 
-def _mann_whitney(asked: _Question) -> BaselineRow:
+def _mann_whitney(asked: _Question) -> ClosedFormAnswer:
     found = mann_whitney(asked.differences)
     sign = np.sign(asked.differences.mean)
     return _rejections(
-        asked, "Mann-Whitney U", sign, found.p, "much: it ignores that folds are paired and that they are correlated."
+        asked,
+        "Mann-Whitney U",
+        sign,
+        found.pvalue,
+        "much: it ignores that folds are paired and that they are correlated.",
     )
 
 
-def _five_by_two(asked: _Question) -> BaselineRow:
+def _five_by_two(asked: _Question) -> ClosedFormAnswer:
     found = five_by_two_cv_f(asked.differences)
     sign = np.sign(asked.differences.mean)
-    return _rejections(asked, "5x2 cv F", sign, found.p, "that the others are equivalent, or that the margins matter.")
+    return _rejections(
+        asked, "5x2 cv F", sign, found.pvalue, "that the others are equivalent, or that the margins matter."
+    )
 
 
-def _signed_rank(asked: _Question) -> BaselineRow:
+def _signed_rank(asked: _Question) -> ClosedFormAnswer:
     found = signed_rank_test(asked.differences)
-    return BaselineRow(
+    return ClosedFormAnswer(
         "Wilcoxon signed-rank",
         None,
         None,
         None,
-        found.p,
+        found.pvalue,
         "how surprising the mean differences would be if both were equally good over data sets.",
         "the probability that they are, or whether the margin matters; with enough data sets it always rejects.",
     )
 
 
-def _sign(asked: _Question) -> BaselineRow:
+def _sign(asked: _Question) -> ClosedFormAnswer:
     found = sign_test(asked.differences)
     wins = f"{asked.left} wins {found.left_wins}, {asked.right} {found.right_wins}, {found.ties} tied: "
-    return BaselineRow(
+    return ClosedFormAnswer(
         "sign test",
         None,
         None,
         None,
-        found.p,
+        found.pvalue,
         f"{wins}how surprising these wins would be if both were equally good.",
         "anything of the sizes of the differences.",
     )
 
 
-_TESTS: dict[str, Callable[[_Question], BaselineRow]] = {
+_TESTS: dict[str, Callable[[_Question], ClosedFormAnswer]] = {
     "Bayesian signed-rank": _signed_rank_bayesian,
     "Bayesian sign": _sign_bayesian,
     "Poisson-binomial, rope": _trinomial,

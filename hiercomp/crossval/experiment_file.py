@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hiercomp.errors import ArgumentError, ScoreFileError
-from hiercomp.files.reading.score_files import names_as_text, read_score_file
-from hiercomp.scores.cell_values import DECIMAL, MISSING_TEXT
+from hiercomp.files.table import names_as_text, read_score_file
+from hiercomp.scores.table import DECIMAL, MISSING_TEXT
 from hiercomp.wording import error_in_words, first_names, nearest_name, shown, shown_value
 
 if TYPE_CHECKING:

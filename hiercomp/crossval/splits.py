@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiercomp.errors import ArgumentError, DefaultedRhoWarning, HiercompError, Note
+from hiercomp.scores.rho import default_rho
 from hiercomp.wording import error_in_words, shown
 
 if TYPE_CHECKING:
@@ -248,7 +249,7 @@ def _correlation(splitter: Any, folds: int, share: float) -> tuple[float, str | 
         if kind in HOLD_OUT:
             return share, None
         return share, f"the share of test cases, as for plain hold-out, although {kind} draws whole groups.{rest}"
-    rho = 1 / folds if folds > 1 else share
+    rho = float(default_rho(folds, share))
     if kind in PLAIN_FOLDS:
         return rho, None
     if kind == "TimeSeriesSplit":

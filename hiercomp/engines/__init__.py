@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import difflib
 
-from hiercomp.engines.base import Draws, Engine, SamplerSettings
+from hiercomp.engines.base import Draws, Engine, SamplerSettings, engine_words
 from hiercomp.engines.cmdstan import CmdStanEngine
 from hiercomp.engines.embedded import EmbeddedEngine
 from hiercomp.engines.quadrature.engine import QuadratureEngine
 from hiercomp.errors import ArgumentError, EngineError
 
-__all__ = ["ENGINES", "Draws", "Engine", "QuadratureEngine", "SamplerSettings", "choose_engine"]
+__all__ = ["ENGINES", "Draws", "Engine", "QuadratureEngine", "SamplerSettings", "choose_engine", "engine_words"]
 
 ENGINES: dict[str, Engine | QuadratureEngine] = {
     engine.name: engine for engine in (EmbeddedEngine(), CmdStanEngine(), QuadratureEngine())
@@ -26,23 +26,23 @@ def choose_engine(name: str) -> Engine | QuadratureEngine:
     ArgumentError
         If there is no engine of that name.
     EngineError
-        If the engine can't run here; the message holds the command that mends it.
+        If the engine can't run here; the message gives the command that fixes it.
     """
     if name == "auto":
-        problems = {}
+        reasons = {}
         for preferred in PREFERENCE:
-            problem = ENGINES[preferred].problem()
-            if problem is None:
+            reason = ENGINES[preferred].why_unavailable()
+            if reason is None:
                 return ENGINES[preferred]
-            problems[preferred] = problem
-        listed = "; ".join(f"{engine}: {problem}" for engine, problem in problems.items())
+            reasons[preferred] = reason
+        listed = "; ".join(f"{engine}: {reason}" for engine, reason in reasons.items())
         raise EngineError(f"No engine can run here. {listed}.")
     if name not in ENGINES:
         allowed = ["auto", *ENGINES]
         close = difflib.get_close_matches(str(name), allowed, n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
         raise ArgumentError(f"engine must be one of {', '.join(map(repr, allowed))}, got {name!r}.{hint}")
-    problem = ENGINES[name].problem()
-    if problem is not None:
-        raise EngineError(f"The {name} engine can't run here. {problem}.")
+    reason = ENGINES[name].why_unavailable()
+    if reason is not None:
+        raise EngineError(f"The {name} engine can't run here. {reason}.")
     return ENGINES[name]

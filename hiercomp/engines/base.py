@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -76,29 +76,31 @@ class Draws:
     variables : mapping from name to ndarray, shape (chains, draws, ...)
     statistics : mapping from name to ndarray, shape (chains, draws)
         lp, acceptance_rate, step_size, tree_depth, n_steps, diverging, energy: the names of ArviZ.
-    engine : str
-        The engine's name and version.
+    engine_name, engine_version : str
+        The engine and the library behind it.
     state : ChainState or None
         From which more draws can be had; None where nothing was sampled.
     """
 
     variables: Mapping[str, NDArray[np.float64]]
     statistics: Mapping[str, NDArray[np.float64]]
-    engine: str
+    engine_name: str
+    engine_version: str
     state: ChainState | None = None
 
     def __post_init__(self) -> None:
         for name, values in {**self.variables, **self.statistics}.items():
             if not np.isfinite(values).all():
+                engine = engine_words(self.engine_name, self.engine_version)
                 raise EngineError(
-                    f"{self.engine} returned {np.sum(~np.isfinite(values))} draws of {name} that are not finite. "
+                    f"{engine} returned {np.sum(~np.isfinite(values))} draws of {name} that are not finite. "
                     "Try the other engine (see `hiercomp doctor`) and please report this."
                 )
 
     def population(self) -> Draws:
         """Without the variables of single data sets."""
         kept = {name: values for name, values in self.variables.items() if values.ndim == 2}
-        return Draws(kept, self.statistics, self.engine, self.state)
+        return replace(self, variables=kept)
 
     def followed_by(self, more: Draws) -> Draws:
         """These draws and those that the same chains made next."""
@@ -106,8 +108,10 @@ class Draws:
         def joined(first: Mapping[str, NDArray[np.float64]], second: Mapping[str, NDArray[np.float64]]) -> Any:
             return {name: np.concatenate([first[name], second[name]], axis=1) for name in first}
 
-        return Draws(
-            joined(self.variables, more.variables), joined(self.statistics, more.statistics), self.engine, more.state
+        return replace(
+            more,
+            variables=joined(self.variables, more.variables),
+            statistics=joined(self.statistics, more.statistics),
         )
 
 
@@ -116,18 +120,23 @@ class Engine(Protocol):
 
     name: str
 
-    def problem(self) -> str | None:
+    def why_unavailable(self) -> str | None:
         """Why the engine can't run here and the command that mends it, or None if it can."""
 
     def version(self) -> str:
-        """Name and version for the summary."""
+        """The library behind the engine and its version, such as "stanli 0.24.0"."""
 
     def sample(self, program: StanProgram, settings: SamplerSettings, state: ChainState | None = None) -> Draws:
         """Draw from the posterior of a program; from ``state`` on, without warmup, where one is given."""
 
 
+def engine_words(name: str, version: str) -> str:
+    """An engine as a person reads it: "embedded (stanli 0.24.0)"."""
+    return f"{name} ({version})" if version else name
+
+
 def continuation_seed(seed: int) -> int:
-    """Another seed for the draws that continue a run, so that no random number is used twice; never the same one."""
+    """The seed of the draws that continue a run: never the same one, so no random number is used twice."""
     return LARGEST_SEED - seed
 
 

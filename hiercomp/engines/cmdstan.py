@@ -38,7 +38,7 @@ class CmdStanEngine:
 
     name = "cmdstan"
 
-    def problem(self) -> str | None:
+    def why_unavailable(self) -> str | None:
         """Why CmdStan can't be used here, with the command that mends it, or None."""
         import cmdstanpy
 
@@ -53,8 +53,8 @@ class CmdStanEngine:
         return None
 
     def version(self) -> str:
-        """Name and version, for the summary."""
-        return f"cmdstan (CmdStan {_version()})"
+        """The library behind the engine and its version."""
+        return f"CmdStan {_version()}"
 
     def sample(self, program: StanProgram, settings: SamplerSettings, state: ChainState | None = None) -> Draws:
         """Draw from the posterior; compiles the program first where it is not in the cache.
@@ -117,7 +117,7 @@ class CmdStanEngine:
             for chain, start in enumerate(positions)
         )
         variables = {name: columns[name] for name in program.variables}
-        return Draws(variables, statistics, self.version(), ChainState(last, step_sizes, metrics))
+        return Draws(variables, statistics, self.name, self.version(), ChainState(last, step_sizes, metrics))
 
 
 def _last_words(folder: Path) -> str:
@@ -153,7 +153,7 @@ def executable(program: StanProgram) -> Path:
     """The compiled program, from the cache or compiled now.
 
     The key is the program's text with its includes, the CmdStan folder and its version. A program is compiled in a folder
-    of its own and moved into place in one step, so that processes that compile at once do not disturb each other and an
+    of its own and moved into place in one step, so processes that compile at once do not disturb each other, and an
     interrupted compilation leaves nothing.
     """
     import cmdstanpy

@@ -39,7 +39,7 @@ class EmbeddedEngine:
 
     name = "embedded"
 
-    def problem(self) -> str | None:
+    def why_unavailable(self) -> str | None:
         """Why stanli can't be used here, with the command that mends it, or None."""
         if importlib.util.find_spec("stanli") is None:
             return "stanli is not installed; run: python -m pip install stanli==0.24.0"
@@ -50,8 +50,8 @@ class EmbeddedEngine:
         return None
 
     def version(self) -> str:
-        """Name and version, for the summary."""
-        return f"embedded (stanli {installed_version('stanli')})"
+        """The library behind the engine and its version."""
+        return f"stanli {installed_version('stanli')}"
 
     def sample(self, program: StanProgram, settings: SamplerSettings, state: ChainState | None = None) -> Draws:
         """Draw from the posterior; chains run in parallel threads of the interpreter.
@@ -106,7 +106,9 @@ class EmbeddedEngine:
             {name: _last_position(fit, name, np.shape(value), chain) for name, value in position.items()}
             for chain, position in enumerate(positions)
         )
-        return Draws(variables, statistics, self.version(), ChainState(last, fit.step_size, tuple(fit.inv_metric)))
+        return Draws(
+            variables, statistics, self.name, self.version(), ChainState(last, fit.step_size, tuple(fit.inv_metric))
+        )
 
 
 def _last_position(fit: stanli.Fit, name: str, shape: tuple[int, ...], chain: int) -> np.ndarray:

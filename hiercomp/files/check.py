@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,80 +12,82 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiercomp.arguments import FloatArray, true_or_false
-from hiercomp.errors import HiercompWarning, ScoreFileError, ScoreTableError
-from hiercomp.files.formats.common import checked_rho
+from hiercomp.document import Document, Documented, Table
+from hiercomp.errors import ArgumentError, HiercompWarning, ScaleWarning, ScoreFileError, ScoreTableError
+from hiercomp.files.formats.common import lower_is_better
 from hiercomp.files.read import read_scores, recognised_format, takes_option
 from hiercomp.files.survey import survey
-from hiercomp.scores.facts import Problem, TableFacts
-from hiercomp.scores.problems import examine
+from hiercomp.scores.arrays import ScoreArrays
+from hiercomp.scores.problems import LARGEST_FRACTION, TableProblem, table_problems
+from hiercomp.scores.rho import checked_rho
+from hiercomp.scores.table import read_table
 from hiercomp.wording import counted, shown
 
 if TYPE_CHECKING:
     import pandas as pd
-    from rich.console import Group
 
 ROWS_SHOWN, COLUMNS_SHOWN = 10, 6  # of the matrix of missing cells
 NAME_WIDTH = 24
 
 
 @dataclass(frozen=True, eq=False)
-class TableCheck:
+class TableCheck(Documented):
     """What a table of scores holds, and its problems.
 
     Attributes
     ----------
     source, format : str or None
-        The file and the format that it was taken for; None for a frame.
-    rows : int
+        The file and its format; None for a frame.
+    n_rows : int
         Rows of the table.
-    datasets, algorithms : tuple of str
+    dataset_names, algorithms : tuple of str
         Lengths q and k. Empty, as all the rest, where the table can't be read.
-    runs : ndarray of int, shape (q,)
+    n_runs : ndarray of int, shape (q,)
         Runs of each data set; 1 where the table does not tell.
-    folds : ndarray of int, shape (q,)
+    n_folds : ndarray of int, shape (q,)
         Folds of a run; 0 where the table does not tell.
     rho : ndarray, shape (q,)
         Correlation between folds as it would be taken; NaN where it is unknown.
-    scores : ndarray of int, shape (q,)
-        Places (runs and folds) of which any algorithm has a row.
-    missing : ndarray of int, shape (q, k)
+    n_places : ndarray of int, shape (q,)
+        Places (runs and folds) for which any algorithm has a row.
+    n_missing : ndarray of int, shape (q, k)
         Places at which an algorithm has no finite score.
-    constant_pairs : ndarray of int, shape (q,)
+    n_constant_pairs : ndarray of int, shape (q,)
         Pairs of algorithms whose difference never varies between the folds of a data set.
-    lowest, highest : ndarray, shape (q,)
+    lowest_score, highest_score : ndarray, shape (q,)
         Extremes of the scores; NaN where there are none.
     scale : {"fractions", "percentages", "other"}
         Scores in [0, 1], in [0, 100], or neither.
     loss : bool
-        Whether less looks better, from the name of the measure or the range.
-    problems : tuple of Problem
+        Whether lower looks better, from the name of the measure or the range.
+    problems : tuple of TableProblem
         Errors first.
     """
 
     source: str | None
     format: str | None
-    rows: int
-    datasets: tuple[str, ...]
+    n_rows: int
+    dataset_names: tuple[str, ...]
     algorithms: tuple[str, ...]
-    runs: NDArray[np.int64]
-    folds: NDArray[np.int64]
+    n_runs: NDArray[np.int64]
+    n_folds: NDArray[np.int64]
     rho: FloatArray
-    scores: NDArray[np.int64]
-    missing: NDArray[np.int64]
-    constant_pairs: NDArray[np.int64]
-    lowest: FloatArray
-    highest: FloatArray
+    n_places: NDArray[np.int64]
+    n_missing: NDArray[np.int64]
+    n_constant_pairs: NDArray[np.int64]
+    lowest_score: FloatArray
+    highest_score: FloatArray
     scale: str
     loss: bool
-    problems: tuple[Problem, ...]
+    problems: tuple[TableProblem, ...]
 
     @property
-    def errors(self) -> tuple[Problem, ...]:
+    def errors(self) -> tuple[TableProblem, ...]:
         """What a comparison would refuse."""
         return tuple(problem for problem in self.problems if problem.severity == "error")
 
     @property
-    def warnings(self) -> tuple[Problem, ...]:
+    def warnings(self) -> tuple[TableProblem, ...]:
         """What to look at."""
         return tuple(problem for problem in self.problems if problem.severity == "warning")
 
@@ -104,139 +106,91 @@ class TableCheck:
         return f"{numbers}: {ready}."
 
     def to_frame(self) -> pd.DataFrame:
-        """One row for each data set: runs, folds, scores, rho, missing, constant_pairs, lowest, highest."""
+        """One row for each data set, a column for each of the fields of shape (q,); n_missing of all algorithms."""
         import pandas as pd
 
         columns = {
-            "runs": self.runs,
-            "folds": self.folds,
-            "scores": self.scores,
+            "n_runs": self.n_runs,
+            "n_folds": self.n_folds,
+            "n_places": self.n_places,
             "rho": self.rho,
-            "missing": self.missing.sum(axis=1),
-            "constant_pairs": self.constant_pairs,
-            "lowest": self.lowest,
-            "highest": self.highest,
+            "n_missing": self.n_missing.sum(axis=1),
+            "n_constant_pairs": self.n_constant_pairs,
+            "lowest_score": self.lowest_score,
+            "highest_score": self.highest_score,
         }
-        return pd.DataFrame(columns, index=pd.Index(self.datasets, name="dataset", dtype=object))
-
-    def missing_frame(self) -> pd.DataFrame:
-        """Data sets by algorithms: the number of places without a finite score."""
-        import pandas as pd
-
-        return pd.DataFrame(self.missing, index=pd.Index(self.datasets, name="dataset"), columns=list(self.algorithms))
+        return pd.DataFrame(columns, index=pd.Index(self.dataset_names, name="dataset", dtype=object))
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as JSON can hold it; numbers that are unknown are None."""
         rows = self.to_frame().reset_index().to_dict("records")
         lacking = {
             name: {other: int(count) for other, count in zip(self.algorithms, row, strict=True) if count}
-            for name, row in zip(self.datasets, self.missing, strict=True)
+            for name, row in zip(self.dataset_names, self.n_missing, strict=True)
             if row.any()
         }
         return {
             "source": self.source,
             "format": self.format,
-            "rows": self.rows,
+            "n_rows": self.n_rows,
             "algorithms": list(self.algorithms),
             "datasets": [{str(key): _plain(value) for key, value in row.items()} for row in rows],
-            "missing": lacking,
+            "n_missing": lacking,
             "scale": self.scale,
             "loss": self.loss,
             "conclusion": self.conclusion,
-            "problems": [vars(problem).copy() for problem in self.problems],
+            "problems": [problem.to_dict() for problem in self.problems],
         }
 
-    def __str__(self) -> str:
-        lines = [f"{name}: {value}" for name, value in self._facts()]
-        matrix = self._missing_rows()
-        if matrix:
-            widths = [max(len(row[place]) for row in matrix) for place in range(len(matrix[0]))]
-            lines += ["", "Missing scores:"]
-            for row in matrix:
-                padded = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
-                lines.append("  " + "  ".join([row[0].ljust(widths[0]), *padded]).rstrip())
-            lines += [f"  {text}" for text in self._more_missing()]
-        for title, problems in (("Errors:", self.errors), ("Warnings:", self.warnings)):
-            if problems:
-                lines += ["", title]
-                for number, problem in enumerate(problems, 1):
-                    lines.append(f"  {number}. {problem.message}")
-                    lines += [f"     {problem.remedy}"] if problem.remedy else []
-        return "\n".join([*lines, "", self.conclusion])
-
-    def __rich__(self) -> Group:
-        """The same in colour, for terminals."""
-        from rich.console import Group
-        from rich.padding import Padding
-        from rich.table import Table
-        from rich.text import Text
-
-        facts = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-        for name, value in self._facts():
-            facts.add_row(Text(name, style="bold"), Text(value))
-        parts: list[Any] = [facts]
-        matrix = self._missing_rows()
-        if matrix:
-            table = Table(title="Missing scores", title_justify="left", title_style="bold", box=None, padding=(0, 1))
-            table.add_column()
-            for name in matrix[0][1:]:
-                table.add_column(Text(name), justify="right")
-            for row in matrix[1:]:
-                table.add_row(*(Text(cell) for cell in row))
-            parts += [Text(), table, *(Text(text, style="dim") for text in self._more_missing())]
-        for problem in self.problems:
-            style = "bold red" if problem.severity == "error" else "bold yellow"
-            parts += [Text(), Text.assemble((f"{problem.severity}: ", style), problem.message)]
-            parts += [Padding(Text(problem.remedy, style="dim"), (0, 0, 0, 2))] if problem.remedy else []
-        style = {0: "bold green", 1: "bold yellow", 2: "bold red"}[self.exit_code]
-        return Group(*parts, Text(), Text(self.conclusion, style=style))
+    def document(self) -> Document:
+        """What the table holds, the missing scores as a table, and the problems as notes."""
+        title = "A table of scores" if self.source is None else f"The scores of {shown(self.source)}"
+        return Document(
+            title=title,
+            conclusion=self.conclusion,
+            tables=self._missing_table(),
+            details=tuple(f"{name}: {value}" for name, value in self._facts()),
+            notes=tuple(map(str, self.problems)),
+            status={0: "ok", 1: "warned", 2: "failed"}[self.exit_code],
+        )
 
     def _facts(self) -> list[tuple[str, str]]:
-        facts = [] if self.source is None else [("File", shown(self.source))]
-        facts += [] if self.format is None else [("Format", self.format)]
-        facts.append(("Rows", f"{self.rows:,}"))
-        if not self.datasets:
+        facts = [] if self.format is None else [("Format", self.format)]
+        facts.append(("Rows", f"{self.n_rows:,}"))
+        if not self.dataset_names:
             return facts
-        facts.append(("Data sets", f"{len(self.datasets):,}: {_names(self.datasets)}"))
+        facts.append(("Data sets", f"{len(self.dataset_names):,}: {_names(self.dataset_names)}"))
         facts.append(("Algorithms", f"{len(self.algorithms):,}: {_names(self.algorithms)}"))
-        facts.append(("Runs", _by_dataset(self.runs, self.datasets)))
-        facts.append(("Folds", _by_dataset(np.where(self.folds == 0, np.nan, self.folds), self.datasets)))
-        facts.append(("Rho", _by_dataset(self.rho, self.datasets)))
-        facts.append(
-            ("Missing", f"{int(self.missing.sum()):,} of {int(self.scores.sum()) * len(self.algorithms):,} scores")
-        )
-        degenerate = [name for name, count in zip(self.datasets, self.constant_pairs, strict=True) if count]
+        facts.append(("Runs", _by_dataset(self.n_runs, self.dataset_names)))
+        facts.append(("Folds", _by_dataset(np.where(self.n_folds == 0, np.nan, self.n_folds), self.dataset_names)))
+        facts.append(("Rho", _by_dataset(self.rho, self.dataset_names)))
+        total = int(self.n_places.sum()) * len(self.algorithms)
+        facts.append(("Missing", f"{int(self.n_missing.sum()):,} of {total:,} scores"))
+        degenerate = [name for name, count in zip(self.dataset_names, self.n_constant_pairs, strict=True) if count]
         facts.append(("Degenerate", f"{len(degenerate)}: {_names(degenerate)}" if degenerate else "no data set"))
-        if np.isfinite(self.lowest).any():
-            low, high = float(np.nanmin(self.lowest)), float(np.nanmax(self.highest))
+        if np.isfinite(self.lowest_score).any():
+            low, high = float(np.nanmin(self.lowest_score)), float(np.nanmax(self.highest_score))
             facts.append(("Scale", f"{self.scale}, {low:g} to {high:g}"))
-        facts.append(("Direction", "looks like a loss: less is better" if self.loss else "taken as higher is better"))
+        facts.append(("Direction", "looks like a loss: lower is better" if self.loss else "taken as higher is better"))
         return facts
 
-    def _missing_places(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        return np.flatnonzero(self.missing.any(axis=1)), np.flatnonzero(self.missing.any(axis=0))
-
-    def _missing_rows(self) -> list[list[str]]:
-        """The first data sets and algorithms that lack scores, with a header."""
-        rows, columns = self._missing_places()
+    def _missing_table(self) -> tuple[Table, ...]:
+        """The first data sets and algorithms that lack scores."""
+        rows, columns = np.flatnonzero(self.n_missing.any(axis=1)), np.flatnonzero(self.n_missing.any(axis=0))
         if not len(rows):
-            return []
-        columns = columns[:COLUMNS_SHOWN]
-        header = ["", *(_short(self.algorithms[column]) for column in columns)]
-        body = [
-            [_short(self.datasets[row]), *(str(self.missing[row, column] or "-") for column in columns)]
-            for row in rows[:ROWS_SHOWN]
-        ]
-        return [header, *body]
-
-    def _more_missing(self) -> list[str]:
-        rows, columns = self._missing_places()
+            return ()
         more = [
             f"{len(found) - limit:,} more {thing}"
             for found, limit, thing in ((rows, ROWS_SHOWN, "data sets"), (columns, COLUMNS_SHOWN, "algorithms"))
             if len(found) > limit
         ]
-        return [f"... and {' and '.join(more)}"] if more else []
+        columns = columns[:COLUMNS_SHOWN]
+        body = tuple(
+            (_short(self.dataset_names[row]), *(str(self.n_missing[row, column] or "-") for column in columns))
+            for row in rows[:ROWS_SHOWN]
+        )
+        legend = "; and ".join(["missing scores", *([" and ".join(more)] if more else [])])
+        return (Table(("", *(_short(self.algorithms[column]) for column in columns)), body, legend),)
 
 
 def check_scores(
@@ -275,14 +229,15 @@ def check_scores(
     --------
     >>> import hiercomp as hc
     >>> check = check_scores(hc.load_scores("keel"))
-    >>> check.exit_code, len(check.datasets), sorted(set(check.rho.tolist()))
+    >>> check.exit_code, len(check.dataset_names), sorted(set(check.rho.tolist()))
     (1, 43, [0.1])
     >>> print(check.problems[0].message)
-    2 data sets have pairs of algorithms whose differences never vary: 'monk-2', 'mushroom'.
+    The differences of some algorithms are constant across folds in 2 of 43 data sets ('monk-2', 'mushroom').
+    Their standard deviation would be taken from the rope; their means are kept.
     """
     higher_is_better = true_or_false("higher_is_better", higher_is_better)
-    rho = checked_rho(rho)
-    problems: list[Problem] = []
+    rho = None if rho is None else checked_rho(rho)
+    problems: list[TableProblem] = []
     source = str(scores) if isinstance(scores, (str, Path)) else None
     frame, kind = scores, None
     if source is not None:
@@ -291,7 +246,7 @@ def check_scores(
             try:
                 options = _with_format(source, columns, rho, options)
             except (ScoreFileError, ScoreTableError) as error:
-                return _check(source, None, 0, None, [Problem.of("error", error)])
+                return _check(source, None, 0, None, None, [TableProblem.of_error(error)])
             kind = str(options["format"])
             try:
                 frame = read_scores(source, columns=columns, **options)
@@ -299,13 +254,40 @@ def check_scores(
                 given = {name: value for name, value in options.items() if name != "format"}
                 frame, problems = survey(source, kind, columns, given, error)
                 if frame is None:
-                    return _check(source, None, 0, None, problems)
+                    return _check(source, None, 0, None, None, problems)
         columns = columns if kind == "tidy" else None
-        told = [warning.message for warning in raised if issubclass(warning.category, HiercompWarning)]
-        problems += [Problem.of("warning", text) for text in told]
-    measure = getattr(frame, "attrs", {}).get("measure")
-    facts, found = examine(frame, columns, higher_is_better=higher_is_better, rho=rho, measure=measure)
-    return _check(source, kind, len(frame) if hasattr(frame, "__len__") else 0, facts, problems + found)
+        problems += [
+            TableProblem(warning.category, str(warning.message))
+            for warning in raised
+            if issubclass(warning.category, HiercompWarning)
+        ]
+    tidy, found = read_table(frame, columns)
+    problems += found
+    n_rows = len(frame) if hasattr(frame, "__len__") else 0
+    if tidy is None:
+        return _check(source, kind, n_rows, None, None, problems)
+    measure = getattr(frame, "attrs", {}).get("measure") or tidy.score_name
+    named_loss = lower_is_better(measure)
+    arrays, found = ScoreArrays.read(tidy)
+    problems += found
+    arrays = replace(arrays, rho=tidy.rho if rho is None else rho, higher_is_better=higher_is_better)
+    try:
+        correlation, found = arrays.correlations(np.arange(len(arrays.dataset_names)), arrays.n_places)
+    except ArgumentError as error:  # of the table's column
+        column = tidy.rho or {}
+        correlation = np.array([column.get(name, np.nan) for name in arrays.dataset_names])
+        found = [TableProblem.of_error(error)]
+    problems += [*found, *table_problems(arrays, loss=named_loss or not higher_is_better)]
+    if named_loss and higher_is_better:
+        problems.append(
+            TableProblem(
+                ScaleWarning,
+                f"The name of the scores, {shown(measure)!r}, is that of a loss, an error or a duration.",
+                "If lower is better, pass higher_is_better=False (--lower-is-better).",
+                key="named_loss",
+            )
+        )
+    return _check(source, kind, n_rows, arrays, correlation, problems, loss=named_loss or not higher_is_better)
 
 
 def _with_format(
@@ -322,14 +304,43 @@ def _with_format(
 
 
 def _check(
-    source: str | None, kind: str | None, rows: int, facts: TableFacts | None, problems: Sequence[Problem]
+    source: str | None,
+    kind: str | None,
+    n_rows: int,
+    arrays: ScoreArrays | None,
+    rho: FloatArray | None,
+    problems: Sequence[TableProblem],
+    *,
+    loss: bool = False,
 ) -> TableCheck:
-    whole, real = np.zeros(0, dtype=np.int64), np.zeros(0)
-    facts = facts or TableFacts(
-        (), (), whole, whole, real, whole, whole.reshape(0, 0), whole, real, real, "other", False
+    """The check of a table, of which nothing may be known but its problems."""
+    lowest, highest = (np.zeros(0), np.zeros(0)) if arrays is None else arrays.extremes
+    known = np.isfinite(lowest)
+    scale = "other"
+    if known.any() and lowest[known].min() >= 0 and highest[known].max() <= 100:
+        scale = "fractions" if highest[known].max() <= LARGEST_FRACTION else "percentages"
+    counts = np.zeros(0, dtype=np.int64)
+    different = {str(problem): problem for problem in problems}  # an importer's warning may be the table's too
+    return TableCheck(
+        source=source,
+        format=kind,
+        n_rows=n_rows,
+        dataset_names=() if arrays is None else arrays.dataset_names,
+        algorithms=() if arrays is None else arrays.algorithms,
+        n_runs=counts if arrays is None else arrays.n_runs,
+        n_folds=counts if arrays is None else arrays.n_folds,
+        rho=np.zeros(0) if rho is None else rho,
+        n_places=counts if arrays is None else arrays.n_places,
+        n_missing=counts.reshape(0, 0) if arrays is None else arrays.n_missing,
+        n_constant_pairs=counts if arrays is None else arrays.variation.by_dataset,
+        lowest_score=lowest,
+        highest_score=highest,
+        scale=scale,
+        loss=loss or (arrays is not None and scale == "other" and bool(known.any()) and bool(lowest[known].min() >= 0)),
+        problems=tuple(
+            sorted(different.values(), key=lambda problem: problem.severity)
+        ),  # "error" stands before "warning"
     )
-    ordered = sorted(dict.fromkeys(problems), key=lambda problem: problem.severity)  # "error" stands before "warning"
-    return TableCheck(source=source, format=kind, rows=rows, problems=tuple(ordered), **vars(facts))
 
 
 def _short(name: str) -> str:
@@ -344,12 +355,12 @@ def _names(names: Sequence[str]) -> str:
     return f"{listed} and {len(names) - 5:,} more" if len(names) > 5 else listed
 
 
-def _by_dataset(values: NDArray[Any], datasets: Sequence[str]) -> str:
+def _by_dataset(values: NDArray[Any], dataset_names: Sequence[str]) -> str:
     """One value where all data sets have it, else the commonest and the first that differ."""
     plain = [_plain(value) for value in values]
     texts = ["unknown" if value is None else f"{value:.4g}" for value in plain]
     common = max(dict.fromkeys(texts), key=texts.count)
-    others = [(name, text) for name, text in zip(datasets, texts, strict=True) if text != common]
+    others = [(name, text) for name, text in zip(dataset_names, texts, strict=True) if text != common]
     if not others:
         return common
     listed = ", ".join(f"{text} in {_short(name)}" for name, text in others[:3])

@@ -19,8 +19,7 @@ from hiercomp.files.formats.sklearn_results import from_cross_validate, from_gri
 from hiercomp.files.formats.tidymodels import read_tidymodels
 from hiercomp.files.formats.weka import read_weka
 from hiercomp.files.formats.wide import from_wide
-from hiercomp.files.reading.parquet_tables import MAGIC, parquet_names
-from hiercomp.files.reading.score_files import read_score_file, read_with_notes
+from hiercomp.files.table import PARQUET, parquet_names, read_score_file, read_with_notes
 from hiercomp.wording import first_names, nearest_name, shown
 
 if TYPE_CHECKING:
@@ -112,8 +111,10 @@ def read_scores(
     percent : bool
         Take cells such as ``91%`` and divide them by 100.
     largest_bytes : int, optional
-        Limit on the size of a table, decompressed; by default 4 GB. See `hiercomp.files.reading.score_files.read_score_file`
-        for the memory that reading takes.
+        Limit on the size of a table, decompressed; by default 4 GB. A text table is read in parts of 32 MB, which need
+        up to 400 MB while they are at work. The table takes 4 bytes for each cell of text or of a whole number and 8 for
+        each of any other number, briefly 1.5 times that: 4 GB for 100 million rows of dataset, algorithm, run, fold and
+        score. In files of more than 32 MB columns of text are categorical.
     **options
         Arguments of the importer of the format, such as ``measure`` and ``fraction`` of `read_weka`.
 
@@ -190,7 +191,7 @@ def recognised_format(
         raise _unknown(path, "It is JSON without an object 'results'.")
     if start.casefold().startswith(("@relation", "@attribute")):
         return "weka"
-    if head.startswith(MAGIC.decode()):
+    if head.startswith(PARQUET.decode()):
         names, text = parquet_names(Path(path), shown(path))
     else:
         names, text = header_names(head, separator), None

@@ -6,14 +6,14 @@ import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from hiercomp.errors import HiercompWarning, ScoreFileError, ScoreTableError
+from hiercomp.errors import DroppedScoresWarning, HiercompWarning, ScoreFileError, ScoreTableError
 from hiercomp.files.formats.common import LAYOUT_OPTIONS
 from hiercomp.files.formats.lm_eval import read_lm_eval, readable_files
 from hiercomp.files.formats.sklearn_results import from_grid_search
 from hiercomp.files.formats.weka import survey_weka
 from hiercomp.files.read import IMPORTERS
-from hiercomp.files.reading.score_files import names_as_text, read_with_notes
-from hiercomp.scores.facts import Problem
+from hiercomp.files.table import names_as_text, read_with_notes
+from hiercomp.scores.problems import TableProblem
 from hiercomp.wording import counted
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def survey(
     columns: Mapping[str, str] | None,
     options: Mapping[str, Any],
     refusal: ScoreFileError | ScoreTableError,
-) -> tuple[pd.DataFrame | None, list[Problem]]:
+) -> tuple[pd.DataFrame | None, list[TableProblem]]:
     """Read a refused file as far as it can be read.
 
     Parameters
@@ -49,7 +49,7 @@ def survey(
     -------
     frame : DataFrame or None
         A tidy table, unchecked, of what could be read.
-    problems : list of Problem
+    problems : list of TableProblem
     """
     errors: list[ScoreFileError] = []
     layout = {name: value for name, value in options.items() if name in LAYOUT_OPTIONS and value is not None}
@@ -71,11 +71,11 @@ def survey(
         except (ScoreFileError, ScoreTableError) as error:
             last, frame = [error], error.table
     found = [*errors[:MOST_ERRORS], *last] or [refusal]
-    problems = [Problem.of("error", error) for error in found]
+    problems = [TableProblem.of_error(error) for error in found]
     if len(errors) > MOST_ERRORS:
         text = f"{counted(len(errors) - MOST_ERRORS, 'more error', 'is')} not listed."
-        problems.append(Problem("error", text, "Mend those that are and check the file again."))
+        problems.append(TableProblem(ScoreFileError, text, "Correct those that are and check the file again."))
     if frame is not None and errors:
-        text = "All else is said of the file without the rows and cells that can't be read."
-        problems.append(Problem("warning", text, "Mend these and check the file again."))
+        text = "Everything else was checked without the rows and cells that can't be read."
+        problems.append(TableProblem(DroppedScoresWarning, text, "Correct these and check the file again."))
     return frame, problems

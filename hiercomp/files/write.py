@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import gzip
 import os
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from numbers import Number
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hiercomp.arguments import true_or_false
 from hiercomp.errors import ResultFileError, ScoreTableError
-from hiercomp.files.reading.text_tables import LONGEST_CELL, without_formula
+from hiercomp.files.table import LONGEST_CELL, without_formula
+from hiercomp.outputs import output_path, written_whole
 from hiercomp.wording import shown
 
 if TYPE_CHECKING:
@@ -26,14 +25,14 @@ QUOTED = frozenset(',;\t|"\r\n')  # a cell with one of these stands in quotation
 
 
 def write_scores(df: pd.DataFrame, path: str | Path, *, overwrite: bool = False) -> Path:
-    r"""Write a table of scores so that `hiercomp.files.reading.score_files.read_score_file` gives it back exactly.
+    r"""Write a table of scores that `hiercomp.read_scores` gives back exactly.
 
     The file appears whole or not at all. The index is not written.
 
     Parameters
     ----------
     df : DataFrame
-        Any columns, of which none may have the name of another.
+        Its column names must be unique.
     path : str or Path
         Ends in ``.csv``, ``.csv.gz`` or ``.parquet``, which says what is written. The same table gives the same bytes.
     overwrite : bool
@@ -56,7 +55,7 @@ def write_scores(df: pd.DataFrame, path: str | Path, *, overwrite: bool = False)
     float; missing values are empty cells. Text that begins with ``=``, ``+``, ``-``, ``@``, a tab or a carriage
     return is a formula to a spreadsheet, which may run programs. It is written with an apostrophe in front, column
     names included; so is text that begins with one or more apostrophes and then one of these characters. Reading
-    takes off one apostrophe from exactly such text, so that every name comes back as it was.
+    takes off one apostrophe from exactly such text, so every name comes back as it was.
 
     CSV has no types: columns of data sets and algorithms come back as text, other text that looks like numbers as
     numbers, infinite scores as the text ``inf``. *Parquet* keeps types and text as they are.
@@ -74,17 +73,18 @@ def write_scores(df: pd.DataFrame, path: str | Path, *, overwrite: bool = False)
     """
     import pandas as pd
 
-    path, overwrite = Path(path), true_or_false("overwrite", overwrite)
-    file = shown(path)
+    path = Path(path)
     if not isinstance(df, pd.DataFrame):
         raise ScoreTableError(f"write_scores takes a pandas.DataFrame, got {type(df).__name__}.")
     suffix = _suffix(path)
     if suffix == ".parquet":
         _refuse_names(list(df.columns))
-        _write_whole(path, file, lambda unfinished: _write_parquet(df, unfinished), overwrite)
+        with written_whole(path, overwrite=overwrite) as unfinished:
+            _write_parquet(df, unfinished)
         return path
     columns = _text_columns(df)
-    _write_whole(path, file, lambda unfinished: _write_csv(columns, len(df), unfinished, suffix), overwrite)
+    with written_whole(path, overwrite=overwrite) as unfinished:
+        _write_csv(columns, len(df), unfinished, suffix)
     return path
 
 
@@ -97,11 +97,9 @@ def check_target(path: Path, *, overwrite: bool) -> None:
         As `write_scores` does; also if the folder can't be written to.
     """
     _suffix(path)
-    try:
-        with tempfile.TemporaryDirectory(prefix=".hiercomp-", dir=_place(path, overwrite).parent):
-            pass
-    except OSError as error:
-        raise ResultFileError(f"{shown(path)} can't be written: {error.strerror or error}.") from error
+    place = output_path(path, overwrite=overwrite)
+    if not os.access(place.parent, os.W_OK):
+        raise ResultFileError(f"{shown(path)} can't be written: Permission denied.")
 
 
 def _suffix(path: Path) -> str:
@@ -109,30 +107,6 @@ def _suffix(path: Path) -> str:
     if found is None:
         raise ResultFileError(f"{shown(path)}: the name must end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}.")
     return found
-
-
-def _place(path: Path, overwrite: bool) -> Path:
-    """Where the file will stand; a link stays a link, to the new content."""
-    place, file = Path(os.path.realpath(path)), shown(path)
-    if place.is_dir():
-        raise ResultFileError(f"{file} is a folder; name a file in it.")
-    if place.exists() and not overwrite:
-        raise ResultFileError(f"{file} exists. Choose another name, or pass overwrite=True (--force).")
-    if not place.parent.is_dir():
-        raise ResultFileError(f"{file} can't be written: there is no folder {shown(place.parent)}.")
-    return place
-
-
-def _write_whole(path: Path, file: str, write: Callable[[Path], None], overwrite: bool) -> None:
-    """Let ``write`` make a file in a folder beside the path, and put it in its place when it is complete."""
-    try:
-        place = _place(path, overwrite)
-        with tempfile.TemporaryDirectory(prefix=".hiercomp-", dir=place.parent) as folder:
-            unfinished = Path(folder) / "scores"
-            write(unfinished)
-            os.replace(unfinished, place)
-    except OSError as error:
-        raise ResultFileError(f"{file} can't be written: {error.strerror or error}.") from error
 
 
 def _write_parquet(df: pd.DataFrame, path: Path) -> None:
@@ -157,7 +131,7 @@ def _write_csv(columns: dict[str, list[str]], rows: int, path: Path, suffix: str
     with path.open("wb") as stream:
         if suffix == ".csv":
             stream.writelines(lines())
-        else:  # neither the name nor the time, so that the same table gives the same bytes
+        else:  # neither the name nor the time: the same table gives the same bytes
             with gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0) as packed:
                 packed.writelines(lines())
         stream.flush()
@@ -189,7 +163,7 @@ def _cells(column: pd.Series, name: str) -> list[str]:
             "" if value != value else repr(value) for value in column.to_numpy(float, na_value=float("nan")).tolist()
         ]
     missing = column.isna().tolist()
-    written: dict[str, str] = {}  # names recur, so that each is quoted once
+    written: dict[str, str] = {}  # names recur: each is quoted once
     cells = []
     for value, absent in zip(column.astype(object).tolist(), missing, strict=True):
         if absent:
@@ -215,7 +189,7 @@ def _refuse_text(text: str, place: str) -> None:
         text.encode()
     except UnicodeEncodeError:
         raise ScoreTableError(
-            f"{place} holds half a pair of surrogates ({shown(text[:40])!r}), which no file can."
+            f"{place} is not valid Unicode: {shown(text[:40])!r} holds an unpaired surrogate."
         ) from None
     if "\0" in text:
         raise ScoreTableError(f"{place} holds a NUL character ({shown(text[:40])!r}), which no text table can.")

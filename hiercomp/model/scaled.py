@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hiercomp.arguments import FloatArray
 from hiercomp.errors import Note, ScaleWarning
 from hiercomp.model.priors import Priors
 from hiercomp.model.programs import StanProgram
-from hiercomp.scores.differences import FloatArray, PairedDifferences
+from hiercomp.scores.differences import PairedDifferences
 
 # A data set is centred where this many times its squared standard error is below the population's variance around it:
 # 1 if there are many data sets and at least half of them then are, else 4. Chosen on simulated collections and on the
@@ -59,7 +60,7 @@ class HierarchicalModel:
         if s0 <= 1e-12 * max(1.0, float(np.abs(mean).max())):
             s0 = float(differences.standard_error.mean()) / unit
             text = (
-                "All data sets have the same mean difference, so that the bound of the prior on sigma0 is not defined; "
+                "All data sets have the same mean difference, so the bound of the prior on sigma0 is undefined; "
                 "it is taken from their mean standard error instead."
             )
             notes = (Note(ScaleWarning, text),)

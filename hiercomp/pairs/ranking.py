@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from hiercomp.arguments import whole_number
+from hiercomp.arguments import FloatArray, whole_number
 from hiercomp.errors import ArgumentError
-from hiercomp.scores.differences import ROUNDING, FloatArray
+from hiercomp.scores.arrays import ScoreArrays
+from hiercomp.scores.problems import ROUNDING, notes_or_error
 from hiercomp.wording import first_names
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class Standings:
     Attributes
     ----------
     algorithms : tuple of str, length k
-    datasets : tuple of str, length q
+    dataset_names : tuple of str, length q
         The data sets that count.
     means : ndarray, shape (q, k)
         Mean scores; larger is better.
@@ -48,12 +49,39 @@ class Standings:
     """
 
     algorithms: tuple[str, ...]
-    datasets: tuple[str, ...]
+    dataset_names: tuple[str, ...]
     means: FloatArray
     residuals: tuple[FloatArray, ...]
     n: NDArray[np.int64]
     rho: FloatArray
     left_out: tuple[str, ...] = ()
+
+
+def standings_of(arrays: ScoreArrays) -> Standings:
+    """What a ranking of all algorithms needs: the data sets and folds that every one of them has.
+
+    Raises
+    ------
+    ScoreTableError
+        If nothing gives the correlation between the folds of such a data set.
+    """
+    complete = np.isfinite(arrays.scores).all(axis=0)
+    n = np.add.reduceat(complete, arrays.starts[:-1], dtype=np.int64)
+    enough = np.flatnonzero(n >= FEWEST_SCORES)
+    rows = [arrays.scores[:, arrays.starts[i] : arrays.starts[i + 1]] for i in enough]
+    rows = [row[:, np.isfinite(row).all(axis=0)].T for row in rows]
+    sign = 1 if arrays.higher_is_better else -1
+    rho, doubts = arrays.correlations(enough, n[enough])
+    notes_or_error(doubts)
+    return Standings(
+        algorithms=arrays.algorithms,
+        dataset_names=tuple(arrays.dataset_names[i] for i in enough),
+        means=sign * np.array([row.mean(axis=0) for row in rows]).reshape(-1, len(arrays.algorithms)),
+        residuals=tuple(residual_factor(sign * row) for row in rows),
+        n=n[enough],
+        rho=rho,
+        left_out=tuple(arrays.dataset_names[i] for i in np.flatnonzero(n < FEWEST_SCORES)),
+    )
 
 
 def residual_factor(scores: FloatArray) -> FloatArray:
@@ -87,7 +115,7 @@ def expected_ranks(standings: Standings, *, draws: int = DRAWS, seed: int = 0) -
     Returns
     -------
     DataFrame
-        Indexed by algorithm, best first: expected_rank, lower and upper (central 95% interval), probability_best. Its
+        Indexed by algorithm, best first: expected_rank, lower and upper (central 95% interval), p_best. Its
         ``attrs`` hold the assumption, the draws, the seed, the number of data sets, those left out, and the largest
         Monte Carlo standard errors of the expected ranks and of the probabilities.
 
@@ -142,7 +170,7 @@ def expected_ranks(standings: Standings, *, draws: int = DRAWS, seed: int = 0) -
         "expected_rank": plain.mean(axis=0),
         "lower": lower,
         "upper": upper,
-        "probability_best": best.mean(axis=0),
+        "p_best": best.mean(axis=0),
     }
     frame = pd.DataFrame(columns, index=pd.Index(standings.algorithms, name="algorithm"))
     frame = frame.round(12)  # the weights sum to 1 up to rounding
@@ -151,10 +179,10 @@ def expected_ranks(standings: Standings, *, draws: int = DRAWS, seed: int = 0) -
         "assumption": ASSUMPTION,
         "draws": draws,
         "seed": seed,
-        "datasets": q,
+        "n_datasets": q,
         "left_out": list(standings.left_out),
         "expected_rank_error": float(plain.std(axis=0, ddof=1).max() / np.sqrt(draws)),
-        "probability_best_error": float(best.std(axis=0, ddof=1).max() / np.sqrt(draws)),
+        "p_best_error": float(best.std(axis=0, ddof=1).max() / np.sqrt(draws)),
     }
     return frame
 

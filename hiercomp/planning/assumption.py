@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hiercomp.scores.differences import FloatArray, PairedDifferences
+from hiercomp.arguments import FloatArray
+from hiercomp.scores.differences import PairedDifferences
 
 # One stream of random numbers for each quantity, so that the first data sets of a collection are the same whatever their
 # number, the runs and the assumed values are
@@ -94,7 +95,7 @@ def simulated_collections(
         yield PairedDifferences(
             left=assumption.left,
             right=assumption.right,
-            datasets=names,
+            dataset_names=names,
             mean=mean,
             sum_of_squares=sigma**2 * (1 - rho) * special.chdtri(n - 1, above),
             n=n,
@@ -111,4 +112,4 @@ def first_datasets(differences: PairedDifferences, count: int) -> PairedDifferen
     parts: dict[str, Any] = {
         name: value[:count] for name, value in vars(differences).items() if isinstance(value, np.ndarray)
     }
-    return replace(differences, datasets=differences.datasets[:count], **parts)
+    return replace(differences, dataset_names=differences.dataset_names[:count], **parts)

@@ -30,7 +30,7 @@ PARTS = (
 def plot_diagnostics(result: ComparisonResult) -> Figure:
     """Trace, rank, effective sample size, energy, forest and pair plots of the population's parameters, by ArviZ.
 
-    Each of ArviZ's functions works on ``result.posterior`` as it is (``arviz_plots.plot_trace(result.posterior)``), and
+    Each of ArviZ's functions works on ``result.datatree`` as it is (``arviz_plots.plot_trace(result.datatree)``), and
     gives vector graphics; this puts pictures of the usual six on one page. The pairs are those of sigma0, where a funnel
     would show.
 
@@ -56,7 +56,7 @@ def plot_diagnostics(result: ComparisonResult) -> Figure:
     rows: list[Any] = [[0, 0], [1, 1], [2, 2], [3, 4], [5, 5]]
     panels = page.subplot_mosaic(rows, height_ratios=[1, 1, 1, 1.3, 1.6], gridspec_kw=margins)
     for number, (function, title, size) in enumerate(PARTS):
-        panels[number].imshow(_picture(result.posterior, function, size), interpolation="antialiased")
+        panels[number].imshow(_picture(result.datatree, function, size), interpolation="antialiased")
         panels[number].set_axis_off()
         panels[number].set_title(title, fontsize="small", loc="left")
     return page

@@ -46,16 +46,16 @@ def plot_student(result: CorrelatedTResult, dataset: str | None = None, *, ax: A
     """
     from scipy import stats
 
-    if dataset is None and len(result.datasets) > 1:
+    if dataset is None and len(result.dataset_names) > 1:
         raise ArgumentError(
-            f"The result holds {len(result.datasets)} data sets; name one, such as {result.datasets[0]!r}."
+            f"The result holds {len(result.dataset_names)} data sets; name one, such as {result.dataset_names[0]!r}."
         )
-    if dataset is not None and dataset not in result.datasets:
+    if dataset is not None and dataset not in result.dataset_names:
         raise ArgumentError(f"{dataset!r} is not a data set of this result.")
-    place = 0 if dataset is None else result.datasets.index(dataset)
+    place = 0 if dataset is None else result.dataset_names.index(dataset)
     row = result.to_frame().iloc[place]
     ax = axes(ax)
-    rope = result.interval
+    rope = result.rope
     names = outcomes(*result.algorithms)
     if row["scale"] > 0:
         half = 4.5 * row["scale"]
@@ -64,7 +64,7 @@ def plot_student(result: CorrelatedTResult, dataset: str | None = None, *, ax: A
         ax.plot(x, density, **options(line, color=INK, linewidth=1.2))
         inside = {"left": x <= rope.lower, "right": x >= rope.upper, "rope": (x >= rope.lower) & (x <= rope.upper)}
         for region in REGIONS:
-            words = f"{names[region]}: {probability_text(row[region])}".replace("\n", " ")
+            words = f"{names[region]}: {probability_text(row[f'p_{region}'])}".replace("\n", " ")
             ax.fill_between(
                 x, density, where=inside[region].tolist(), color=COLOURS[region], alpha=0.45, linewidth=0, label=words
             )
@@ -85,6 +85,7 @@ def plot_poisson_binomial(result: PoissonBinomialResult, *, ax: Axes | None = No
     Parameters
     ----------
     result : PoissonBinomialResult
+        Of a test without a rope.
     ax : matplotlib.axes.Axes, optional
     **bars
         Passed on to ``Axes.bar``.
@@ -92,15 +93,22 @@ def plot_poisson_binomial(result: PoissonBinomialResult, *, ax: Axes | None = No
     Returns
     -------
     matplotlib.axes.Axes
+
+    Raises
+    ------
+    ArgumentError
+        If the test had a rope: the outcome then depends on three counts.
     """
+    if result.rope.half_width:
+        raise ArgumentError("plot_poisson_binomial shows one count. Run the test without a rope.")
     ax = axes(ax)
-    q = len(result.p)
+    q = len(result.region_probabilities)
     counts = np.arange(q + 1)
     side = np.where(2 * counts < q, "left", np.where(2 * counts > q, "right", "rope"))
     words = {
-        "left": f"{label(result.algorithms[0])} on more than half: {probability_text(result.left)}",
-        "rope": f"half and half: {probability_text(result.tie)}",
-        "right": f"{label(result.algorithms[1])} on more than half: {probability_text(result.right)}",
+        "left": f"{label(result.algorithms[0])} on more than half: {probability_text(result.p_left)}",
+        "rope": f"half and half: {probability_text(result.p_tie)}",
+        "right": f"{label(result.algorithms[1])} on more than half: {probability_text(result.p_right)}",
     }
     for region in REGIONS:
         chosen = side == region
@@ -130,9 +138,9 @@ def plot_sign_simplex(result: BayesianSignResult, *, ax: Axes | None = None, **m
     -------
     matplotlib.axes.Axes
     """
-    shares = {"left": result.left, "rope": result.rope, "right": result.right}
-    title = f"Bayesian {result.test} test; rope {result.interval}"
-    return simplex(result.draws, shares, *result.algorithms, title, ax, **marks)
+    shares = {"left": result.p_left, "rope": result.p_rope, "right": result.p_right}
+    title = f"Bayesian {result.test} test; rope {result.rope}"
+    return simplex(result.region_draws, shares, *result.algorithms, title, ax, **marks)
 
 
 def plot_critical_difference(result: PostHocResult, *, ax: Axes | None = None, **line: Any) -> Axes:

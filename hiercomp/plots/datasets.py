@@ -139,7 +139,7 @@ def replicated_standard_deviations(result: ComparisonResult, seed: int = 0) -> F
     """
     given = result.differences
     generator = np.random.default_rng(seed)
-    sigma = result.draws("sigma").reshape(-1, len(given.datasets))
+    sigma = result.draws("sigma").reshape(-1, len(given.dataset_names))
     freedom = given.n - 1
     squares = generator.chisquare(freedom, size=sigma.shape)
     return np.asarray(sigma * np.sqrt((1 - given.rho) * squares / freedom))
@@ -168,7 +168,7 @@ def plot_ppc(result: ComparisonResult, *, seed: int = 0, figure: Figure | None =
     if figure is None:
         figure = plt.figure(figsize=(7.1, 3.0), layout="constrained")
     panels = figure.subplots(1, 2)
-    means = result.replicated_means(seed).reshape(-1, len(given.datasets))
+    means = result.replicated_means(seed).reshape(-1, len(given.dataset_names))
     pairs = {
         "mean": (given.mean, means),
         "standard deviation": (given.standard_deviation, replicated_standard_deviations(result, seed)),

@@ -55,7 +55,7 @@ def plot_next_dataset(result: ComparisonResult, *, ax: Axes | None = None, **bar
     drawn = ax.bar(
         range(3),
         values,
-        yerr=[2 * seen.errors[region] for region in REGIONS],
+        yerr=[2 * seen.errors[f"p_{region}"] for region in REGIONS],
         **options(bars, color=[COLOURS[region] for region in REGIONS], edgecolor=INK, linewidth=0.6, ecolor=INK),
     )
     for bar, region, value in zip(drawn.patches, REGIONS, values, strict=True):

@@ -111,7 +111,7 @@ def plot_population(
             x, density, where=inside[region].tolist(), color=COLOURS[region], alpha=0.45, linewidth=0, label=words
         )
     ax.plot(x, density, **options(line, color=INK, linewidth=1.2))
-    estimates = result.draws("delta").reshape(-1, len(result.differences.datasets)).mean(axis=0)
+    estimates = result.draws("delta").reshape(-1, len(result.differences.dataset_names)).mean(axis=0)
     if len(estimates) > 2 and np.ptp(estimates) > 0:
         from scipy import stats
 
@@ -192,7 +192,7 @@ def plot_rope_curve(
     names = outcomes(result.left, result.right)
     for region, style in zip(REGIONS, ("--", "-.", "-"), strict=True):
         words = names[region].replace("\n", " ")
-        ax.plot(curve.index, curve[region], **options(line, color=COLOURS[region], linestyle=style, label=words))
+        ax.plot(curve.index, curve[f"p_{region}"], **options(line, color=COLOURS[region], linestyle=style, label=words))
     ax.axvline(result.rope.half_width, color=INK, linewidth=0.8, linestyle=":")
     ax.axhline(0.95, color=INK, linewidth=0.5, alpha=0.5)
     ax.set_ylim(-0.02, 1.02)

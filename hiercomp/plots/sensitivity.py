@@ -36,7 +36,7 @@ def plot_sensitivity(sensitivity: Sensitivity, *, ax: Axes | None = None, **bars
     names = outcomes(*sensitivity.algorithms)
     start = np.zeros(len(table))
     for region in REGIONS:
-        values = table[region].fillna(0).to_numpy()
+        values = table[f"p_{region}"].fillna(0).to_numpy()
         drawn = options(
             bars, color=COLOURS[region], edgecolor="white", linewidth=0.4, hatch=HATCHES[region], height=0.74
         )

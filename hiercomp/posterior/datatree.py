@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hiercomp.engines import Draws
-from hiercomp.scores.differences import FloatArray, PairedDifferences
+from hiercomp.arguments import FloatArray
+from hiercomp.engines import Draws, engine_words
+from hiercomp.scores.differences import PairedDifferences
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -45,9 +46,9 @@ def data_tree(
         groups["prior"] = {name: values * (unit if name in SCALED else 1) for name, values in prior.items()}
     tree = arviz_base.from_dict(
         groups | ({"sample_stats": statistics} if statistics else {}),
-        coords={"dataset": list(differences.datasets)},
+        coords={"dataset": list(differences.dataset_names)},
         dims={name: ["dataset"] for name in ("delta", "sigma", *observed)},
-        attrs={"posterior": {"inference_library": draws.engine}},
+        attrs={"posterior": {"inference_library": engine_words(draws.engine_name, draws.engine_version)}},
     )
     for group in tree.children.values():
         del group.attrs["created_at"]  # the same fit is to give the same file

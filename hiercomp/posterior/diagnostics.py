@@ -118,7 +118,7 @@ class Diagnostics:
 def diagnose(
     variables: Mapping[str, NDArray[np.float64]],
     statistics: Mapping[str, NDArray[np.float64]],
-    datasets: tuple[str, ...] = (),
+    dataset_names: tuple[str, ...] = (),
 ) -> Diagnostics:
     """Check the draws of every parameter.
 
@@ -127,7 +127,7 @@ def diagnose(
     variables : mapping from name to ndarray, shape (chains, draws) or (chains, draws, q)
     statistics : mapping from name to ndarray, shape (chains, draws)
         With diverging, tree_depth and energy.
-    datasets : tuple of str
+    dataset_names : tuple of str
         Names for the messages.
     """
     from arviz_stats.base import array_stats
@@ -136,7 +136,9 @@ def diagnose(
     columns = []
     for name, values in variables.items():
         columns.append(values.reshape(*values.shape[:2], -1))
-        labels += [f"{name}[{shown(dataset)}]" for dataset in datasets] if values.ndim == 3 else [name]
+        labels += (
+            [f"{name}[{shown(name_of_dataset)}]" for name_of_dataset in dataset_names] if values.ndim == 3 else [name]
+        )
     draws = np.concatenate(columns, axis=2)
     chains, length = draws.shape[:2]
     axes = {"chain_axis": 0, "draw_axis": 1}

@@ -13,7 +13,7 @@ from hiercomp.errors import ConvergenceWarning, Note, RefitWarning
 from hiercomp.model.scaled import HierarchicalModel
 from hiercomp.posterior.diagnostics import Diagnostics, diagnose
 from hiercomp.posterior.next_dataset import next_dataset
-from hiercomp.rope import REGIONS, Rope
+from hiercomp.rope import Rope
 
 CAREFUL_ADAPT_DELTA = 0.99
 LONGER_WARMUP, LONGER_DRAWS = 2, 5
@@ -67,7 +67,7 @@ def fit_model(
     settings: SamplerSettings,
     *,
     monte_carlo_error: float | None,
-    datasets: tuple[str, ...],
+    dataset_names: tuple[str, ...],
 ) -> Fit:
     """Sample until every check passes and the probabilities are precise enough, or say why not.
 
@@ -83,7 +83,7 @@ def fit_model(
     settings : SamplerSettings
     monte_carlo_error : float or None
         Largest standard error wanted; None leaves the number of draws as it is.
-    datasets : tuple of str
+    dataset_names : tuple of str
         Names for messages.
     """
     longer = replace(
@@ -106,7 +106,7 @@ def fit_model(
         more = 0 if monte_carlo_error is None else _draws_wanted(draws, rope, monte_carlo_error) - chosen.draws
         if more > 0 and not diagnose(_population(draws), draws.statistics).failures:
             draws = draws.followed_by(engine.sample(program, replace(chosen, draws=max(more, 100)), draws.state))
-        diagnostics = diagnose(draws.variables, draws.statistics, datasets)
+        diagnostics = diagnose(draws.variables, draws.statistics, dataset_names)
         attempts.append(
             Attempt(
                 purpose=purpose,
@@ -131,7 +131,7 @@ def _draws_wanted(draws: Draws, rope: Rope, monte_carlo_error: float) -> int:
     """Draws of a chain that bring the Monte Carlo error of every probability down to what is wanted."""
     variables = draws.variables
     inference = next_dataset(variables["delta0"], variables["sigma0"], variables.get("nu", np.inf), rope)
-    largest = max(inference.errors[region] for region in REGIONS)
+    largest = inference.largest_error
     length = int(variables["delta0"].shape[1])
     if largest <= monte_carlo_error:
         return length

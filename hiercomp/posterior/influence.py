@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hiercomp.arguments import true_or_false, whole_number
+from hiercomp.arguments import FloatArray, true_or_false, whole_number
 from hiercomp.document import Presentation
 from hiercomp.errors import ArgumentError
 from hiercomp.posterior.sensitivity import fit_defaults, refit
 from hiercomp.rope import REGIONS, most_probable_shares, region_probabilities
-from hiercomp.scores.differences import FloatArray, PairedDifferences
+from hiercomp.scores.differences import PairedDifferences
 from hiercomp.wording import shown
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Influence(Presentation):
 
     Attributes
     ----------
-    datasets : tuple of str
+    dataset_names : tuple of str
     without : ndarray, shape (q, 3)
         Probabilities of left, rope and right without each data set; NaN where a refit failed.
     all : ndarray, shape (3,)
@@ -45,7 +45,7 @@ class Influence(Presentation):
         The left and the right algorithm.
     """
 
-    datasets: tuple[str, ...]
+    dataset_names: tuple[str, ...]
     without: FloatArray
     all: FloatArray
     k_hat: FloatArray
@@ -56,7 +56,9 @@ class Influence(Presentation):
     def title(self) -> str:
         """What was left out."""
         left, right = map(shown, self.algorithms)
-        return f"Influence, {left} against {right}: the probabilities without each of {len(self.datasets)} data sets"
+        return (
+            f"Influence, {left} against {right}: the probabilities without each of {len(self.dataset_names)} data sets"
+        )
 
     @property
     def conclusion(self) -> str:
@@ -64,18 +66,18 @@ class Influence(Presentation):
         change = np.abs(self.without - self.all).max(axis=1)
         most = int(np.nanargmax(change))
         return (
-            f"Leaving out {shown(self.datasets[most])!r} changes a probability most, by {change[most]:.3f}; "
+            f"Leaving out {shown(self.dataset_names[most])!r} changes a probability most, by {change[most]:.3f}; "
             f"{int(self.refitted.sum())} data sets needed a new fit."
         )
 
     def to_frame(self) -> pd.DataFrame:
-        """One row for each data set: left, rope, right without it, their changes, k_hat, refitted."""
+        """One row for each data set: p_left, p_rope, p_right without it, their changes, k_hat, refitted."""
         import pandas as pd
 
-        columns = {region: self.without[:, number] for number, region in enumerate(REGIONS)}
-        changes = {f"change_{region}": self.without[:, i] - self.all[i] for i, region in enumerate(REGIONS)}
+        columns = {f"p_{region}": self.without[:, number] for number, region in enumerate(REGIONS)}
+        changes = {f"change_p_{region}": self.without[:, i] - self.all[i] for i, region in enumerate(REGIONS)}
         rest = {"k_hat": self.k_hat, "refitted": self.refitted}
-        return pd.DataFrame(columns | changes | rest, index=pd.Index(self.datasets, name="dataset"))
+        return pd.DataFrame(columns | changes | rest, index=pd.Index(self.dataset_names, name="dataset"))
 
 
 def influence(result: ComparisonResult, *, refit_all: bool = False, n_jobs: int = 2, **fit_options: Any) -> Influence:
@@ -116,9 +118,9 @@ def influence(result: ComparisonResult, *, refit_all: bool = False, n_jobs: int 
     whole_number("n_jobs", n_jobs, -64)
     given = result.differences
     seen = result.next_dataset
-    if result.diagnostics.exact or len(given.datasets) < FEWEST:
+    if result.diagnostics.exact or len(given.dataset_names) < FEWEST:
         raise ArgumentError(
-            f"Influence needs at least {FEWEST} data sets and scores that differ; there are {len(given.datasets)}."
+            f"Influence needs at least {FEWEST} data sets and scores that differ; there are {len(given.dataset_names)}."
         )
     delta0, sigma0, nu = (result.draws(name) for name in ("delta0", "sigma0", "nu"))
     log_lik = log_marginal_likelihoods(delta0.ravel(), sigma0.ravel(), nu.ravel(), given)
@@ -127,13 +129,13 @@ def influence(result: ComparisonResult, *, refit_all: bool = False, n_jobs: int 
     weights = np.exp(log_weights - log_weights.max(axis=1, keepdims=True))
     without = (weights / weights.sum(axis=1, keepdims=True)) @ shares
     refitted = (np.asarray(k_hat) > LARGEST_K_HAT) | refit_all
-    names = [name for name, again in zip(given.datasets, refitted, strict=True) if again]
+    names = [name for name, again in zip(given.dataset_names, refitted, strict=True) if again]
     options = fit_defaults(result) | fit_options
     bare = replace(given, scores=None)
     tasks = [delayed(_without)(name, bare, result, options) for name in names]
     without[refitted] = np.array(Parallel(n_jobs=n_jobs)(tasks)).reshape(-1, 3)
-    together = np.array([seen.left, seen.rope, seen.right])
-    return Influence(given.datasets, without, together, np.asarray(k_hat), refitted, (result.left, result.right))
+    together = np.array([seen.p_left, seen.p_rope, seen.p_right])
+    return Influence(given.dataset_names, without, together, np.asarray(k_hat), refitted, (result.left, result.right))
 
 
 def log_marginal_likelihoods(
@@ -187,9 +189,9 @@ def _without(
     name: str, differences: PairedDifferences, result: ComparisonResult, options: dict[str, Any]
 ) -> list[float]:
     """The three probabilities of a new fit without one data set."""
-    kept = differences.subset([other for other in differences.datasets if other != name])
+    kept = differences.subset([other for other in differences.dataset_names if other != name])
     found = refit(kept, result.rope, result.priors, options)
     if found.status == "failed":
         return [np.nan] * 3
     seen = found.next_dataset
-    return [seen.left, seen.rope, seen.right]
+    return [seen.p_left, seen.p_rope, seen.p_right]

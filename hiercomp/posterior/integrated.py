@@ -11,21 +11,21 @@ import numpy as np
 from hiercomp.engines import Draws
 from hiercomp.engines.quadrature.axes import ChebyshevAxis, SplineAxis, StretchedLine
 from hiercomp.engines.quadrature.draws import dataset_draws, population_draws
-from hiercomp.engines.quadrature.engine import LEFT_OUT_MASS, Integration, Known
-from hiercomp.engines.quadrature.grid import PosteriorGrid
+from hiercomp.engines.quadrature.engine import Integration, Known
+from hiercomp.engines.quadrature.grid import NEGLIGIBLE, PosteriorGrid
 from hiercomp.engines.quadrature.likelihood import MeanLikelihood
 from hiercomp.engines.quadrature.regions import RegionMasses, region_masses
-from hiercomp.engines.quadrature.support import Problem, Support
+from hiercomp.engines.quadrature.support import Integrand, Support
 from hiercomp.model.priors import Priors
 from hiercomp.model.scaled import HierarchicalModel
 from hiercomp.posterior.next_dataset import NextDataset
 from hiercomp.rope import REGIONS, Rope
 
 
-def integration_problem(model: HierarchicalModel) -> Problem:
+def integration_problem(model: HierarchicalModel) -> Integrand:
     """What the quadrature engine integrates, in the unit of the model."""
     likelihood = MeanLikelihood(model.mean, model.sum_of_squares, model.n, model.rho, model.sigma_upper)
-    return Problem(likelihood, model.delta0_bound, model.sigma0_upper, model.priors)
+    return Integrand(likelihood, model.delta0_bound, model.sigma0_upper, model.priors)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,12 +59,12 @@ class IntegratedPosterior:
         else:
             masses = region_masses(self.integration.grid, scaled)
             errors = masses.distance(masses)
-        values = dict(zip(REGIONS, masses.most_probable.tolist(), strict=True))
-        values |= {f"mean_{region}": value for region, value in zip(REGIONS, masses.expected.tolist(), strict=True)}
+        values = {f"p_{region}": value for region, value in zip(REGIONS, masses.most_probable.tolist(), strict=True)}
+        values |= {f"expected_{region}": value for region, value in zip(REGIONS, masses.expected.tolist(), strict=True)}
         if estimate_errors:
-            errors = {name: max(error, LEFT_OUT_MASS) for name, error in errors.items()}
-        floor = max(errors[region] for region in REGIONS)
-        return NextDataset(**values, positive=masses.positive, errors=errors, draws=0, floor=floor)
+            errors = {name: max(error, NEGLIGIBLE) for name, error in errors.items()}
+        floor = max(errors[f"p_{region}"] for region in REGIONS)
+        return NextDataset(**values, p_positive=masses.positive, errors=errors, draws=0, floor=floor)
 
     @cached_property
     def log_marginal_likelihood(self) -> float:
@@ -77,7 +77,7 @@ class IntegratedPosterior:
         """Posterior mean of delta0."""
         return self.integration.expected_delta0 * self.unit
 
-    def draws(self, chains: int, draws: int, seed: int, *, keep: str, engine: str) -> Draws:
+    def draws(self, chains: int, draws: int, seed: int, *, keep: str, engine_name: str, engine_version: str) -> Draws:
         """Independent draws of every parameter, in units of the mean standard deviation.
 
         Parameters
@@ -87,8 +87,7 @@ class IntegratedPosterior:
         seed : int
         keep : {"all", "population"}
             With or without delta and sigma of each data set.
-        engine : str
-            Name and version.
+        engine_name, engine_version : str
         """
         generator = np.random.default_rng([seed, chains, draws])
         problem = self.integration.grid.problem
@@ -98,7 +97,7 @@ class IntegratedPosterior:
         if keep == "all":
             found["delta"], found["sigma"] = dataset_draws(problem.likelihood, found, generator)
         shaped = {name: values.reshape(chains, draws, *values.shape[1:]) for name, values in found.items()}
-        return Draws(shaped, {}, engine)
+        return Draws(shaped, {}, engine_name, engine_version)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values from which `from_dict` makes an equal object."""
@@ -135,7 +134,7 @@ class IntegratedPosterior:
         given = plain["problem"]
         sufficient = {name: np.array(given[name], dtype=float) for name in SUFFICIENT}
         likelihood = MeanLikelihood(**sufficient, sigma_upper=given["sigma_upper"])
-        problem = Problem(likelihood, given["delta0_bound"], given["sigma0_upper"], Priors(**given["priors"]))
+        problem = Integrand(likelihood, given["delta0_bound"], given["sigma0_upper"], Priors(**given["priors"]))
         support = plain["support"]
         fields = {name: value for name, value in plain["delta0_axis"].items() if name != "stretched"}
         if plain["delta0_axis"]["stretched"]:

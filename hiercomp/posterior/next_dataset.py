@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 from hiercomp.arguments import FloatArray
 
 UNDECIDED_ERRORS = 3.0  # Monte Carlo standard errors between a probability and its threshold
+QUANTITIES = ("p_left", "p_rope", "p_right", "expected_left", "expected_rope", "expected_right", "p_positive")
 WEAK_ODDS, POSITIVE_ODDS = 3.0, 20.0  # Raftery (1995)
 
 
@@ -27,11 +28,11 @@ class NextDataset:
 
     Attributes
     ----------
-    left, rope, right : float
+    p_left, p_rope, p_right : float
         Posterior probability that this region is the most probable outcome; they sum to 1.
-    mean_left, mean_rope, mean_right : float
+    expected_left, expected_rope, expected_right : float
         Expected probability of the region on the next data set; they sum to 1.
-    positive : float
+    p_positive : float
         P(delta0 > 0): the right algorithm is better on average.
     errors : dict from the names above to float
         Monte Carlo standard error of each; of the quadrature engine, the estimated error of the integration.
@@ -41,13 +42,13 @@ class NextDataset:
         A probability that is not above this can't be told from zero.
     """
 
-    left: float
-    rope: float
-    right: float
-    mean_left: float
-    mean_rope: float
-    mean_right: float
-    positive: float
+    p_left: float
+    p_rope: float
+    p_right: float
+    expected_left: float
+    expected_rope: float
+    expected_right: float
+    p_positive: float
     errors: dict[str, float]
     draws: int
     floor: float = 0.0
@@ -55,18 +56,22 @@ class NextDataset:
     @property
     def probabilities(self) -> dict[str, float]:
         """P(left), P(rope), P(right) by region."""
-        return {"left": self.left, "rope": self.rope, "right": self.right}
+        return {"left": self.p_left, "rope": self.p_rope, "right": self.p_right}
 
     @property
     def expected(self) -> dict[str, float]:
         """Expected probability of each region."""
-        return {"left": self.mean_left, "rope": self.mean_rope, "right": self.mean_right}
+        return {"left": self.expected_left, "rope": self.expected_rope, "right": self.expected_right}
+
+    @property
+    def largest_error(self) -> float:
+        """The largest error of P(left), P(rope) and P(right)."""
+        return max(self.errors[f"p_{region}"] for region in REGIONS)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values; the errors as "monte_carlo_standard_errors", or "integration_errors" where nothing was sampled."""
-        names = ("left", "rope", "right", "mean_left", "mean_rope", "mean_right", "positive")
         kind = "monte_carlo_standard_errors" if self.draws else "integration_errors"
-        return {name: getattr(self, name) for name in names} | {kind: dict(self.errors)}
+        return {name: getattr(self, name) for name in QUANTITIES} | {kind: dict(self.errors)}
 
 
 def next_dataset(delta0: FloatArray, sigma0: FloatArray, nu: ArrayLike, rope: Rope) -> NextDataset:
@@ -95,12 +100,12 @@ def next_dataset(delta0: FloatArray, sigma0: FloatArray, nu: ArrayLike, rope: Ro
     values: dict[str, float] = {}
     errors: dict[str, float] = {}
     for position, region in enumerate(REGIONS):
-        values[region] = float(shares[..., position].mean())
-        errors[region] = 0.0 if exact else _proportion_error(shares[..., position], delta0)
-        values[f"mean_{region}"] = float(regions[..., position].mean())
-        errors[f"mean_{region}"] = 0.0 if exact else _mean_error(regions[..., position])
-    values["positive"] = float(positive.mean())
-    errors["positive"] = 0.0 if exact else _proportion_error(positive, delta0)
+        values[f"p_{region}"] = float(shares[..., position].mean())
+        errors[f"p_{region}"] = 0.0 if exact else _proportion_error(shares[..., position], delta0)
+        values[f"expected_{region}"] = float(regions[..., position].mean())
+        errors[f"expected_{region}"] = 0.0 if exact else _mean_error(regions[..., position])
+    values["p_positive"] = float(positive.mean())
+    errors["p_positive"] = 0.0 if exact else _proportion_error(positive, delta0)
     return NextDataset(**values, errors=errors, draws=delta0.size)
 
 
@@ -155,7 +160,7 @@ def decide(inference: NextDataset, alpha: float = 0.05) -> Decision:
     alpha = number_between("alpha", alpha, 0, 0.5)
     region, probability = max(inference.probabilities.items(), key=lambda item: item[1])
     distance = probability - (1 - alpha)
-    if abs(distance) <= UNDECIDED_ERRORS * inference.errors[region] and inference.errors[region] > 0:
+    if abs(distance) <= UNDECIDED_ERRORS * inference.errors[f"p_{region}"] and inference.errors[f"p_{region}"] > 0:
         return Decision("undecided", probability, region, alpha)
     if distance > 0:
         return Decision(region, probability, region, alpha)  # type: ignore[arg-type]
@@ -212,20 +217,20 @@ def posterior_odds(inference: NextDataset) -> tuple[Odds, ...]:
     return tuple(odds)
 
 
-def dataset_table(delta: FloatArray, rope: Rope, datasets: tuple[str, ...]) -> pd.DataFrame:
+def dataset_table(delta: FloatArray, rope: Rope, dataset_names: tuple[str, ...]) -> pd.DataFrame:
     """Posterior of each data set's mean difference.
 
     Parameters
     ----------
     delta : ndarray, shape (chains, draws, q)
     rope : Rope
-    datasets : tuple of str, length q
+    dataset_names : tuple of str, length q
 
     Returns
     -------
     DataFrame
-        Indexed by data set: posterior_mean, posterior_sd, lower and upper (central 95% interval), left, rope, right
-        (probability that the mean difference lies there).
+        Indexed by data set: posterior_mean, posterior_sd, lower and upper (central 95% interval), p_left, p_rope,
+        p_right (probability that the mean difference lies there).
     """
     import pandas as pd
 
@@ -236,12 +241,12 @@ def dataset_table(delta: FloatArray, rope: Rope, datasets: tuple[str, ...]) -> p
     return pd.DataFrame(
         {
             "posterior_mean": flat.mean(axis=0),
-            "posterior_sd": flat.std(axis=0, ddof=1) if len(flat) > 1 else np.zeros(len(datasets)),
+            "posterior_sd": flat.std(axis=0, ddof=1) if len(flat) > 1 else np.zeros(len(dataset_names)),
             "lower": lower,
             "upper": upper,
-            "left": left,
-            "rope": inside,
-            "right": right,
+            "p_left": left,
+            "p_rope": inside,
+            "p_right": right,
         },
-        index=pd.Index(datasets, name="dataset"),
+        index=pd.Index(dataset_names, name="dataset"),
     )

@@ -19,6 +19,7 @@ from hiercomp.posterior.diagnostics import GOOD_INTEGRATION_ERROR, Diagnostics
 from hiercomp.posterior.fit import Attempt
 from hiercomp.posterior.integrated import IntegratedPosterior
 from hiercomp.posterior.next_dataset import (
+    QUANTITIES,
     Decision,
     NextDataset,
     Odds,
@@ -28,14 +29,14 @@ from hiercomp.posterior.next_dataset import (
     posterior_odds,
 )
 from hiercomp.posterior.predictive import log_likelihood, next_differences, replicated_means
-from hiercomp.rope import REGIONS, Rope, RopeLike
+from hiercomp.rope import Rope, RopeLike
 from hiercomp.scores.differences import PairedDifferences
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-    from hiercomp.closed_form.side_by_side import BaselineTable
+    from hiercomp.closed_form.side_by_side import ClosedFormTests
     from hiercomp.planning.result import PlanResult
     from hiercomp.plots import ComparisonPlots
     from hiercomp.posterior.influence import Influence
@@ -57,10 +58,10 @@ class ComparisonResult:
     rope : Rope
     priors : Priors
     tree : xarray.DataTree or None
-        The draws of a sampling engine; `posterior` has those of every engine.
+        The draws of a sampling engine; `datatree` has those of every engine.
     diagnostics : Diagnostics
-    engine : str
-        Name and version of what computed it.
+    engine_name, engine_version : str
+        What computed it; the version names the library behind it too.
     settings : SamplerSettings
         As asked; ``attempts`` has what was run.
     attempts : tuple of Attempt
@@ -77,7 +78,8 @@ class ComparisonResult:
     priors: Priors
     tree: xr.DataTree | None
     diagnostics: Diagnostics
-    engine: str
+    engine_name: str
+    engine_version: str
     settings: SamplerSettings
     attempts: tuple[Attempt, ...]
     fit_notes: tuple[Note, ...]
@@ -85,7 +87,7 @@ class ComparisonResult:
     keep: str = "all"
 
     @cached_property
-    def posterior(self) -> xr.DataTree:
+    def datatree(self) -> xr.DataTree:
         """Draws as ArviZ keeps them.
 
         Group ``posterior`` with delta0, sigma0, nu, delta, sigma (dimension dataset), group ``sample_stats``, group
@@ -98,7 +100,12 @@ class ComparisonResult:
         settings = self.settings
         assert self.integrated is not None
         draws = self.integrated.draws(
-            settings.chains, settings.draws, settings.seed, keep=self.keep, engine=self.engine
+            settings.chains,
+            settings.draws,
+            settings.seed,
+            keep=self.keep,
+            engine_name=self.engine_name,
+            engine_version=self.engine_version,
         )
         model = HierarchicalModel.of(self.differences, self.priors)
         prior = model.prior_draws(PRIOR_CHAINS, PRIOR_DRAWS, settings.seed)
@@ -149,7 +156,7 @@ class ComparisonResult:
         ArgumentError
             If there are none, such as of delta where only the population's were kept.
         """
-        group = self.posterior["posterior"].dataset
+        group = self.datatree["posterior"].dataset
         if name == "nu" and name not in group:
             return np.full(group["delta0"].shape, np.inf)
         if name not in group:
@@ -198,7 +205,8 @@ class ComparisonResult:
         """
         if self.integrated is None:
             raise ArgumentError(
-                f"The {self.engine} engine gives no marginal likelihood; fit with engine='quadrature', which integrates."
+                f"The {self.engine_name} engine gives no marginal likelihood; the quadrature engine does: "
+                "fit(engine='quadrature')."
             )
         return self.integrated.log_marginal_likelihood
 
@@ -214,17 +222,17 @@ class ComparisonResult:
         """One row for each data set: raw mean and standard deviation, and the posterior of its mean difference.
 
         Columns mean, sd, n, rho, then posterior_mean (shrunken), posterior_sd, lower and upper (central 95% interval),
-        left, rope, right (probability that the mean difference lies there).
+        p_left, p_rope, p_right (probability that the mean difference lies there).
         """
         raw = self.differences.to_frame()[["mean", "standard_deviation", "n", "rho"]]
-        table = dataset_table(self.draws("delta"), self.rope, self.differences.datasets)
+        table = dataset_table(self.draws("delta"), self.rope, self.differences.dataset_names)
         return raw.rename(columns={"standard_deviation": "sd"}).join(table)
 
     def population(self) -> pd.DataFrame:
         """Posterior mean, sd and central 95% interval of delta0, sigma0 and nu (not of a Gaussian population)."""
         import pandas as pd
 
-        names = [name for name in ("delta0", "sigma0", "nu") if name in self.posterior["posterior"]]
+        names = [name for name in ("delta0", "sigma0", "nu") if name in self.datatree["posterior"]]
         rows = {}
         for name in names:
             values = self.draws(name).ravel()
@@ -238,7 +246,7 @@ class ComparisonResult:
 
         Data sets without variation keep the spread that the first rope gave them.
         """
-        return replace(self, rope=Rope.of(rope), tree=vars(self).get("posterior", self.tree))
+        return replace(self, rope=Rope.of(rope), tree=vars(self).get("datatree", self.tree))
 
     def rope_curve(self, half_widths: ArrayLike | None = None) -> pd.DataFrame:
         """The three probabilities against the half-width of a symmetric rope.
@@ -252,7 +260,7 @@ class ComparisonResult:
         Returns
         -------
         DataFrame
-            Indexed by half_width: left, rope, right, mean_left, mean_rope, mean_right.
+            Indexed by half_width: p_left, p_rope, p_right, expected_left, expected_rope, expected_right.
         """
         import pandas as pd
 
@@ -268,7 +276,7 @@ class ComparisonResult:
                 seen = self.integrated.next_dataset(Rope.of(float(width)), estimate_errors=False)
             else:
                 seen = self.with_rope(float(width)).next_dataset
-            rows.append(seen.probabilities | {f"mean_{region}": seen.expected[region] for region in REGIONS})
+            rows.append({name: getattr(seen, name) for name in QUANTITIES if name != "p_positive"})
         return pd.DataFrame(rows, index=pd.Index(widths, name="half_width"))
 
     def next_differences(self, seed: int = 0) -> NDArray[np.float64]:
@@ -285,18 +293,18 @@ class ComparisonResult:
         generator = np.random.default_rng(seed)
         return replicated_means(self.draws("delta"), self.draws("sigma"), self.differences, generator)
 
-    def baselines(self, seed: int = 0) -> BaselineTable:
+    def closed_form_tests(self, seed: int = 0) -> ClosedFormTests:
         """Every applicable closed-form or classical test beside this result, and what each does and does not say.
 
         Tests that need the single scores are left out, with a note, where the result was read from a file.
         """
-        from hiercomp.closed_form.side_by_side import baseline_table
+        from hiercomp.closed_form.side_by_side import closed_form_tests
 
         model = None
         if self.status != "failed":
             seen = self.next_dataset
-            model = (seen.left, seen.rope, seen.right)
-        return baseline_table(self.differences, self.rope, model, seed=seed)
+            model = (seen.p_left, seen.p_rope, seen.p_right)
+        return closed_form_tests(self.differences, self.rope, model, seed=seed)
 
     def sensitivity(self, *, alpha: float = 0.05, n_jobs: int = 2, **fit_options: Any) -> Sensitivity:
         """Verdicts of refits under other priors, correlations and bounds.
@@ -376,7 +384,7 @@ class ComparisonResult:
 
     def __repr__(self) -> str:
         return (
-            f"<ComparisonResult: {self.left} against {self.right}, {len(self.differences.datasets)} data sets, "
+            f"<ComparisonResult: {self.left} against {self.right}, {len(self.differences.dataset_names)} data sets, "
             f"rope {self.rope}, status {self.status}>"
         )
 

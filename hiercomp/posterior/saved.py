@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def save_result(result: ComparisonResult, path: str | Path, *, overwrite: bool) -> Path:
     """Write a result; see `ComparisonResult.save`."""
-    return write_tree(result.posterior, plain_values(result), path, overwrite=overwrite)
+    return write_tree(result.datatree, plain_values(result), path, overwrite=overwrite)
 
 
 def load_result(path: str | Path) -> ComparisonResult:
@@ -76,7 +76,8 @@ def plain_values(result: ComparisonResult) -> dict[str, Any]:
         "rope": asdict(result.rope),
         "priors": result.priors.to_dict(),
         "diagnostics": asdict(result.diagnostics),
-        "engine": result.engine,
+        "engine_name": result.engine_name,
+        "engine_version": result.engine_version,
         "settings": asdict(result.settings),
         "attempts": [asdict(attempt) for attempt in result.attempts],
         "fit_notes": _plain_notes(result.fit_notes),
@@ -91,14 +92,15 @@ def from_plain_values(plain: dict[str, Any], tree: xr.DataTree | None) -> Compar
     kinds = {"mean": float, "sum_of_squares": float, "rho": float, "lowest_score": float, "highest_score": float}
     arrays = {name: np.array(fields[name], dtype=kind) for name, kind in (kinds | {"n": int, "constant": bool}).items()}
     integrated = plain.get("integrated")
-    named = {"datasets": tuple(fields["datasets"]), "notes": _notes(fields["notes"])}
+    named = {"dataset_names": tuple(fields["dataset_names"]), "notes": _notes(fields["notes"])}
     return ComparisonResult(
         differences=PairedDifferences(**(fields | arrays | named)),
         rope=Rope(**plain["rope"]),
         priors=Priors(**plain["priors"]),
         tree=tree,
         diagnostics=_diagnostics(plain["diagnostics"]),
-        engine=plain["engine"],
+        engine_name=plain["engine_name"],
+        engine_version=plain["engine_version"],
         settings=SamplerSettings(**plain["settings"]),
         attempts=tuple(Attempt(**_with_tuple(attempt)) for attempt in plain["attempts"]),
         fit_notes=_notes(plain["fit_notes"]),

@@ -12,11 +12,10 @@ import numpy as np
 from hiercomp.arguments import number_between, whole_number
 from hiercomp.comparison import HierarchicalComparison
 from hiercomp.document import Presentation
-from hiercomp.engines import ENGINES
 from hiercomp.errors import HiercompWarning
 from hiercomp.model.priors import NAMED_PRIORS, Priors
 from hiercomp.posterior.next_dataset import decide
-from hiercomp.rope import REGIONS, Rope
+from hiercomp.rope import Rope
 from hiercomp.scores.differences import PairedDifferences
 from hiercomp.wording import counted, shown
 
@@ -55,7 +54,7 @@ class VariantResult:
     Attributes
     ----------
     name : str
-    left, rope, right : float
+    p_left, p_rope, p_right : float
     error : float
         Largest Monte Carlo standard error of the three.
     verdict : str
@@ -65,9 +64,9 @@ class VariantResult:
     """
 
     name: str
-    left: float
-    rope: float
-    right: float
+    p_left: float
+    p_rope: float
+    p_right: float
     error: float
     verdict: str
     status: str
@@ -85,14 +84,14 @@ class Sensitivity(Presentation):
         The left and the right algorithm.
     alpha : float
         Level of the verdicts.
-    interval : Rope
+    rope : Rope
         The region of practical equivalence.
     """
 
     variants: tuple[VariantResult, ...]
     algorithms: tuple[str, str]
     alpha: float
-    interval: Rope
+    rope: Rope
 
     @property
     def changed(self) -> tuple[str, ...]:
@@ -103,7 +102,7 @@ class Sensitivity(Presentation):
     def title(self) -> str:
         """What was varied."""
         left, right = map(shown, self.algorithms)
-        return f"Sensitivity, {left} against {right}, rope {self.interval}, verdicts at {100 * (1 - self.alpha):g}%"
+        return f"Sensitivity, {left} against {right}, rope {self.rope}, verdicts at {100 * (1 - self.alpha):g}%"
 
     @property
     def conclusion(self) -> str:
@@ -125,11 +124,11 @@ class Sensitivity(Presentation):
         return plot_sensitivity(self, ax=ax, **bars)
 
     def to_frame(self) -> pd.DataFrame:
-        """One row for each variant: left, rope, right, error, verdict, changed, status."""
+        """One row for each variant: p_left, p_rope, p_right, error, verdict, changed, status."""
         import pandas as pd
 
         rows = [
-            {name: getattr(variant, name) for name in ("left", "rope", "right", "error")}
+            {name: getattr(variant, name) for name in ("p_left", "p_rope", "p_right", "error")}
             | {
                 "verdict": self._words(variant.verdict),
                 "changed": variant.name in self.changed,
@@ -195,7 +194,7 @@ def fit_defaults(result: ComparisonResult) -> dict[str, Any]:
     """The options of `HierarchicalComparison.fit` that made a result."""
     settings = result.settings
     return {
-        "engine": next((name for name in ENGINES if result.engine.lower().startswith(name)), "embedded"),
+        "engine": result.engine_name,
         "chains": settings.chains,
         "warmup": settings.warmup,
         "draws": settings.draws,
@@ -224,5 +223,12 @@ def _row(name: str, result: ComparisonResult, alpha: float) -> VariantResult:
     if result.status == "failed":
         return VariantResult(name, math.nan, math.nan, math.nan, math.nan, "failed", "failed")
     seen = result.next_dataset
-    error = max(seen.errors[region] for region in REGIONS)
-    return VariantResult(name, seen.left, seen.rope, seen.right, error, decide(seen, alpha).region, result.status)
+    return VariantResult(
+        name=name,
+        p_left=seen.p_left,
+        p_rope=seen.p_rope,
+        p_right=seen.p_right,
+        error=seen.largest_error,
+        verdict=decide(seen, alpha).region,
+        status=result.status,
+    )

@@ -61,7 +61,7 @@ class ReportContents:
         Every warning.
     figures : mapping from key to (number, Figure)
     tables : mapping from key to (number, Table)
-    baseline_notes : tuple of str
+    closed_form_notes : tuple of str
         Tests that could not be done, and why.
     sensitivity, influence : str
         Their conclusions; empty where they were not asked for.
@@ -82,7 +82,7 @@ class ReportContents:
     notes: tuple[str, ...]
     figures: dict[str, tuple[int, Figure]]
     tables: dict[str, tuple[int, Table]]
-    baseline_notes: tuple[str, ...]
+    closed_form_notes: tuple[str, ...]
     sensitivity: str
     influence: str
     data: tuple[Fact, ...]
@@ -124,12 +124,12 @@ def report_contents(
     summary = result.summary(alpha)
     failed, exact = result.status == "failed", result.diagnostics.exact
     standing = "failed" if summary.decision is None else summary.decision.region
-    baselines = result.baselines()
+    closed_form = result.closed_form_tests()
     meanings = INTEGRATION if result.diagnostics.integrated else MEANINGS
     direction = "higher" if result.differences.higher_is_better else "lower"
     positive = ""
     if summary.next_dataset is not None and not exact:
-        chance = probability_text(summary.next_dataset.positive)
+        chance = probability_text(summary.next_dataset.p_positive)
         positive = f"The probability that {shown(result.right)} is better on average (delta0 > 0) is {chance}."
     shown_tables = tables.numbered(
         (
@@ -139,7 +139,7 @@ def report_contents(
             tables.datasets_table(result),
             None if exact else tables.diagnostics_table(result.diagnostics),
             None if result.diagnostics.integrated else tables.attempts_table(result),
-            tables.baselines_table(baselines, exact),
+            tables.closed_form_table(closed_form, exact),
             None if sensitivity is None else tables.sensitivity_table(sensitivity),
             None if influence is None else tables.influence_table(influence),
         )
@@ -149,7 +149,7 @@ def report_contents(
         left=shown(result.left),
         right=shown(result.right),
         subtitle=(
-            f"{counted(summary.datasets, 'data set')}, {counted(summary.scores, 'paired score')}, rope {result.rope}, "
+            f"{counted(summary.n_datasets, 'data set')}, {counted(summary.n_scores, 'paired score')}, rope {result.rope}, "
             f"{direction} scores are better"
         ),
         conclusion=summary.conclusion,
@@ -162,13 +162,13 @@ def report_contents(
         notes=tuple(map(shown, summary.notes)),
         figures={figure.key: (place, figure) for place, figure in enumerate(figures, start=1)},
         tables=shown_tables,
-        baseline_notes=tuple(map(shown, baselines.notes)),
+        closed_form_notes=tuple(map(shown, closed_form.notes)),
         sensitivity="" if sensitivity is None else sensitivity.conclusion,
         influence="" if influence is None else influence.conclusion,
         data=data_facts(result, source),
         settings=setting_facts(result, alpha),
         software=software_facts(),
-        methods=methods(result, baselines, sensitivity=sensitivity, influence=influence, alpha=alpha),
+        methods=methods(result, closed_form, sensitivity=sensitivity, influence=influence, alpha=alpha),
     )
 
 
@@ -184,10 +184,10 @@ def _check_sensitivity(sensitivity: Sensitivity | None, result: ComparisonResult
             f"sensitivity was made with alpha={sensitivity.alpha:g} and the report has alpha={alpha:g}; make them equal."
         )
     first = sensitivity.variants[0]
-    same = (sensitivity.algorithms, sensitivity.interval) == ((result.left, result.right), result.rope)
+    same = (sensitivity.algorithms, sensitivity.rope) == ((result.left, result.right), result.rope)
     if same and result.status != "failed":
         seen = result.next_dataset
-        same = (first.left, first.rope, first.right) == (seen.left, seen.rope, seen.right)
+        same = (first.p_left, first.p_rope, first.p_right) == (seen.p_left, seen.p_rope, seen.p_right)
     if not same:
         raise ArgumentError("sensitivity belongs to another comparison; pass result.sensitivity() of this result.")
 
@@ -199,7 +199,10 @@ def _check_influence(influence: Influence | None, result: ComparisonResult) -> N
         return
     if not isinstance(influence, Influence):
         raise ArgumentError(f"influence must be what result.influence() returns, got {type(influence).__name__}.")
-    same = (influence.algorithms, influence.datasets) == ((result.left, result.right), result.differences.datasets)
+    same = (influence.algorithms, influence.dataset_names) == (
+        (result.left, result.right),
+        result.differences.dataset_names,
+    )
     if same and result.status != "failed":
         same = bool(np.array_equal(influence.all, list(result.next_dataset.probabilities.values())))
     if not same:

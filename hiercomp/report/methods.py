@@ -17,7 +17,7 @@ from hiercomp.rope import REGIONS
 from hiercomp.wording import counted, error_text, probability_text, shown
 
 if TYPE_CHECKING:
-    from hiercomp.closed_form.side_by_side import BaselineTable
+    from hiercomp.closed_form.side_by_side import ClosedFormTests
     from hiercomp.posterior.influence import Influence
     from hiercomp.posterior.result import ComparisonResult
     from hiercomp.posterior.sensitivity import Sensitivity
@@ -46,7 +46,7 @@ class Methods:
 
 def methods(
     result: ComparisonResult,
-    baselines: BaselineTable,
+    closed_form: ClosedFormTests,
     *,
     sensitivity: Sensitivity | None = None,
     influence: Influence | None = None,
@@ -57,13 +57,19 @@ def methods(
     Parameters
     ----------
     result : ComparisonResult
-    baselines : BaselineTable
+    closed_form : ClosedFormTests
     sensitivity : Sensitivity, optional
     influence : Influence, optional
     alpha : float
         Level of the verdict.
     """
-    sentences = [*_data(result), *_model(result), *_computation(result), *_findings(result, alpha), *_beside(baselines)]
+    sentences = [
+        *_data(result),
+        *_model(result),
+        *_computation(result),
+        *_findings(result, alpha),
+        *_beside(closed_form),
+    ]
     if sensitivity is not None:
         text = "As a check of sensitivity the model was fitted under other priors, correlations and bounds."
         sentences.append(say(f"{text} {sensitivity.conclusion}"))
@@ -110,7 +116,7 @@ def _data(result: ComparisonResult) -> list[Sentence]:
     sign = "" if given.higher_is_better else " (with the sign turned, since lower scores are better)"
     model = references.HIERARCHICAL
     constant = int(given.constant.sum())
-    count = counted(len(given.datasets), "data set")
+    count = counted(len(given.dataset_names), "data set")
     sentences = [
         say(f"We compared {left} with {right} on {count} by the Bayesian hierarchical model of {cite(model)}.", model),
         say(
@@ -182,7 +188,7 @@ def _computation(result: ComparisonResult) -> list[Sentence]:
     sentences = [
         say(
             f"The posterior was sampled with the No-U-Turn sampler of Stan ({stan.short}), run by "
-            f"{engine_name(result.engine)}: {counted(settings.chains, 'chain')} "
+            f"{result.engine_version}: {counted(settings.chains, 'chain')} "
             f"of {last.draws:,} draws after {last.warmup:,} iterations of warmup, "
             f"adapt_delta {last.adapt_delta:g}, seed {settings.seed}.",
             stan,
@@ -209,7 +215,7 @@ def _findings(result: ComparisonResult, alpha: float) -> list[Sentence]:
     seen, exact = result.next_dataset, result.diagnostics.exact
     left, right = shown(result.left), shown(result.right)
     values = {region: probability_text(seen.probabilities[region], exact) for region in REGIONS}
-    error = error_text(max(seen.errors[region] for region in REGIONS)).lstrip("< ")
+    error = error_text(seen.largest_error).lstrip("< ")
     # Of an integral the error stands in the sentence on the computation
     monte_carlo = "" if exact or result.diagnostics.integrated else f" (Monte Carlo standard errors of at most {error})"
     sentences = [
@@ -231,11 +237,11 @@ def _findings(result: ComparisonResult, alpha: float) -> list[Sentence]:
     return sentences
 
 
-def _beside(baselines: BaselineTable) -> list[Sentence]:
+def _beside(closed_form: ClosedFormTests) -> list[Sentence]:
     test = references.CORRELATED
     return [
         say(f"In the Bayesian correlated t-test of each data set on its own ({test.short}), {row.says}", test)
-        for row in baselines.rows
+        for row in closed_form.rows
         if row.test == "correlated t, each data set"
     ]
 
@@ -244,8 +250,3 @@ def cite(reference: Reference) -> str:
     """As a part of the sentence: "Raftery (1995)"."""
     authors, year = reference.short.rsplit(" ", 1)
     return f"{authors} ({year})"
-
-
-def engine_name(name: str) -> str:
-    """The program in "embedded (stanli 0.24.0)"."""
-    return name.removeprefix("embedded (").removesuffix(")") if name.startswith("embedded (") else name

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hiercomp.engines import engine_words
 from hiercomp.errors import ArgumentError, DegenerateScoresWarning, DroppedScoresWarning, ScoreFileError
 from hiercomp.wording import counted, shown
 
@@ -108,7 +109,7 @@ def data_facts(result: ComparisonResult, source: Source | None) -> tuple[Fact, .
         Fact("Right algorithm", f"{shown(given.right)} (differences are right minus left)"),
         Fact("Metric", f"{'higher' if given.higher_is_better else 'lower'} is better{turned}"),
         Fact("Range of the scores", f"{lowest:g} to {highest:g}"),
-        Fact("Data sets", f"{len(given.datasets):,}"),
+        Fact("Data sets", f"{len(given.dataset_names):,}"),
         Fact("Paired scores", f"{int(given.n.sum()):,} in all, {span(given.n)} on each data set"),
         *_design(given),
         Fact("Correlation between folds (rho)", span(given.rho)),
@@ -138,7 +139,7 @@ def setting_facts(result: ComparisonResult, alpha: float) -> tuple[Fact, ...]:
         Fact("Rope", f"{result.rope}, in the unit of the scores"),
         Fact("Level", f"a verdict needs a probability above {1 - alpha:g}"),
         Fact("Priors", f"{result.priors!r}: {priors_text(result.priors, [result.differences.delta0_bound])}"),
-        Fact("Engine", result.engine),
+        Fact("Engine", engine_words(result.engine_name, result.engine_version)),
     )
     if result.diagnostics.exact:
         return (*first, Fact("Sampling", "nothing was sampled"))

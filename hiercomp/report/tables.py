@@ -11,7 +11,7 @@ from hiercomp.rope import REGIONS
 from hiercomp.wording import error_text, probability_text, shown
 
 if TYPE_CHECKING:
-    from hiercomp.closed_form.side_by_side import BaselineTable
+    from hiercomp.closed_form.side_by_side import ClosedFormTests
     from hiercomp.posterior.diagnostics import Diagnostics
     from hiercomp.posterior.influence import Influence
     from hiercomp.posterior.result import ComparisonResult
@@ -143,9 +143,9 @@ def next_dataset_table(result: ComparisonResult) -> Table:
             (
                 words(names[region]),
                 probability(seen.probabilities[region], exact),
-                number(seen.errors[region], error_text(seen.errors[region])),
+                number(seen.errors[f"p_{region}"], error_text(seen.errors[f"p_{region}"])),
                 probability(seen.expected[region], exact),
-                number(seen.errors[f"mean_{region}"], error_text(seen.errors[f"mean_{region}"])),
+                number(seen.errors[f"expected_{region}"], error_text(seen.errors[f"expected_{region}"])),
             ),
             region,
         )
@@ -226,7 +226,7 @@ def datasets_table(result: ComparisonResult) -> Table:
             number(row["rho"], f"{row['rho']:.3g}"),
         ]
         if not failed:
-            cells += [*rest, *(probability(row[region], exact) for region in REGIONS)]
+            cells += [*rest, *(probability(row[f"p_{region}"], exact) for region in REGIONS)]
         rows.append(Row(tuple(cells)))
     columns = ["Data set", *plain.values()]
     legend = (
@@ -284,15 +284,15 @@ def attempts_table(result: ComparisonResult) -> Table | None:
     )
 
 
-def baselines_table(table: BaselineTable, exact: bool) -> Table:
+def closed_form_table(table: ClosedFormTests, exact: bool) -> Table:
     """The answers of the other tests; ``exact`` says that nothing was sampled, since the scores are identical."""
     left, right = map(shown, table.algorithms)
     rows = []
     for row in table.rows:
-        values = [probability(value, exact) for value in (row.left, row.rope, row.right, row.p)]
+        values = [probability(value, exact) for value in (row.p_left, row.p_rope, row.p_right, row.pvalue)]
         rows.append(Row((words(row.test), *values, words(row.says), words(row.does_not_say))))
     return Table(
-        "baselines",
+        "closed-form-tests",
         "The same scores under other tests.",
         (
             "Test",
@@ -312,7 +312,7 @@ def sensitivity_table(sensitivity: Sensitivity) -> Table:
     left, right = map(shown, sensitivity.algorithms)
     rows = []
     for name, row in sensitivity.to_frame().iterrows():
-        values = [probability(row[region]) for region in REGIONS]
+        values = [probability(row[f"p_{region}"]) for region in REGIONS]
         error = number(row["error"], error_text(row["error"]))
         changed = "changed" if row["changed"] else "the same"
         rows.append(Row((words(name), *values, error, words(row["verdict"]), words(changed), words(row["status"]))))
@@ -339,12 +339,12 @@ def influence_table(influence: Influence) -> Table:
     """The probabilities without each data set, the most influential first."""
     left, right = map(shown, influence.algorithms)
     frame = influence.to_frame()
-    changes = frame[[f"change_{region}" for region in REGIONS]].abs().max(axis=1)
+    changes = frame[[f"change_p_{region}" for region in REGIONS]].abs().max(axis=1)
     frame = frame.loc[changes.sort_values(ascending=False, kind="stable", na_position="last").index]
     rows = []
     for name, row in frame.iterrows():
-        values = [probability(row[region]) for region in REGIONS]
-        largest = max((row[f"change_{region}"] for region in REGIONS), key=lambda value: abs(value))
+        values = [probability(row[f"p_{region}"]) for region in REGIONS]
+        largest = max((row[f"change_p_{region}"] for region in REGIONS), key=lambda value: abs(value))
         cells = (words(name), *values, number(largest, f"{largest:+.3f}"), number(row["k_hat"], f"{row['k_hat']:.2f}"))
         rows.append(Row((*cells, words("refit" if row["refitted"] else "weights"))))
     return Table(

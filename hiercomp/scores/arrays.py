@@ -1,263 +1,433 @@
-"""A table of scores read once, from which the paired differences of any two of its algorithms are had at once."""
+"""The scores of a table as arrays, algorithms by places, and the pairing of any two of its algorithms."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hiercomp.arguments import true_or_false
-from hiercomp.errors import ArgumentError, DroppedScoresWarning, Note, ScoreTableError
-from hiercomp.pairs.ranking import FEWEST_SCORES, Standings, residual_factor
-from hiercomp.scores.differences import ROUNDING, FloatArray, PairedDifferences, refuse_large_scores
-from hiercomp.scores.pairing import ONE_ALGORITHM_ONLY, pair_scores
-from hiercomp.scores.rho import RhoLike, correlations, many_folds
+from hiercomp.arguments import FloatArray, true_or_false
+from hiercomp.errors import Note
+from hiercomp.scores.problems import (
+    LARGEST_SCORE,
+    ROUNDING,
+    TableProblem,
+    doubtful_rho,
+    duplicate_scores,
+    large_scores,
+    notes_or_error,
+    single_algorithm,
+    unpaired_scores,
+)
+from hiercomp.scores.rho import RhoLike, correlations, named_rho
 from hiercomp.scores.table import TidyScores
-from hiercomp.wording import cells_in_words, counted, first_names, nearest_name, normal_name, shown
+from hiercomp.wording import EXAMPLES_SHOWN, cells_in_words
 
 if TYPE_CHECKING:
     import pandas as pd
 
+IntArray = NDArray[np.int64]
+LARGEST_NUMBER = np.iinfo(np.int64).max
 
-@dataclass(frozen=True, eq=False, repr=False)
-class ScoreArrays:
-    """The scores of many algorithms, one column for each place (data set, run and fold) that the table names.
+
+@dataclass(frozen=True, eq=False)
+class ScorePairs:
+    """Scores of two algorithms side by side, on the places that both have.
 
     Attributes
     ----------
-    tidy : TidyScores
-        The table.
-    algorithms : tuple of str, length k
-        In the order in which they first appear.
-    datasets : tuple of str, length q
-        Sorted by name.
-    scores : ndarray, shape (k, places)
-        NaN where an algorithm has no score or one that is not finite.
-    present : ndarray of bool, shape (k, places)
-        Whether the table has a row there, be its score finite or not.
-    codes, runs : ndarray of int, shape (places,)
-        Number of each place's data set and run; places are sorted by data set, run and fold.
-    starts : ndarray of int, shape (q + 1,)
-        First place of each data set, and the number of places.
-    places : pandas.DataFrame
-        Data set, run and fold of each place.
-    wrong : ndarray of int
-        Rows of the table whose score is missing or not finite.
-    rho : float, mapping or None
-        As given to `compare_all`.
-    higher_is_better, drop : bool
+    left, right : str
+        The algorithms.
+    dataset_names : tuple of str, length q
+    n : ndarray of int, shape (q,)
+        Pairs of each data set; those of one data set follow each other.
+    rho : ndarray, shape (q,)
+        Correlation between the folds of a data set.
+    left_scores, right_scores : ndarray, shape (sum of n,)
+    places : DataFrame
+        Data set, run and fold of each place of the table; those of the pairs are marked by ``kept``.
+    kept : ndarray of bool, or None for all places
+    higher_is_better : bool
+    notes : tuple of Note
+        What was left out or looks odd.
     """
 
-    tidy: TidyScores
+    left: str
+    right: str
+    dataset_names: tuple[str, ...]
+    n: IntArray
+    rho: FloatArray
+    left_scores: FloatArray
+    right_scores: FloatArray
+    places: pd.DataFrame
+    kept: NDArray[np.bool_] | None
+    higher_is_better: bool
+    notes: tuple[Note, ...]
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each pair: dataset, run and fold where the table has them, left and right."""
+        import pandas as pd
+
+        places = self.places if self.kept is None else self.places[self.kept].reset_index(drop=True)
+        columns: dict[str, Any] = {str(role): places[role] for role in places}
+        columns |= {"left": self.left_scores, "right": self.right_scores}
+        return pd.DataFrame(columns, copy=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Variation:
+    """How often the differences of each two of k algorithms never vary between the folds of a data set.
+
+    Attributes
+    ----------
+    by_dataset : ndarray of int, shape (q,)
+        Pairs whose differences never vary.
+    compared, constant : ndarray of int, shape (k, k)
+        Data sets with several common scores, and those of them on which the differences never vary; above the diagonal.
+    different : ndarray of bool, shape (k, k)
+        Whether the scores differ anywhere.
+    """
+
+    by_dataset: IntArray
+    compared: IntArray
+    constant: IntArray
+    different: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ScoreArrays:
+    """The scores of k algorithms at p places: every data set, run and fold that the table names.
+
+    Attributes
+    ----------
+    algorithms : tuple of str, length k
+    dataset_names : tuple of str, length q
+        Sorted.
+    scores : ndarray, shape (k, p)
+        As the table has them, finite or not; NaN where it has no row.
+    present : ndarray of bool, shape (k, p)
+        Whether the table has a row.
+    places : DataFrame
+        Data set of each place, and run and fold where the table has them; sorted by these.
+    starts : ndarray of int, shape (q + 1,)
+        First place of each data set, and p.
+    rho : float, mapping from data set to float, or None
+        Correlation between folds; None for the default by the number of folds.
+    higher_is_better : bool
+    notes : tuple of Note
+        What was changed in the table, or looks odd.
+    """
+
     algorithms: tuple[str, ...]
-    datasets: tuple[str, ...]
+    dataset_names: tuple[str, ...]
     scores: FloatArray
     present: NDArray[np.bool_]
-    codes: NDArray[np.int64]
-    runs: NDArray[np.int64]
-    starts: NDArray[np.int64]
     places: pd.DataFrame
-    wrong: NDArray[np.int64]
-    rho: RhoLike
-    higher_is_better: bool
-    drop: bool
+    starts: IntArray
+    rho: RhoLike = None
+    higher_is_better: bool = True
+    notes: tuple[Note, ...] = ()
 
     @classmethod
-    def of(cls, tidy: TidyScores, *, rho: RhoLike, higher_is_better: bool, drop: bool) -> ScoreArrays:
+    def of(
+        cls,
+        tidy: TidyScores,
+        algorithms: Sequence[str] | None = None,
+        *,
+        rho: RhoLike = None,
+        higher_is_better: bool = True,
+    ) -> ScoreArrays:
         """Bring a checked table into arrays.
+
+        Parameters
+        ----------
+        tidy : TidyScores
+        algorithms : sequence of str, optional
+            Take only these, whatever is wrong with the others; by default all, in the order in which they first appear.
+        rho : float or mapping from data set to float, optional
+            Instead of the table's column rho, or of the default by the number of folds.
+        higher_is_better : bool
+            False for losses and errors.
 
         Raises
         ------
         ScoreTableError
-            If a cell has several scores, or there is one algorithm only.
+            If there is only one algorithm, a cell has several scores, or a score is too large.
+        ArgumentError
+            If rho names something that is not a data set.
         """
-        frame = tidy.frame
+        higher_is_better = true_or_false("higher_is_better", higher_is_better)
+        arrays, problems = cls.read(tidy, algorithms)
+        notes_or_error(problems)
+        rho = tidy.rho if rho is None else named_rho(rho, arrays.dataset_names)
+        return replace(arrays, rho=rho, higher_is_better=higher_is_better)
+
+    @classmethod
+    def read(cls, tidy: TidyScores, algorithms: Sequence[str] | None = None) -> tuple[ScoreArrays, list[TableProblem]]:
+        """The same with what is wrong, of a cell with several scores the first, and the largest scores cut."""
         names = tuple(tidy.algorithms)
-        if len(names) < 2:
-            raise ScoreTableError(f"The table holds one algorithm only ({shown(names[0])!r}); a comparison needs two.")
-        place = ["dataset"] + [role for role in ("run", "fold") if role in frame]
-        repeated = frame.duplicated([*place, "algorithm"])
-        if repeated.any():
-            name = str(frame.loc[repeated, "algorithm"].iloc[0])
-            pair_scores(tidy, name, next(other for other in names if other != name), drop=drop)  # says which
-        grouped = frame.groupby(place, sort=True, observed=True)
-        number = grouped.ngroup().to_numpy()
-        places = frame.loc[~frame.duplicated(place), place].assign(number=number[~frame.duplicated(place)])
-        places = places.sort_values("number").drop(columns="number").reset_index(drop=True)
-        rows = frame["algorithm"].map({name: code for code, name in enumerate(names)}).to_numpy()
+        frame = tidy.frame
+        if algorithms is not None and set(names) != set(algorithms):
+            frame = frame[frame["algorithm"].isin(algorithms)].reset_index(drop=True)
+        names = names if algorithms is None else tuple(algorithms)
+        problems = list(single_algorithm(names))
+        number = _place_numbers(frame)
+        rows, repeated = _rows_of_algorithms(frame, names, number)
+        if len(repeated):
+            cells = frame.take(np.sort(repeated))
+            keys = [role for role in ("dataset", "algorithm", "run", "fold") if role in frame]
+            problems.append(duplicate_scores(cells, len(cells) - int(cells.duplicated(keys).sum())))
         values = frame["score"].to_numpy(dtype=float)
-        finite = np.isfinite(values)
-        scores = np.full((len(names), len(places)), np.nan)
-        scores[rows[finite], number[finite]] = values[finite]
-        present = np.zeros(scores.shape, dtype=bool)
-        present[rows, number] = True
-        codes, found = places["dataset"].factorize()
-        datasets = tuple(str(name) for name in found)
-        starts = np.searchsorted(codes, np.arange(len(found) + 1)).astype(np.int64)
-        largest = np.maximum.reduceat(np.abs(np.nan_to_num(scores)).max(axis=0), starts[:-1])
-        refuse_large_scores(datasets, largest, largest)
-        rho = tidy.rho if rho is None else rho
-        if isinstance(rho, Mapping):
-            rho = {normal_name(name): value for name, value in rho.items()}
-            for name in rho:
-                if name not in set(found):
-                    raise ArgumentError(f"rho names {name!r}, which is not a data set.{nearest_name(name, found)}")
-        runs = places["run"].factorize()[0] if "run" in places else np.zeros(len(places), dtype=np.int64)
-        return cls(
-            tidy=tidy,
-            algorithms=names,
-            datasets=datasets,
-            scores=scores,
-            present=present,
-            codes=codes.astype(np.int64),
-            runs=runs.astype(np.int64),
-            starts=starts,
-            places=places,
-            wrong=np.flatnonzero(~finite),
-            rho=rho,
-            higher_is_better=true_or_false("higher_is_better", higher_is_better),
-            drop=drop,
-        )
+        first = number[rows[0]]
+        if all(len(others) == len(first) and np.array_equal(number[others], first) for others in rows[1:]):
+            a_row = rows[0]  # of each place
+            scores = np.empty((len(names), len(a_row)))
+            for code, found in enumerate(rows):
+                scores[code] = values[found]
+            present = np.ones(scores.shape, dtype=bool)
+        else:
+            numbers, a_row = np.unique(number, return_index=True)
+            scores = np.full((len(names), len(a_row)), np.nan)
+            present = np.zeros(scores.shape, dtype=bool)
+            for code, found in enumerate(rows):
+                place = np.searchsorted(numbers, number[found])
+                scores[code, place] = values[found]
+                present[code, place] = True
+        del number, rows
+        codes, labels = _codes(frame["dataset"])
+        codes = codes[a_row]
+        first_places = np.flatnonzero(np.diff(codes, prepend=-1))
+        dataset_names = tuple(str(labels[code]) for code in codes[first_places])
+        starts = np.append(first_places, len(codes)).astype(np.int64)
+        size = np.zeros(len(dataset_names))
+        for row in scores:
+            largest = np.maximum.reduceat(np.where(np.isfinite(row), np.abs(row), 0), first_places)
+            size = np.maximum(size, largest)
+        too_large = list(large_scores(dataset_names, size))
+        if too_large:
+            problems += too_large
+            finite = np.isfinite(scores)
+            scores[finite] = scores[finite].clip(-LARGEST_SCORE, LARGEST_SCORE)
+        places = _places(frame, a_row)
+        return cls(names, dataset_names, scores, present, places, starts, tidy.rho, notes=tidy.notes), problems
+
+    @property
+    def n_places(self) -> IntArray:
+        """Places of each data set, shape (q,)."""
+        return np.diff(self.starts)
+
+    @cached_property
+    def held(self) -> NDArray[np.bool_]:
+        """Whether the table has a row of each algorithm on each data set, shape (k, q)."""
+        return np.logical_or.reduceat(self.present, self.starts[:-1], axis=1)
+
+    @cached_property
+    def run_starts(self) -> IntArray:
+        """First place of each run of each data set."""
+        new = np.zeros(len(self.places), dtype=bool)
+        new[self.starts[:-1]] = True
+        if "run" in self.places:
+            runs = self.places["run"].to_numpy()
+            new[1:] |= runs[1:] != runs[:-1]
+        return np.flatnonzero(new)
+
+    @property
+    def n_runs(self) -> IntArray:
+        """Runs of each data set; 1 where the table does not tell."""
+        return np.diff(np.searchsorted(self.run_starts, self.starts))
+
+    @property
+    def n_folds(self) -> IntArray:
+        """Folds of a run of each data set, the most of any run; 0 where the table does not tell."""
+        if "fold" not in self.places:
+            return np.zeros(len(self.dataset_names), dtype=np.int64)
+        counts = np.add.reduceat(self.present.any(axis=0), self.run_starts, dtype=np.int64)
+        return np.maximum.reduceat(counts, np.searchsorted(self.run_starts, self.starts[:-1]))
+
+    @property
+    def n_missing(self) -> IntArray:
+        """Places at which an algorithm has no finite score, shape (q, k)."""
+        finite = np.add.reduceat(np.isfinite(self.scores), self.starts[:-1], axis=1, dtype=np.int64)
+        return (self.n_places - finite).T
 
     @property
     def means(self) -> FloatArray:
         """Mean score of each algorithm on each data set, shape (k, q); NaN where it has none."""
-        counts = np.add.reduceat(np.isfinite(self.scores), self.starts[:-1], axis=1, dtype=np.int64)
-        sums = np.add.reduceat(np.nan_to_num(self.scores), self.starts[:-1], axis=1)
-        return np.asarray(np.where(counts > 0, sums / np.maximum(counts, 1), np.nan))
+        finite = np.isfinite(self.scores)
+        counts = np.add.reduceat(finite, self.starts[:-1], axis=1, dtype=np.int64)
+        sums = np.add.reduceat(np.where(finite, self.scores, 0), self.starts[:-1], axis=1)
+        return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
 
-    def standings(self) -> Standings:
-        """What a ranking of all algorithms needs: the data sets and folds that every one of them has."""
-        complete = np.isfinite(self.scores).all(axis=0)
-        n = np.add.reduceat(complete, self.starts[:-1], dtype=np.int64)
-        kept = np.flatnonzero(n >= FEWEST_SCORES)
-        rows = [self.scores[:, self.starts[i] : self.starts[i + 1]] for i in kept]
-        rows = [row[:, np.isfinite(row).all(axis=0)].T for row in rows]
-        datasets = tuple(self.datasets[i] for i in kept)
-        sign = 1 if self.higher_is_better else -1
-        return Standings(
-            algorithms=self.algorithms,
-            datasets=datasets,
-            means=sign * np.array([row.mean(axis=0) for row in rows]).reshape(-1, len(self.algorithms)),
-            residuals=tuple(residual_factor(sign * row) for row in rows),
-            n=n[kept],
-            rho=self._rho(datasets, n[kept], self._folds(range(len(self.algorithms)))),
-            left_out=tuple(self.datasets[i] for i in np.flatnonzero(n < FEWEST_SCORES)),
-        )
+    @property
+    def extremes(self) -> tuple[FloatArray, FloatArray]:
+        """Lowest and highest score of each data set, NaN where there is none."""
+        finite, starts = np.isfinite(self.scores), self.starts[:-1]
+        lowest = np.minimum.reduceat(np.where(finite, self.scores, np.inf).min(axis=0), starts)
+        highest = np.maximum.reduceat(np.where(finite, self.scores, -np.inf).max(axis=0), starts)
+        none = ~np.isfinite(lowest)
+        return np.where(none, np.nan, lowest), np.where(none, np.nan, highest)
 
-    def absent(self, algorithm: str) -> list[str]:
-        """Data sets of which the table has no row of an algorithm."""
-        held = np.logical_or.reduceat(self.present[self.algorithms.index(algorithm)], self.starts[:-1])
-        return [name for name, there in zip(self.datasets, held, strict=True) if not there]
+    @property
+    def spread(self) -> FloatArray:
+        """Median over the algorithms of the standard deviation of their scores, of each data set; 0 where unknown."""
+        spread = np.zeros(len(self.dataset_names))
+        for dataset, block in enumerate(self._blocks()):
+            rows = block[np.isfinite(block).sum(axis=1) > 1]
+            if len(rows):
+                spread[dataset] = np.median(np.nanstd(np.where(np.isfinite(rows), rows, np.nan), axis=1, ddof=1))
+        return spread
 
-    def have_common_datasets(self, left: str, right: str) -> bool:
-        """Whether the table has rows of both algorithms on some data set."""
-        rows = [self.present[self.algorithms.index(name)] for name in (left, right)]
-        held = [np.logical_or.reduceat(row, self.starts[:-1]) for row in rows]
-        return bool((held[0] & held[1]).any())
+    @cached_property
+    def variation(self) -> Variation:
+        """Which differences never vary between folds."""
+        k = len(self.algorithms)
+        by_dataset = np.zeros(len(self.dataset_names), dtype=np.int64)
+        compared, constant = np.zeros((k, k), dtype=np.int64), np.zeros((k, k), dtype=np.int64)
+        different = np.zeros((k, k), dtype=bool)
+        for dataset, block in enumerate(self._blocks()):
+            finite = np.isfinite(block)
+            block = np.where(finite, block, 0)
+            size = np.abs(block).max(axis=1)
+            for one in range(k - 1):
+                both = finite[one] & finite[one + 1 :]
+                difference = np.where(both, block[one + 1 :] - block[one], 0.0)
+                highest = np.where(both, difference, -np.inf).max(axis=1)
+                lowest = np.where(both, difference, np.inf).min(axis=1)
+                tolerance = ROUNDING * np.maximum(size[one], size[one + 1 :])
+                enough = both.sum(axis=1) > 1
+                flat = enough & (highest - lowest <= tolerance)
+                by_dataset[dataset] += int(flat.sum())
+                compared[one, one + 1 :] += enough
+                constant[one, one + 1 :] += flat
+                different[one, one + 1 :] |= np.abs(difference).max(axis=1) > tolerance
+        return Variation(by_dataset, compared, constant, different)
 
-    def pair(self, left: str, right: str) -> PairedDifferences:
-        """What `PairedDifferences.from_table` makes of two algorithms, but for the single scores.
+    def pair(self, left: str, right: str, *, drop: bool = False) -> ScorePairs:
+        """The scores of two algorithms side by side, by data set, run and fold, never by the order of rows.
+
+        Parameters
+        ----------
+        left, right : str
+        drop : bool
+            Leave out folds that one algorithm lacks or whose score is missing, and say so, instead of refusing them.
 
         Raises
         ------
         ScoreTableError
-            If no data set has scores of both, or scores are missing or unpaired and are not to be dropped.
+            If no data set has scores of both, or scores are missing that are not to be dropped, or nothing gives rho.
+        ArgumentError
+            If rho is outside what is allowed.
         """
-        one, other = self.algorithms.index(left), self.algorithms.index(right)
-        both_finite = np.isfinite(self.scores[one]) & np.isfinite(self.scores[other])
-        complete = bool(both_finite.all())
-        notes = list(self.tidy.notes)
-        kept = slice(None) if complete else both_finite
-        if not complete:
-            notes += self._losses(one, other, both_finite)
-        codes = self.codes[kept]
-        datasets = self.datasets
-        if not complete:
-            held = np.unique(codes)
-            codes, datasets = np.searchsorted(held, codes), tuple(datasets[code] for code in held)
-        folds = self._folds((one, other))
-        if not self.tidy.has_run and self.rho is None:
-            notes += many_folds(folds)
-        n = np.bincount(codes)
-        starts = np.concatenate([[0], np.cumsum(n)[:-1]])
-        left_scores, right_scores = self.scores[one, kept], self.scores[other, kept]
-        lowest = np.minimum.reduceat(np.minimum(left_scores, right_scores), starts)
-        highest = np.maximum.reduceat(np.maximum(left_scores, right_scores), starts)
-        difference = (right_scores - left_scores) * (1 if self.higher_is_better else -1)
-        mean = np.bincount(codes, difference) / n
-        spread = np.maximum.reduceat(difference, starts) - np.minimum.reduceat(difference, starts)
-        return PairedDifferences(
+        two = self
+        if self.algorithms != (left, right):
+            rows = [self.algorithms.index(left), self.algorithms.index(right)]
+            two = replace(self, algorithms=(left, right), scores=self.scores[rows], present=self.present[rows])
+        notes = [*self.notes, *notes_or_error(unpaired_scores(two, drop=drop))]
+        kept = np.asarray(np.isfinite(two.scores).all(axis=0))
+        n = np.add.reduceat(kept, self.starts[:-1], dtype=np.int64)
+        datasets, complete = np.flatnonzero(n), bool(kept.all())
+        names = tuple(self.dataset_names[i] for i in datasets)
+        rho, doubts = two.correlations(datasets, n[datasets])
+        left_scores, right_scores = two.scores if complete else two.scores[:, kept]
+        return ScorePairs(
             left=left,
             right=right,
-            datasets=datasets,
-            mean=mean,
-            sum_of_squares=np.bincount(codes, (difference - mean[codes]) ** 2).astype(float),
-            n=n,
-            rho=self._rho(datasets, n, folds),
-            constant=spread <= ROUNDING * np.maximum(np.abs(lowest), np.abs(highest)),
-            lowest_score=lowest,
-            highest_score=highest,
-            largest_difference=float(np.abs(difference).max()),
+            dataset_names=names,
+            n=n[datasets],
+            rho=rho,
+            left_scores=left_scores,
+            right_scores=right_scores,
+            places=self.places,
+            kept=None if complete else kept,
             higher_is_better=self.higher_is_better,
-            notes=tuple(notes),
+            notes=(*notes, *notes_or_error(doubts)),
         )
 
-    def _rho(self, datasets: tuple[str, ...], n: NDArray[np.int64], folds: Mapping[str, int | None]) -> FloatArray:
-        """The correlations of some data sets; a mapping may name others, which a pair does without."""
-        rho = (
-            {name: self.rho[name] for name in folds if name in self.rho} if isinstance(self.rho, Mapping) else self.rho
-        )
-        return correlations(rho, datasets, n, folds)
+    def correlations(self, datasets: IntArray, n: IntArray) -> tuple[FloatArray, list[TableProblem]]:
+        """The correlation of some data sets, of ``n`` scores each, and what is wrong with it where it is the default."""
+        names, folds = [self.dataset_names[i] for i in datasets], self.n_folds[datasets]
+        rho = correlations(self.rho, names, n, folds)
+        if self.rho is not None:
+            return rho, []
+        return rho, list(doubtful_rho(names, rho, folds, has_run="run" in self.places))
 
-    def _losses(self, one: int, other: int, both_finite: NDArray[np.bool_]) -> list[Note]:
-        """Notes on what a pair does without, in the words of `hiercomp.scores.pairing.pair_scores`."""
-        left, right = self.algorithms[one], self.algorithms[other]
-        held = [np.logical_or.reduceat(self.present[row], self.starts[:-1]) for row in (one, other)]
-        comparable, either = held[0] & held[1], held[0] | held[1]
-        single = [name for name, lone in zip(self.datasets, either & ~comparable, strict=True) if lone]
-        inside = comparable[self.codes]
-        finite = [np.isfinite(self.scores[row]) & inside for row in (one, other)]
-        unpaired = finite[0] != finite[1]
-        wrong = inside & ((self.present[one] & ~finite[0]) | (self.present[other] & ~finite[1]))
-        if not comparable.any() or not both_finite.any() or (not self.drop and (unpaired.any() or wrong.any())):
-            pair_scores(self.tidy, left, right, drop=self.drop)  # its error says what is wrong
-        texts = []
-        if single:
-            texts.append(f"{ONE_ALGORITHM_ONLY}: {counted(len(single), 'data set')}: {first_names(single)}.")
-        if wrong.any():
-            frame = self.tidy.frame.loc[self.wrong]
-            common = {name for name, there in zip(self.datasets, comparable, strict=True) if there}
-            frame = frame[frame["algorithm"].isin([left, right]) & frame["dataset"].isin(common)]
-            examples = cells_in_words(frame, np.ones(len(frame), dtype=bool), "score")
-            texts.append(f"Dropped as missing or not finite: {counted(len(frame), 'score')} (first: {examples}).")
-        if unpaired.any():
-            frame = self.places[unpaired].assign(algorithm=np.where(finite[0][unpaired], left, right))
-            examples = cells_in_words(frame, np.ones(len(frame), dtype=bool))
-            texts.append(
-                f"Dropped because one algorithm has no score there: {counted(len(frame), 'fold')} of "
-                f"{counted(frame['dataset'].nunique(), 'data set')} (first: {examples})."
-            )
-        paired = np.logical_or.reduceat(both_finite, self.starts[:-1])
-        lost = [name for name, gone in zip(self.datasets, comparable & ~paired, strict=True) if gone]
-        if lost:
-            texts.append(f"Left out, without a paired score: {counted(len(lost), 'data set')}: {first_names(lost)}.")
-        return [Note(DroppedScoresWarning, text) for text in texts]
+    def at_places(self, of_datasets: NDArray[Any]) -> NDArray[Any]:
+        """Values of the data sets, along the last axis, repeated for each of their places."""
+        return np.repeat(of_datasets, self.n_places, axis=-1)
 
-    def _folds(self, rows: Sequence[int]) -> Mapping[str, int | None]:
-        """Folds of one run of each data set that any of some algorithms has; None where the table does not tell."""
-        there = self.present[list(rows)].any(axis=0)
-        if not self.tidy.has_fold:
-            held = np.logical_or.reduceat(there, self.starts[:-1])
-            return {name: None for name, any_there in zip(self.datasets, held, strict=True) if any_there}
-        runs = int(self.runs.max()) + 1
-        counts = np.bincount((self.codes * runs + self.runs)[there], minlength=len(self.datasets) * runs)
-        largest = counts.reshape(-1, runs).max(axis=1)
-        return {
-            name: int(count) if count > 1 else None
-            for name, count in zip(self.datasets, largest, strict=True)
-            if count > 0
-        }
+    def datasets_of(self, cells: NDArray[np.bool_]) -> tuple[str, ...]:
+        """Names of the data sets that have some of the cells, which are marked in shape (k, p)."""
+        held = np.logical_or.reduceat(cells.any(axis=0), self.starts[:-1])
+        return tuple(self.dataset_names[i] for i in np.flatnonzero(held))
+
+    def cells_in_words(self, cells: NDArray[np.bool_], *, values: bool = False) -> str:
+        """The first few of the cells, which are marked in shape (k, p), and how many more there are."""
+        places, algorithms = np.nonzero(cells.T)
+        more = len(places) - EXAMPLES_SHOWN
+        places, algorithms = places[:EXAMPLES_SHOWN], algorithms[:EXAMPLES_SHOWN]
+        first = self.places.take(places).reset_index(drop=True)
+        first["algorithm"] = [self.algorithms[code] for code in algorithms]
+        first["score"] = self.scores[algorithms, places].tolist()
+        listed = cells_in_words(first, np.ones(len(first), dtype=bool), "score" if values else None)
+        return listed + (f"; and {more} more" if more > 0 else "")
+
+    def _blocks(self) -> list[FloatArray]:
+        """The scores of each data set, shape (k, n)."""
+        return [self.scores[:, start:stop] for start, stop in zip(self.starts[:-1], self.starts[1:], strict=True)]
+
+
+def _codes(column: pd.Series) -> tuple[NDArray[Any], pd.Index[Any]]:
+    """The place of each cell among the sorted labels of a column, and these labels."""
+    import pandas as pd
+
+    if isinstance(column.dtype, pd.CategoricalDtype):  # of a tidy table, whose categories are sorted
+        return column.cat.codes.to_numpy(), column.cat.categories
+    codes, labels = column.factorize(sort=True)
+    return codes, pd.Index(labels)
+
+
+def _place_numbers(frame: pd.DataFrame) -> IntArray:
+    """Numbers of the rows' places, in the order of data sets, runs and folds, with gaps."""
+    number, size = np.zeros(len(frame), dtype=np.int64), 1
+    for role in ("dataset", "run", "fold"):
+        if role in frame:
+            codes, labels = _codes(frame[role])
+            if size > LARGEST_NUMBER // max(len(labels), 1):  # without the gaps they fit
+                held, number = np.unique(number, return_inverse=True)
+                size = len(held)
+            number *= len(labels)
+            number += codes
+            size *= len(labels)
+            del codes
+    return number
+
+
+def _rows_of_algorithms(
+    frame: pd.DataFrame, algorithms: Sequence[str], number: IntArray
+) -> tuple[list[IntArray], IntArray]:
+    """Rows of each algorithm in the order of places, the first of each cell; and all rows of cells with several."""
+    codes, labels = _codes(frame["algorithm"])
+    codes = codes.astype(np.min_scalar_type(len(labels)))
+    rows, repeated = [], []
+    for name in algorithms:
+        found = np.flatnonzero(codes == labels.get_loc(name))
+        found = found[np.argsort(number[found], kind="stable")]
+        ordered = number[found]
+        again = ordered[1:] == ordered[:-1]
+        if again.any():
+            repeated.append(found[np.append(again, False) | np.append(False, again)])
+            found = found[np.append(True, ~again)]
+        rows.append(found)
+    return rows, np.concatenate(repeated) if repeated else np.zeros(0, dtype=np.int64)
+
+
+def _places(frame: pd.DataFrame, rows: IntArray) -> pd.DataFrame:
+    """Data set, run and fold of some rows, where the table has them."""
+    import pandas as pd
+
+    roles = [role for role in ("dataset", "run", "fold") if role in frame]
+    return pd.DataFrame({role: frame[role].take(rows).reset_index(drop=True) for role in roles}, copy=False)

@@ -20,7 +20,8 @@ def load_scores(name: str = "keel") -> pd.DataFrame:
     Parameters
     ----------
     name : {"keel"}
-        "keel": accuracy of six classifiers on 43 data sets, 10 runs of 10-fold cross-validation; see `data_card`.
+        "keel": accuracy of six classifiers on 43 data sets, 10 runs of 10-fold cross-validation;
+        the package's ``scores/keel.md`` says where it comes from.
 
     Returns
     -------
@@ -41,31 +42,6 @@ def load_scores(name: str = "keel") -> pd.DataFrame:
 
     with resources.files(__package__).joinpath(f"{_known(name)}.csv.gz").open("rb") as stream:
         return pd.read_csv(stream, compression="gzip", dtype={"dataset": str, "algorithm": str}, keep_default_na=False)
-
-
-def data_card(name: str = "keel") -> str:
-    """Where a bundled table comes from, with settings and versions, as Markdown.
-
-    Parameters
-    ----------
-    name : {"keel"}
-        As in `load_scores`.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    ArgumentError
-        If there is no table of that name.
-
-    Examples
-    --------
-    >>> data_card("keel").splitlines()[0]
-    '# Data card: keel'
-    """
-    return resources.files(__package__).joinpath(f"{_known(name)}.md").read_text(encoding="utf-8")
 
 
 def _known(name: str) -> str:

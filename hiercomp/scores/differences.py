@@ -4,32 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hiercomp.arguments import true_or_false, whole_number
-from hiercomp.errors import (
-    ArgumentError,
-    DefaultedRhoWarning,
-    DegenerateScoresWarning,
-    Note,
-    ScoreTableError,
-)
+from hiercomp.arguments import FloatArray, true_or_false, whole_number
+from hiercomp.errors import ArgumentError, DefaultedRhoWarning, Note, ScoreTableError
 from hiercomp.rope import Rope
-from hiercomp.scores.pairing import choose_algorithms, pair_scores
-from hiercomp.scores.rho import MOST_FOLDS, RhoLike, correlations, many_folds
-from hiercomp.scores.table import tidy_scores
-from hiercomp.wording import first_names, shown
+from hiercomp.scores.arrays import ScoreArrays, ScorePairs
+from hiercomp.scores.problems import MOST_FOLDS, ROUNDING, large_scores, notes_or_error, without_spread
+from hiercomp.scores.rho import RhoLike, correlations, named_rho
+from hiercomp.scores.table import choose_algorithms, tidy_scores
 
 if TYPE_CHECKING:
     import pandas as pd
-
-FloatArray: TypeAlias = NDArray[np.float64]
-
-LARGEST_SCORE = 1e100  # far from where squares and their sums overflow
-ROUNDING = 64 * np.finfo(float).eps  # differences whose range is below this share of the scores' size are constant
 
 
 @dataclass(frozen=True)
@@ -40,8 +29,7 @@ class PairedDifferences:
     ----------
     left, right : str
         The algorithms.
-    datasets : tuple of str, length q
-        Names of the data sets.
+    dataset_names : tuple of str, length q
     mean, sum_of_squares : ndarray, shape (q,)
         Mean of the differences, in the metric's units, and the sum of squares about it. Positive means favour the right
         algorithm: the sign is already turned where lower scores are better.
@@ -67,13 +55,13 @@ class PairedDifferences:
     --------
     >>> from hiercomp.scores.bundled import load_scores
     >>> differences = PairedDifferences.from_table(load_scores("keel"), "naive_bayes", "decision_tree")
-    >>> len(differences.datasets), int(differences.n.sum()), set(differences.rho.tolist())
+    >>> len(differences.dataset_names), int(differences.n.sum()), set(differences.rho.tolist())
     (43, 4300, {0.1})
     """
 
     left: str
     right: str
-    datasets: tuple[str, ...]
+    dataset_names: tuple[str, ...]
     mean: FloatArray
     sum_of_squares: FloatArray
     n: NDArray[np.int64]
@@ -113,7 +101,7 @@ class PairedDifferences:
         columns : mapping, optional
             See `hiercomp.scores.table.tidy_scores`.
         missing : {"error", "drop"}
-            What becomes of folds that one algorithm lacks or whose score is missing.
+            Refuse folds that one algorithm lacks or whose score is missing, or leave them out.
 
         Raises
         ------
@@ -126,11 +114,35 @@ class PairedDifferences:
             raise ArgumentError(f"missing must be 'error' or 'drop', got {missing!r}.")
         tidy = tidy_scores(df, columns)
         left, right = choose_algorithms(tidy, left, right)
-        pairs = pair_scores(tidy, left, right, drop=missing == "drop")
-        if rho is None and tidy.rho is not None:
-            rho = {name: value for name, value in tidy.rho.items() if name in pairs.folds}
-        notes = pairs.notes if tidy.has_run or rho is not None else (*pairs.notes, *many_folds(pairs.folds))
-        return _summarise(pairs.frame, left, right, rho, pairs.folds, higher_is_better, notes)
+        arrays = ScoreArrays.of(tidy, (left, right), rho=rho, higher_is_better=higher_is_better)
+        pairs = arrays.pair(left, right, drop=missing == "drop")
+        return replace(cls.of(pairs), scores=pairs.to_frame())
+
+    @classmethod
+    def of(cls, pairs: ScorePairs) -> PairedDifferences:
+        """The sufficient statistics of paired scores, without the scores themselves."""
+        names, n = pairs.dataset_names, pairs.n
+        codes, starts = np.repeat(np.arange(len(n)), n), np.cumsum(n) - n
+        lowest = np.minimum.reduceat(np.minimum(pairs.left_scores, pairs.right_scores), starts)
+        highest = np.maximum.reduceat(np.maximum(pairs.left_scores, pairs.right_scores), starts)
+        difference = (pairs.right_scores - pairs.left_scores) * (1 if pairs.higher_is_better else -1)
+        mean = np.bincount(codes, difference) / n
+        spread = np.maximum.reduceat(difference, starts) - np.minimum.reduceat(difference, starts)
+        return cls(
+            left=pairs.left,
+            right=pairs.right,
+            dataset_names=names,
+            mean=mean,
+            sum_of_squares=np.bincount(codes, (difference - mean[codes]) ** 2).astype(float),
+            n=n,
+            rho=pairs.rho,
+            constant=spread <= ROUNDING * np.maximum(np.abs(lowest), np.abs(highest)),
+            lowest_score=lowest,
+            highest_score=highest,
+            largest_difference=float(np.abs(difference).max()),
+            higher_is_better=pairs.higher_is_better,
+            notes=pairs.notes,
+        )
 
     @classmethod
     def from_arrays(
@@ -140,7 +152,7 @@ class PairedDifferences:
         *,
         left: str = "left",
         right: str = "right",
-        datasets: Sequence[str] | None = None,
+        dataset_names: Sequence[str] | None = None,
         folds: int | None = None,
         rho: RhoLike = None,
         higher_is_better: bool = True,
@@ -153,8 +165,8 @@ class PairedDifferences:
             Scores of the two algorithms on the same folds in the same order.
         left, right : str
             Names of the algorithms.
-        datasets : sequence of str, optional
-            Names of the data sets; "1", "2", ... where absent.
+        dataset_names : sequence of str, optional
+            "1", "2", ... where absent.
         folds : int, optional
             Folds of one run of cross-validation, so that rho is 1/folds. None and no rho: the scores of a data set are
             taken as one run, with a warning, if there are at most 20; else an error.
@@ -170,58 +182,42 @@ class PairedDifferences:
             raise ScoreTableError(
                 f"left_scores has {len(left_rows)} data sets and right_scores has {len(right_rows)}; they must be equal."
             )
+        names = dataset_names
         names = (
-            [str(number + 1) for number in range(len(left_rows))] if datasets is None else [str(d) for d in datasets]
+            [str(number + 1) for number in range(len(left_rows))] if names is None else [str(name) for name in names]
         )
         if len(names) != len(left_rows) or len(set(names)) < len(names):
-            raise ScoreTableError(f"datasets must be {len(left_rows)} different names, got {names[:10]}.")
+            raise ScoreTableError(f"dataset_names must be {len(left_rows)} different names, got {names[:10]}.")
         for name, a, b in zip(names, left_rows, right_rows, strict=True):
-            if len(a) != len(b):
-                raise ScoreTableError(
-                    f"Data set {name!r} has {len(a)} left and {len(b)} right scores; they must be paired, fold by fold."
-                )
-            for side, row in (("left_scores", a), ("right_scores", b)):
-                if not np.isfinite(row).all():
-                    fold = int(np.flatnonzero(~np.isfinite(row))[0])
-                    raise ScoreTableError(
-                        f"{side} of data set {name!r} has {np.sum(~np.isfinite(row))} scores that are not finite "
-                        f"(first: column {fold}, {row[fold]}). Remove these columns from both arrays."
-                    )
+            _refuse_unpaired_rows(name, a, b)
         if left == right:
             raise ScoreTableError(
                 f"left and right are both called {left!r}; an algorithm can't be compared with itself."
             )
-        lengths = [len(row) for row in left_rows]
-        table = pd.DataFrame(
-            {
-                "dataset": np.repeat(np.array(names, dtype=object), lengths),
-                "left": np.concatenate(left_rows) if lengths else np.empty(0),
-                "right": np.concatenate(right_rows) if lengths else np.empty(0),
-            }
-        )
-        if 0 in lengths or not lengths:
-            where = f"Data set {names[lengths.index(0)]!r} has no scores" if lengths else "The arrays are empty"
+        n = np.array([len(row) for row in left_rows], dtype=np.int64)
+        if not n.all():
+            where = f"Data set {names[int(n.argmin())]!r} has no scores"
             raise ScoreTableError(f"{where}: give one row for each data set and one column for each fold.")
-        notes: list[Note] = []
-        sizes = dict(zip(names, lengths, strict=True))
-        if folds is not None and rho is not None:
-            raise ArgumentError("folds and rho were both given; rho says all that folds would, so pass one of them.")
-        if folds is not None:
-            folds = whole_number("folds", folds, 2)
-            sizes = dict.fromkeys(names, folds)
-        elif rho is None:
-            if max(lengths) > MOST_FOLDS:
-                raise ScoreTableError(
-                    f"Arrays do not say how many folds a run has, and {max(lengths)} scores of a data set look like "
-                    "several runs. Pass folds=10 for runs of 10-fold cross-validation, or rho."
-                )
-            if max(lengths) > 1:
-                text = (
-                    "Arrays do not say how many folds a run has: the scores of each data set are taken as one run "
-                    f"(rho = 1/{lengths[0]} for the first). Pass folds or rho if that is wrong."
-                )
-                notes.append(Note(DefaultedRhoWarning, text))
-        return _summarise(table, left, right, rho, sizes, higher_is_better, tuple(notes))
+        if not len(n):
+            raise ScoreTableError("The arrays are empty: give one row for each data set and one column for each fold.")
+        sizes, notes = _folds_of_arrays(n, folds, rho)
+        scores = np.array([np.concatenate(left_rows), np.concatenate(right_rows)])
+        starts = np.cumsum(n) - n
+        notes_or_error(large_scores(names, np.maximum.reduceat(np.abs(scores).max(axis=0), starts)))
+        pairs = ScorePairs(
+            left=left,
+            right=right,
+            dataset_names=tuple(names),
+            n=n,
+            rho=correlations(named_rho(rho, names), names, n, sizes),
+            left_scores=scores[0],
+            right_scores=scores[1],
+            places=pd.DataFrame({"dataset": np.repeat(np.array(names, dtype=object), n)}),
+            kept=None,
+            higher_is_better=true_or_false("higher_is_better", higher_is_better),
+            notes=notes,
+        )
+        return replace(cls.of(pairs), scores=pairs.to_frame())
 
     @property
     def standard_deviation(self) -> FloatArray:
@@ -256,42 +252,28 @@ class PairedDifferences:
         ScoreTableError
             If no data set varies, or the rope has no width.
         """
-        names = [name for name, constant in zip(self.datasets, self.constant, strict=True) if constant]
-        if not names:
+        notes = notes_or_error(without_spread(self, rope))
+        if not self.constant.any():
             return self
-        listed = first_names(names)
-        if len(names) == len(self.datasets):
-            raise ScoreTableError(
-                "In no data set do the differences vary between folds, so there is nothing to estimate their precision "
-                "from. Give the scores fold by fold, or use a test of the data sets' means: hc.bayesian_signed_rank_test "
-                "or hc.signed_rank_test."
-            )
-        if rope.half_width == 0:
-            raise ScoreTableError(
-                f"The differences never vary between folds in {len(names)} of {len(self.datasets)} data sets ({listed}), "
-                "and a rope of zero gives them no spread. Pass a rope above 0, or remove these data sets."
-            )
-        spread = rope.half_width / np.sqrt(3)
-        note = Note(
-            DegenerateScoresWarning,
-            f"The differences never vary between folds in {len(names)} of {len(self.datasets)} data sets ({listed}). "
-            f"Their standard deviation is set to {spread:.3g}, that of uniform noise on the rope; their means are kept.",
+        sum_of_squares = np.where(
+            self.constant, (self.n - 1) * (rope.half_width / np.sqrt(3)) ** 2, self.sum_of_squares
         )
-        sum_of_squares = np.where(self.constant, (self.n - 1) * spread**2, self.sum_of_squares)
-        return replace(self, sum_of_squares=sum_of_squares, notes=(*self.notes, note))
+        return replace(self, sum_of_squares=sum_of_squares, notes=(*self.notes, *notes))
 
-    def subset(self, datasets: Sequence[str]) -> PairedDifferences:
+    def subset(self, dataset_names: Sequence[str]) -> PairedDifferences:
         """The same differences of some of the data sets only, in the order given, without notes."""
-        place_of = {name: place for place, name in enumerate(self.datasets)}
-        unknown = [name for name in datasets if name not in place_of]
-        if unknown or len(set(datasets)) < len(datasets) or not datasets:
-            raise ArgumentError(f"datasets must be some of the data sets, each once, got {list(datasets)[:5]!r}.")
-        places = [place_of[name] for name in datasets]
+        place_of = {name: place for place, name in enumerate(self.dataset_names)}
+        unknown = [name for name in dataset_names if name not in place_of]
+        if unknown or len(set(dataset_names)) < len(dataset_names) or not dataset_names:
+            raise ArgumentError(
+                f"dataset_names must be some of the data sets, each once, got {list(dataset_names)[:5]!r}."
+            )
+        places = [place_of[name] for name in dataset_names]
         chosen: dict[str, Any] = {
             name: value[places] for name, value in vars(self).items() if isinstance(value, np.ndarray)
         }
-        scores = None if self.scores is None else self.scores[self.scores["dataset"].isin(datasets)]
-        return replace(self, datasets=tuple(datasets), scores=scores, notes=(), **chosen)
+        scores = None if self.scores is None else self.scores[self.scores["dataset"].isin(dataset_names)]
+        return replace(self, dataset_names=tuple(dataset_names), scores=scores, notes=(), **chosen)
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each data set: mean, sum_of_squares, n, rho, standard_deviation, standard_error."""
@@ -299,30 +281,7 @@ class PairedDifferences:
 
         fields = ("mean", "sum_of_squares", "n", "rho", "standard_deviation", "standard_error")
         return pd.DataFrame(
-            {field: getattr(self, field) for field in fields}, index=pd.Index(self.datasets, name="dataset")
-        )
-
-
-def refuse_large_scores(datasets: Sequence[str], lowest: FloatArray, highest: FloatArray) -> None:
-    """Refuse scores whose squares may be beyond the largest number.
-
-    Parameters
-    ----------
-    datasets : sequence of str, length q
-    lowest, highest : ndarray, shape (q,)
-        Extremes of the scores of each data set.
-
-    Raises
-    ------
-    ScoreTableError
-        With the first data set that holds the largest.
-    """
-    size = np.maximum(np.abs(lowest), np.abs(highest))
-    if len(size) and size.max() > LARGEST_SCORE:
-        worst = int(size.argmax())
-        raise ScoreTableError(
-            f"Data set {shown(datasets[worst])!r} has a score of {size[worst]:.3g}, and scores beyond {LARGEST_SCORE:g} "
-            "can't be computed with. Correct it, or bring the scores to another unit."
+            {field: getattr(self, field) for field in fields}, index=pd.Index(self.dataset_names, name="dataset")
         )
 
 
@@ -342,48 +301,42 @@ def _rows(scores: Any, name: str) -> list[FloatArray]:
     return rows
 
 
-def _summarise(
-    table: pd.DataFrame,
-    left: str,
-    right: str,
-    rho: RhoLike,
-    folds: Mapping[str, int | None],
-    higher_is_better: bool,
-    notes: tuple[Note, ...],
-) -> PairedDifferences:
-    """Sufficient statistics of a frame with columns dataset, left, right (and run, fold)."""
-    higher_is_better = true_or_false("higher_is_better", higher_is_better)
-    codes, names = table["dataset"].factorize()
-    datasets = tuple(str(name) for name in names)
-    n = np.bincount(codes)
-    left_scores, right_scores = table["left"].to_numpy(float), table["right"].to_numpy(float)
+def _refuse_unpaired_rows(name: str, left: FloatArray, right: FloatArray) -> None:
+    """Refuse the two rows of a data set that differ in length or hold what is not finite."""
+    if len(left) != len(right):
+        raise ScoreTableError(
+            f"Data set {name!r} has {len(left)} left and {len(right)} right scores; they must be paired, fold by fold."
+        )
+    for side, row in (("left_scores", left), ("right_scores", right)):
+        wrong = np.flatnonzero(~np.isfinite(row))
+        if len(wrong):
+            raise ScoreTableError(
+                f"{side} of data set {name!r} has {len(wrong)} scores that are not finite "
+                f"(first: column {wrong[0]}, {row[wrong[0]]}).",
+                remedy="Remove these columns from both arrays.",
+                places=(name,),
+                key="missing_scores",
+            )
 
-    def extreme(function: np.ufunc, values: FloatArray, start: float) -> FloatArray:
-        result = np.full(len(datasets), start)
-        function.at(result, codes, values)
-        return result
 
-    lowest = extreme(np.minimum, np.minimum(left_scores, right_scores), np.inf)
-    highest = extreme(np.maximum, np.maximum(left_scores, right_scores), -np.inf)
-    refuse_large_scores(datasets, lowest, highest)
-    difference = (right_scores - left_scores) * (1 if higher_is_better else -1)
-    mean = np.bincount(codes, difference) / n
-    sum_of_squares = np.bincount(codes, (difference - mean[codes]) ** 2).astype(float)
-
-    spread = extreme(np.maximum, difference, -np.inf) - extreme(np.minimum, difference, np.inf)
-    return PairedDifferences(
-        left=left,
-        right=right,
-        datasets=datasets,
-        mean=mean,
-        sum_of_squares=sum_of_squares,
-        n=n,
-        rho=correlations(rho, datasets, n, folds),
-        constant=spread <= ROUNDING * np.maximum(np.abs(lowest), np.abs(highest)),
-        lowest_score=lowest,
-        highest_score=highest,
-        largest_difference=float(np.abs(difference).max()),
-        higher_is_better=higher_is_better,
-        notes=notes,
-        scores=table,
+def _folds_of_arrays(
+    n: NDArray[np.int64], folds: int | None, rho: RhoLike
+) -> tuple[NDArray[np.int64], tuple[Note, ...]]:
+    """Folds of a run of each data set, and a note where they are taken from the number of scores."""
+    if folds is not None:
+        if rho is not None:
+            raise ArgumentError("folds and rho were both given; rho says all that folds would, so pass one of them.")
+        return np.full(len(n), whole_number("folds", folds, 2)), ()
+    if rho is not None or n.max() == 1:
+        return n, ()
+    if n.max() > MOST_FOLDS:
+        raise ScoreTableError(
+            f"Arrays do not say how many folds a run has, and {n.max()} scores of a data set look like several runs.",
+            remedy="Pass folds=10 for runs of 10-fold cross-validation, or rho.",
+            key="unknown_rho",
+        )
+    message = (
+        "Arrays do not say how many folds a run has: the scores of each data set are taken as one run "
+        f"(rho = 1/{n[0]} for the first)."
     )
+    return n, (Note(DefaultedRhoWarning, message, "Pass folds or rho if that is wrong.", key="folds_of_arrays"),)

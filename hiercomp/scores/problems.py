@@ -1,384 +1,558 @@
-"""Every problem of a table of scores, collected: each check goes on where the one before it stopped."""
+"""What can be wrong with a table of scores: every refusal and every warning, once.
+
+A comparison raises the first error (`notes_or_error`); `hiercomp.check_scores` lists all problems, in the same words.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hiercomp.errors import ScoreTableError
-from hiercomp.files.formats.common import lower_is_better
-from hiercomp.scores.cell_values import is_filled, number_of_cell
-from hiercomp.scores.differences import LARGEST_SCORE, ROUNDING, FloatArray
-from hiercomp.scores.facts import Problem, ScoreMatrix, TableFacts
-from hiercomp.scores.rho import MOST_FOLDS
-from hiercomp.scores.scale import LARGEST_FRACTION, SPREAD_RATIO
-from hiercomp.scores.table import TidyScores, find_columns, tidy_scores, to_pandas
-from hiercomp.wording import cells_in_words, counted, first_names, shown
+from hiercomp.arguments import FloatArray
+from hiercomp.errors import (
+    ArgumentError,
+    DefaultedRhoWarning,
+    DegenerateScoresWarning,
+    DroppedScoresWarning,
+    FewDatasetsWarning,
+    HiercompError,
+    HiercompWarning,
+    Note,
+    ScaleWarning,
+    ScoreTableError,
+)
+from hiercomp.rope import Rope
+from hiercomp.wording import EXAMPLES_SHOWN, cells_in_words, counted, first_names, shown
 
 if TYPE_CHECKING:
     import pandas as pd
 
-FEWEST_SCORES, FEW_DATASETS = 3, 5
-DROP = "Add them, or pass missing='drop' (--drop-unpaired) to leave these folds out."
-REPAIRS = ("none", "score", "rho")  # what is repaired before each further try
+    from hiercomp.scores.arrays import ScoreArrays
+    from hiercomp.scores.differences import PairedDifferences
+
+ROUNDING = 64 * np.finfo(float).eps  # differences whose range is below this share of the scores' size are constant
+LARGEST_SCORE = 1e100  # far from where squares and their sums overflow
+SMALLEST_N = 3  # scores of a data set; the t distribution of its mean has n - 2 degrees of freedom
+FEW_DATASETS = 5
+MOST_FOLDS = 20  # more folds without a run column look like several runs in one numbering
+PERCENTAGE_ROPE = 0.05  # below it, scores between 0 and 100 look like percentages under a rope for fractions
+LARGEST_FRACTION = 1 + 1e-9  # an AUC may exceed 1 by rounding
+LARGEST_LOG_LOSS = 10.0
+SPREAD_RATIO = 100.0  # a data set whose standard deviation is this many times the median
+LEAVE_OUT = "pass missing='drop' (--drop-unpaired) to leave these folds out."
 
 
-def examine(
-    df: Any,
-    columns: Mapping[str, str] | None,
-    *,
-    higher_is_better: bool,
-    rho: float | None,
-    measure: str | None,
-) -> tuple[TableFacts | None, list[Problem]]:
-    """What a table holds, None where it can't be made out, and its problems in the order in which they were found.
+@dataclass(frozen=True)
+class TableProblem:
+    """Something in a table that must be corrected (an error) or looked at (a warning).
+
+    Attributes
+    ----------
+    category : type
+        The class of the error that a comparison raises, or of the warning that it gives.
+    message : str
+        What is wrong, and where.
+    remedy : str
+        What to do; may be empty.
+    places : tuple of str
+        Data sets, algorithms or columns that are meant.
+    key : str
+        Names the kind of problem, for programs.
+    """
+
+    category: type[HiercompError] | type[HiercompWarning]
+    message: str
+    remedy: str = ""
+    places: tuple[str, ...] = ()
+    key: str = ""
+
+    @property
+    def severity(self) -> Literal["error", "warning"]:
+        """A comparison refuses an error; it repeats a warning."""
+        return "error" if issubclass(self.category, HiercompError) else "warning"
+
+    def __str__(self) -> str:
+        return f"{self.severity}: {self.message} {self.remedy}".rstrip()
+
+    @classmethod
+    def of_error(cls, error: HiercompError) -> TableProblem:
+        """The problem that an error tells of."""
+        return cls(type(error), error.message, error.remedy, error.places, error.key)
+
+    @classmethod
+    def of_note(cls, note: Note) -> TableProblem:
+        """The problem that a note tells of."""
+        return cls(note.category, note.message, note.remedy, note.places, note.key)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The problem as JSON can hold it."""
+        return {
+            "severity": self.severity,
+            "message": self.message,
+            "remedy": self.remedy,
+            "places": list(self.places),
+            "key": self.key,
+        }
+
+
+def notes_or_error(problems: Iterable[TableProblem]) -> list[Note]:
+    """The warnings among some problems as notes.
+
+    Raises
+    ------
+    HiercompError
+        The first error among them, if there is one.
+    """
+    notes = []
+    for problem in problems:
+        if issubclass(problem.category, HiercompError):
+            raise problem.category(problem.message, remedy=problem.remedy, places=problem.places, key=problem.key)
+        notes.append(Note(problem.category, problem.message, problem.remedy, problem.places, problem.key))
+    return notes
+
+
+# A table of any number of algorithms
+
+
+def single_algorithm(algorithms: Sequence[str]) -> Iterator[TableProblem]:
+    """A table of fewer than two algorithms."""
+    if len(algorithms) < 2:
+        yield TableProblem(
+            ScoreTableError,
+            f"The table has only one algorithm ({first_names(algorithms)}); a comparison needs two.",
+            "Add the scores of another.",
+            tuple(algorithms),
+            "single_algorithm",
+        )
+
+
+def duplicate_scores(cells: pd.DataFrame, count: int) -> TableProblem:
+    """Cells with more than one score.
 
     Parameters
     ----------
-    df : data frame
-    columns : mapping or None
-        Which column is which.
-    higher_is_better : bool
-        False where losses are meant.
-    rho : float or None
-        The correlation between folds, where the caller knows it.
-    measure : str or None
-        Name of the measure where an importer knows it; else the name of the column tells the direction.
+    cells : DataFrame
+        The rows of these cells: dataset, algorithm, run and fold where the table has them, score.
+    count : int
+        Number of different cells.
     """
-    problems: list[Problem] = []
-    try:
-        frame = to_pandas(df)
-        if len(frame) == 0:
-            tidy_scores(frame, columns)  # says what a table needs
-        found = find_columns(frame, columns)
-    except ScoreTableError as error:
-        return None, [Problem.of("error", error)]
-    tidy = _readable(frame, found, problems)
-    if tidy is None:
-        return None, problems
-    tidy_frame = _without_duplicates(tidy, problems)
-    matrix = ScoreMatrix.of(_without_large(tidy_frame, problems))
-    loss = not higher_is_better or lower_is_better(measure or found["score"])
-    runs, folds = _scheme(matrix, tidy)
-    correlations = _rho(matrix, tidy, rho, folds, problems)
-    _few(matrix, problems)
-    missing = _missing(matrix, tidy_frame, problems)
-    constant = _constant(matrix, problems)
-    lowest, highest = _extremes(matrix)
-    scale, loss = _scale(matrix, lowest, highest, loss, higher_is_better, problems)
-    _spread(matrix, problems)
-    return TableFacts(
-        datasets=matrix.datasets,
-        algorithms=matrix.algorithms,
-        runs=runs,
-        folds=folds,
-        rho=correlations,
-        scores=np.diff(matrix.starts),
-        missing=missing,
-        constant_pairs=constant,
-        lowest=lowest,
-        highest=highest,
-        scale=scale,
-        loss=loss,
-    ), problems
+    lacking = [role for role in ("run", "fold") if role not in cells]
+    examples = cells_in_words(cells, np.ones(len(cells), dtype=bool), "score")
+    if len(lacking) == 2:
+        message = (
+            f"{counted(count, 'data set-algorithm combination', 'has')} several scores, and there is no run or fold "
+            f"column to distinguish them (first: {examples})."
+        )
+        remedy = "Add these columns, or use from_arrays for scores that are in the same order."
+    else:
+        message = f"{counted(count, 'cell', 'has')} more than one score (first: {examples})."
+        hint = f"If there were several {lacking[0]}s, add a {lacking[0]} column. " if lacking else ""
+        remedy = f"{hint}Keep one score for each data set, algorithm, run and fold."
+    places = tuple(dict.fromkeys(str(name) for name in cells["dataset"]))
+    return TableProblem(ScoreTableError, message, remedy, places, "duplicate_scores")
 
 
-def _readable(frame: pd.DataFrame, found: Mapping[str, str], problems: list[Problem]) -> TidyScores | None:
-    """The rows that `tidy_scores` can take; what it refuses is collected."""
-    table = frame[list(found.values())]
-    tidy = _tidy_or_none(table, found, [])
-    if tidy is None:
-        table = table[_filled(table, found, problems)].reset_index(drop=True)
-        roles = dict(found)
-        for repair in REPAIRS if len(table) else ():
-            if repair == "score":
-                given = table[roles["score"]].tolist()
-                numbers = [np.nan if number is None else number for number in map(number_of_cell, given)]
-                table = table.copy()
-                table[roles["score"]] = numbers  # of a column whose name may be no text
-            elif repair == "rho" and "rho" in roles:
-                table = table.drop(columns=roles.pop("rho"))
-            tidy = _tidy_or_none(table, roles, problems)
-            if tidy is not None:
-                break
-    if tidy is not None:
-        problems += [Problem("warning", note.text, "Check the names.") for note in tidy.notes]
-    return tidy
+def large_scores(dataset_names: Sequence[str], size: FloatArray) -> Iterator[TableProblem]:
+    """Scores whose squares may be beyond the largest number; ``size`` is the largest of each data set."""
+    if len(size) and size.max() > LARGEST_SCORE:
+        worst = int(size.argmax())
+        yield TableProblem(
+            ScoreTableError,
+            f"Data set {shown(dataset_names[worst])!r} has a score of {size[worst]:.3g}, and scores beyond "
+            f"{LARGEST_SCORE:g} can't be computed with.",
+            "Correct it, or bring the scores to another unit.",
+            (dataset_names[worst],),
+            "large_scores",
+        )
 
 
-def _filled(table: pd.DataFrame, found: Mapping[str, str], problems: list[Problem]) -> NDArray[np.bool_]:
-    """Rows whose names, runs and folds are filled; each of these columns is judged by itself."""
-    import pandas as pd
+def doubtful_rho(
+    dataset_names: Sequence[str], rho: FloatArray, folds: NDArray[np.int64], *, has_run: bool
+) -> Iterator[TableProblem]:
+    """Data sets whose folds do not give rho, or give one that several runs in one numbering would give.
 
-    good = np.ones(len(table), dtype=bool)
-    roles = {role: name for role, name in found.items() if role != "rho"}
-    for role in ("dataset", "algorithm", "run", "fold"):
-        if role not in found:
-            continue
-        # The other columns hold what can't be wrong
-        probe: dict[str, Any] = {name: np.zeros(len(table), dtype=int) for name in roles.values()}
-        probe |= {found[other]: np.full(len(table), "x", dtype=object) for other in ("dataset", "algorithm")}
-        if _tidy_or_none(pd.DataFrame(probe | {found[role]: table[found[role]]}), roles, problems) is None:
-            good &= np.array([is_filled(cell) for cell in table[found[role]].tolist()], dtype=bool)
-    return good
-
-
-def _tidy_or_none(table: pd.DataFrame, roles: Mapping[str, str], problems: list[Problem]) -> TidyScores | None:
-    """The checked table, or a problem more."""
-    try:
-        return tidy_scores(table, roles)
-    except ScoreTableError as error:
-        problem = Problem.of("error", error)
-        problems += [] if problem in problems else [problem]
-        return None
-
-
-def _without_duplicates(tidy: TidyScores, problems: list[Problem]) -> pd.DataFrame:
-    """The table with the first score of each cell."""
-    frame = tidy.frame
-    place = ["dataset", "algorithm"] + [role for role in ("run", "fold") if role in frame]
-    repeated = frame.duplicated(place, keep=False).to_numpy()
-    if not repeated.any():
-        return frame
-    count = int((repeated & ~frame.duplicated(place).to_numpy()).sum())
-    lacking = [role for role in ("run", "fold") if role not in frame]
-    remedy = "Keep one score for each data set, algorithm, run and fold."
-    if lacking:
-        remedy += f" The table has no column {' and no column '.join(lacking)}: add it if these are several."
-    message = (
-        f"{counted(count, 'cell', 'has')} more than one score (first: {cells_in_words(frame, repeated, 'score')})."
-    )
-    problems.append(Problem("error", message, remedy))
-    return frame.drop_duplicates(place).reset_index(drop=True)
+    Parameters
+    ----------
+    dataset_names : sequence of str, length q
+    rho : ndarray, shape (q,)
+        The default by the number of folds, NaN where there is none.
+    folds : ndarray of int, shape (q,)
+        Folds of a run.
+    has_run : bool
+        Whether the table has a column of runs.
+    """
+    names = tuple(name for name, value in zip(dataset_names, rho, strict=True) if np.isnan(value))
+    if names:
+        yield TableProblem(
+            ScoreTableError,
+            f"The number of folds is unknown for {len(names)} of {len(dataset_names)} data sets (first: "
+            f"{shown(names[0])!r}), so rho cannot be derived.",
+            "Pass rho: the share of test cases for repeated hold-out (0.33 for a third), 0 for independent repetitions.",
+            names,
+            "unknown_rho",
+        )
+    elif not has_run and folds.max(initial=0) > MOST_FOLDS:
+        name, count = dataset_names[int(folds.argmax())], folds.max()
+        yield TableProblem(
+            DefaultedRhoWarning,
+            f"Data set {shown(name)!r} has {count} folds and there is no run column: rho defaults to 1/{count}.",
+            "If these are several runs of cross-validation, add a run column or pass rho.",
+            (name,),
+            "many_folds",
+        )
 
 
-def _without_large(frame: pd.DataFrame, problems: list[Problem]) -> pd.DataFrame:
-    """The table with scores that can be computed with."""
-    size = np.abs(frame["score"].to_numpy(dtype=float))
-    large = np.isfinite(size) & (size > LARGEST_SCORE)
-    if not large.any():
-        return frame
-    examples = cells_in_words(frame, large, "score")
-    message = f"{counted(int(large.sum()), 'score', 'is')} beyond {LARGEST_SCORE:g} (first: {examples})."
-    problems.append(Problem("error", message, "Correct them, or bring the scores to another unit."))
-    return frame.assign(score=frame["score"].clip(-LARGEST_SCORE, LARGEST_SCORE))
-
-
-def _scheme(matrix: ScoreMatrix, tidy: TidyScores) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Runs of each data set, and the folds of its longest run; 0 folds where the table has none."""
-    places = matrix.places
-    codes = np.repeat(np.arange(len(matrix.datasets)), np.diff(matrix.starts))
-    runs = places["run"].groupby(codes).nunique().to_numpy() if tidy.has_run else np.ones(len(matrix.datasets))
-    if not tidy.has_fold:
-        return runs.astype(np.int64), np.zeros(len(matrix.datasets), dtype=np.int64)
-    by_run = places["fold"].groupby([codes, places["run"]] if tidy.has_run else codes).nunique()
-    folds = by_run.groupby(level=0).max() if tidy.has_run else by_run
-    return runs.astype(np.int64), folds.to_numpy().astype(np.int64)
-
-
-def _rho(
-    matrix: ScoreMatrix,
-    tidy: TidyScores,
-    given: float | None,
-    folds: NDArray[np.int64],
-    problems: list[Problem],
-) -> FloatArray:
-    """The correlation of each data set as it would be taken, NaN where it is unknown."""
-    if given is not None:
-        return np.full(len(matrix.datasets), given)
-    if tidy.rho is not None:
-        rho = np.array([tidy.rho[name] for name in matrix.datasets])
-        wrong = ~((rho >= 0) & (rho < 1))
-        if wrong.any():
-            names = [name for name, bad in zip(matrix.datasets, wrong, strict=True) if bad]
+def absent_datasets(arrays: ScoreArrays) -> Iterator[TableProblem]:
+    """Data sets for which the table has no scores of some algorithm."""
+    held, names = arrays.held, np.array(arrays.dataset_names, dtype=object)
+    lone = tuple(names[held.sum(axis=0) == 1])
+    if len(arrays.algorithms) == 2:
+        if lone:
             message = (
-                f"Column rho is not at least 0 and below 1 in {counted(len(names), 'data set')}: {first_names(names)}."
+                f"Left out, with scores of only one algorithm: {counted(len(lone), 'data set')}: {first_names(lone)}."
             )
-            problems.append(Problem("error", message, "It is 1/k for k folds, or the share of test cases."))
-        return rho
-    count = np.diff(matrix.starts)
-    rho = np.where(count == 1, 0.0, np.where(folds > 1, 1 / np.maximum(folds, 1), np.nan))
-    unknown = [name for name, value in zip(matrix.datasets, rho, strict=True) if np.isnan(value)]
-    if unknown:
-        affected = f"{counted(len(unknown), 'data set')}: {first_names(unknown)}"
-        message = f"Nothing tells the correlation between the scores of {affected}."
-        remedy = "Add a column fold or rho, or pass rho: the share of test cases for hold-out, 0 for independent runs."
-        problems.append(Problem("error", message, remedy))
-    elif not tidy.has_run and folds.max() > MOST_FOLDS:
-        name = shown(matrix.datasets[int(folds.argmax())])
-        message = (
-            f"Data set {name!r} has {folds.max()} folds and there is no run column, so that rho is 1/{folds.max()}."
+            yield TableProblem(DroppedScoresWarning, message, "", lone, "absent_datasets")
+        return
+    absent = {name: tuple(names[~row]) for name, row in zip(arrays.algorithms, held, strict=True) if not row.all()}
+    if absent:
+        listed = "; ".join(
+            f"{shown(name)!r} lacks {first_names(lacking)}" for name, lacking in list(absent.items())[:EXAMPLES_SHOWN]
         )
-        problems.append(Problem("warning", message, "If these are several runs, add a run column or pass rho."))
-    return rho
+        more = len(absent) - EXAMPLES_SHOWN
+        places = tuple(names[~held.all(axis=0)])
+        message = (
+            f"{counted(len(absent), 'algorithm')} of {len(arrays.algorithms)} have no scores on some data sets "
+            f"({len(places)} of {len(names)} in all): {listed}"
+            + (f"; and {more} more algorithms" if more > 0 else "")
+            + ". Each pair uses the data sets that both have."
+        )
+        yield TableProblem(DroppedScoresWarning, message, "", places, "absent_datasets")
 
 
-def _few(matrix: ScoreMatrix, problems: list[Problem]) -> None:
-    """Too few algorithms, data sets or scores."""
-    if len(matrix.algorithms) < 2:
-        message = f"There is one algorithm only ({shown(matrix.algorithms[0])!r}); a comparison needs two."
-        problems.append(Problem("error", message, "Add the scores of another."))
-    count = len(matrix.datasets)
-    if count == 1:
-        message = f"There is one data set only ({shown(matrix.datasets[0])!r}); the hierarchical model needs several."
-        problems.append(Problem("error", message, "For a single data set use hc.correlated_t_test."))
-    elif count < FEW_DATASETS:
-        message = f"There are {count} data sets only: the priors on sigma0 and nu weigh heavily on the verdict."
-        problems.append(Problem("warning", message, "Add data sets."))
-    n = np.diff(matrix.starts)
-    if n.max() == 1:
-        message = "There are no fold-level scores: each data set has one score for each algorithm."
-        remedy = "Give the scores of the single folds, or use hc.bayesian_signed_rank_test or hc.signed_rank_test."
-        problems.append(Problem("error", message, remedy))
-    elif n.min() < FEWEST_SCORES:
-        few = [name for name, size in zip(matrix.datasets, n, strict=True) if size < FEWEST_SCORES]
-        message = f"{counted(len(few), 'data set', 'has')} fewer than {FEWEST_SCORES} scores: {first_names(few)}."
-        problems.append(Problem("error", message, "Add folds or remove these data sets."))
+def unpaired_scores(arrays: ScoreArrays, *, drop: bool) -> Iterator[TableProblem]:
+    """Scores that some algorithm lacks where another has one.
 
-
-def _missing(matrix: ScoreMatrix, frame: pd.DataFrame, problems: list[Problem]) -> NDArray[np.int64]:
-    """Places without a finite score, shape (q, k)."""
-    starts = matrix.starts[:-1]
-    finite = np.isfinite(matrix.values)
-    size = np.diff(matrix.starts)
-    missing = size[:, None] - np.add.reduceat(finite, starts, axis=1, dtype=np.int64).T
-    wrong = ~np.isfinite(frame["score"].to_numpy(dtype=float))
+    Parameters
+    ----------
+    arrays : ScoreArrays
+        Of the algorithms that are compared: two, or more where nothing is dropped.
+    drop : bool
+        Whether folds without a score of both are left out, so that losing them is a warning and no error.
+    """
+    finite = np.isfinite(arrays.scores)
+    if finite.all():
+        return
+    held, names = arrays.held, np.array(arrays.dataset_names, dtype=object)
+    common = held.sum(axis=0) > 1
+    if not common.any():
+        message = f"No data set has scores of both algorithms (data sets: {first_names(arrays.dataset_names)})."
+        remedy = "Add the scores of both on the same data sets."
+        yield TableProblem(ScoreTableError, message, remedy, arrays.dataset_names, "no_common_dataset")
+        return
+    yield from absent_datasets(arrays)
+    inside = arrays.at_places(common)
+    wrong = arrays.present & ~finite & inside
     if wrong.any():
-        examples = cells_in_words(frame, wrong)
-        message = f"{wrong.sum():,} of {len(frame):,} scores are missing or not finite (first: {examples})."
-        problems.append(Problem("error", message, DROP.replace("Add them", "Fill them in")))
-    held = np.logical_or.reduceat(matrix.present, starts, axis=1)  # whether an algorithm has the data set at all
-    whole = ~held
-    if whole.any():
-        algorithm, dataset = (places[0] for places in np.nonzero(whole))
-        lone = [name for name, count in zip(matrix.datasets, held.sum(axis=0), strict=True) if count < 2]
+        where, places = f"(first: {arrays.cells_in_words(wrong, values=True)})", arrays.datasets_of(wrong)
+        if drop:
+            message = f"Dropped as missing or not finite: {counted(int(wrong.sum()), 'score')} {where}."
+            yield TableProblem(DroppedScoresWarning, message, "", places, "missing_scores")
+        else:
+            total = int((arrays.present & inside).sum())
+            message = f"{wrong.sum():,} of {total:,} scores are missing or not finite {where}."
+            yield TableProblem(ScoreTableError, message, f"Fill them in, or {LEAVE_OUT}", places, "missing_scores")
+    paired = finite.sum(axis=0) > 1
+    lost = finite & ~paired & inside
+    absent = ~arrays.present & arrays.present.any(axis=0) & arrays.at_places(held) & inside
+    if drop and lost.any():
+        places = arrays.datasets_of(lost)
         message = (
-            f"{whole.sum():,} of {whole.size:,} pairs of data set and algorithm have no score at all (first: "
-            f"dataset {shown(matrix.datasets[dataset])!r}, algorithm {shown(matrix.algorithms[algorithm])!r})."
+            f"Dropped because one algorithm has no score there: {counted(int(lost.sum()), 'fold')} of "
+            f"{counted(len(places), 'data set')} (first: {arrays.cells_in_words(lost)})."
         )
-        message += f" {counted(len(lone), 'data set', 'has')} one algorithm only: {first_names(lone)}." if lone else ""
-        problems.append(Problem("warning", message, "Comparisons with these algorithms leave these data sets out."))
-    unpaired = ~matrix.present & np.repeat(held, size, axis=1)
-    if unpaired.any():
-        algorithms, places = np.nonzero(unpaired)
-        first = matrix.places.iloc[places[:20]].assign(algorithm=[matrix.algorithms[code] for code in algorithms[:20]])
-        listed = cells_in_words(first, np.ones(len(first), dtype=bool)).partition("; and ")[0]
-        lacking = counted(int(unpaired.sum()), "score", "is")
-        message = f"{lacking} absent that another algorithm has on the same fold (first: {listed})."
-        problems.append(Problem("error", message, DROP))
-    return missing
+        yield TableProblem(DroppedScoresWarning, message, "", places, "unpaired_scores")
+    elif not drop and absent.any():
+        places = arrays.datasets_of(absent)
+        message = (
+            f"{counted(int(absent.sum()), 'score', 'is')} absent in {counted(len(places), 'data set')} although another "
+            f"algorithm has one for the same run and fold (first: {arrays.cells_in_words(absent)})."
+        )
+        yield TableProblem(ScoreTableError, message, f"Add them, or {LEAVE_OUT}", places, "unpaired_scores")
+    left_out = tuple(names[common & ~np.logical_or.reduceat(paired, arrays.starts[:-1])])
+    if not paired.any():
+        message = f"No fold has a score of both {' and '.join(repr(shown(name)) for name in arrays.algorithms[:2])}."
+        remedy = "Add the scores of both on the same folds."
+        yield TableProblem(ScoreTableError, message, remedy, arrays.algorithms, "no_common_fold")
+    elif drop and left_out:
+        message = f"Left out, without a paired score: {counted(len(left_out), 'data set')}: {first_names(left_out)}."
+        yield TableProblem(DroppedScoresWarning, message, "", left_out, "datasets_without_pairs")
 
 
-def _constant(matrix: ScoreMatrix, problems: list[Problem]) -> NDArray[np.int64]:
-    """Pairs of algorithms, for each data set, whose differences never vary between its folds."""
-    k = len(matrix.algorithms)
-    counts = np.zeros(len(matrix.datasets), dtype=np.int64)
-    judged = np.zeros((k, k), dtype=np.int64)
-    constant = np.zeros((k, k), dtype=np.int64)
-    different = np.zeros((k, k), dtype=bool)
-    for dataset, block in enumerate(matrix.blocks()):
-        finite = np.isfinite(block)
-        size = np.where(finite, np.abs(block), 0).max(axis=1)
-        for one in range(k - 1):
-            both = finite[one] & finite[one + 1 :]
-            difference = np.where(both, block[one + 1 :] - block[one], 0.0)
-            highest = np.where(both, difference, -np.inf).max(axis=1)
-            lowest = np.where(both, difference, np.inf).min(axis=1)
-            tolerance = ROUNDING * np.maximum(size[one], size[one + 1 :])
-            enough = both.sum(axis=1) > 1
-            flat = enough & (highest - lowest <= tolerance)
-            counts[dataset] += int(flat.sum())
-            judged[one, one + 1 :] += enough
-            constant[one, one + 1 :] += flat
-            different[one, one + 1 :] |= np.abs(difference).max(axis=1) > tolerance
-    equal = (judged > 0) & ~different
+def constant_pairs(arrays: ScoreArrays) -> Iterator[TableProblem]:
+    """Pairs of algorithms with identical scores or with differences that never vary."""
+    variation = arrays.variation
+
+    def pairs(which: NDArray[np.bool_]) -> tuple[str, ...]:
+        return tuple(f"{arrays.algorithms[one]} and {arrays.algorithms[two]}" for one, two in np.argwhere(which))
+
+    compared = variation.compared > 0
+    equal = compared & ~variation.different
     if equal.any():
-        pairs = [f"{matrix.algorithms[one]} and {matrix.algorithms[two]}" for one, two in np.argwhere(equal)]
-        message = f"{counted(len(pairs), 'pair')} of algorithms with identical scores everywhere: {first_names(pairs)}."
-        problems.append(Problem("warning", message, "Was one of them scored twice under two names?"))
-    hopeless = (judged > 0) & (constant == judged) & ~equal
+        message = (
+            f"{counted(int(equal.sum()), 'pair')} of algorithms with identical scores everywhere: "
+            f"{first_names(pairs(equal))}."
+        )
+        remedy = "Was one of them scored twice under two names?"
+        yield TableProblem(DegenerateScoresWarning, message, remedy, pairs(equal), "identical_scores")
+    hopeless = compared & (variation.constant == variation.compared) & ~equal
     if hopeless.any():
-        pairs = [f"{matrix.algorithms[one]} and {matrix.algorithms[two]}" for one, two in np.argwhere(hopeless)]
-        listed = f"{counted(len(pairs), 'pair')} of algorithms vary: {first_names(pairs)}"
-        message = f"In no data set do the differences of {listed}."
-        remedy = "Give the scores fold by fold, or use hc.bayesian_signed_rank_test."
-        problems.append(Problem("error", message, remedy))
-    some = (constant > 0) & (constant < judged)
-    if some.any():
-        names = [name for name, count in zip(matrix.datasets, counts, strict=True) if count]
-        affected = counted(len(names), "data set", "has")
-        message = f"{affected} pairs of algorithms whose differences never vary: {first_names(names)}."
-        problems.append(Problem("warning", message, "Their standard deviation would be taken from the rope."))
-    return counts
+        yield constant_everywhere(pairs(hopeless))
+    if ((variation.constant > 0) & (variation.constant < variation.compared)).any():
+        names = [name for name, count in zip(arrays.dataset_names, variation.by_dataset, strict=True) if count]
+        yield constant_datasets(names, len(arrays.dataset_names), None)
 
 
-def _extremes(matrix: ScoreMatrix) -> tuple[FloatArray, FloatArray]:
-    finite = np.isfinite(matrix.values)
-    starts = matrix.starts[:-1]
-    lowest = np.minimum.reduceat(np.where(finite, matrix.values, np.inf).min(axis=0), starts)
-    highest = np.maximum.reduceat(np.where(finite, matrix.values, -np.inf).max(axis=0), starts)
-    none = ~np.isfinite(lowest)
-    return np.where(none, np.nan, lowest), np.where(none, np.nan, highest)
+def constant_everywhere(pairs: Sequence[str]) -> TableProblem:
+    """Pairs of algorithms, each as "a and b", whose differences vary in no data set."""
+    between = f"between {shown(pairs[0])}" if len(pairs) == 1 else f"of {len(pairs)} pairs of algorithms"
+    listed = "" if len(pairs) == 1 else f" ({first_names(pairs)})"
+    return TableProblem(
+        ScoreTableError,
+        f"The differences {between} are constant across folds in every data set{listed}, so their precision cannot be "
+        "estimated.",
+        "Give the scores fold by fold, or use a test of the data sets' means: hc.bayesian_signed_rank_test or "
+        "hc.signed_rank_test.",
+        tuple(pairs),
+        "constant_everywhere",
+    )
 
 
-def _scale(
-    matrix: ScoreMatrix,
+def constant_datasets(names: Sequence[str], n_datasets: int, spread: float | None) -> TableProblem:
+    """Data sets whose differences never vary, and the standard deviation that they get; None while no rope is known."""
+    subject = "The differences" if spread is not None else "The differences of some algorithms"
+    taken = (
+        "would be taken from the rope"
+        if spread is None
+        else f"is set to {spread:.3g}, that of uniform noise on the rope"
+    )
+    message = (
+        f"{subject} are constant across folds in {len(names)} of {n_datasets} data sets ({first_names(names)}). "
+        f"Their standard deviation {taken}; their means are kept."
+    )
+    return TableProblem(DegenerateScoresWarning, message, "", tuple(names), "constant_datasets")
+
+
+# The data sets of a comparison
+
+
+def few_datasets(dataset_names: Sequence[str]) -> Iterator[TableProblem]:
+    """A single data set, or fewer than five."""
+    count = len(dataset_names)
+    if count == 1:
+        yield TableProblem(
+            ScoreTableError,
+            f"The table has only one data set ({shown(dataset_names[0])!r}); the hierarchical model needs several.",
+            "For a single data set use the Bayesian correlated t-test: hc.correlated_t_test.",
+            tuple(dataset_names),
+            "single_dataset",
+        )
+    elif count < FEW_DATASETS:
+        yield TableProblem(
+            FewDatasetsWarning,
+            f"With only {count} data sets, the verdict depends strongly on the priors for sigma0 and nu.",
+            "",
+            tuple(dataset_names),
+            "few_datasets",
+        )
+
+
+def few_scores(dataset_names: Sequence[str], n: NDArray[np.int64]) -> Iterator[TableProblem]:
+    """Data sets of fewer than three scores, which the likelihood needs."""
+    if n.max() == 1:
+        yield TableProblem(
+            ScoreTableError,
+            "There are no fold-level scores: each data set has one score for each algorithm.",
+            "The hierarchical model needs the scores of the single folds; for one score per data set use "
+            "hc.bayesian_signed_rank_test or hc.signed_rank_test.",
+            key="no_folds",
+        )
+        return
+    few = [i for i, count in enumerate(n) if count < SMALLEST_N]
+    if few:
+        listed = ", ".join(f"{shown(dataset_names[i])!r} ({n[i]})" for i in few[:EXAMPLES_SHOWN])
+        more = f" and {len(few) - EXAMPLES_SHOWN} more" if len(few) > EXAMPLES_SHOWN else ""
+        yield TableProblem(
+            ScoreTableError,
+            f"{counted(len(few), 'data set', 'has')} fewer than {SMALLEST_N} paired scores: {listed}{more}.",
+            "Add folds or remove these data sets.",
+            tuple(dataset_names[i] for i in few),
+            "few_scores",
+        )
+
+
+def percentages(
+    dataset_names: Sequence[str],
     lowest: FloatArray,
     highest: FloatArray,
-    loss: bool,
+    *,
     higher_is_better: bool,
-    problems: list[Problem],
-) -> tuple[str, bool]:
-    """Fractions, percentages or other, and whether less looks better."""
-    known = np.isfinite(lowest)
-    if not known.any():
-        return "other", loss
-    low, high = float(lowest[known].min()), float(highest[known].max())
-    scale = "other" if low < 0 or high > 100 else "fractions" if high <= LARGEST_FRACTION else "percentages"
-    if scale == "percentages":
-        small = known & (highest <= LARGEST_FRACTION)
-        if small.any():
-            names = [name for name, is_small in zip(matrix.datasets, small, strict=True) if is_small]
-            message = (
-                f"Scores of {counted(len(names), 'data set')} are at most 1 ({first_names(names)}), those of others reach "
-                f"{high:g}: fractions and percentages look mixed."
-            )
-            problems.append(Problem("warning" if loss else "error", message, "Bring them to one scale."))
-        elif not loss:
-            message = f"The scores range from {low:g} to {high:g} and look like percentages."
-            remedy = "Give the rope in percentage points (1 for one point), or divide the scores by 100."
-            problems.append(Problem("warning", message, remedy))
-    if scale == "other" and not loss:
-        message = f"Scores range from {low:g} to {high:g}, as losses do more often than gains."
-        problems.append(
-            Problem("warning", message, "For a loss or an error pass higher_is_better=False (--lower-is-better).")
-        )
-    elif loss and higher_is_better:
-        message = "The name of the scores is that of a loss, an error or a duration."
-        problems.append(
-            Problem("warning", message, "If less is better, pass higher_is_better=False (--lower-is-better).")
-        )
-    return scale, loss or (scale == "other" and low >= 0)
+    rope: Rope | None,
+) -> Iterator[TableProblem]:
+    """Percentages under a rope for fractions, or beside fractions.
 
-
-def _spread(matrix: ScoreMatrix, problems: list[Problem]) -> None:
-    """A data set whose scores vary far more between folds than others'."""
-    spread = np.full(len(matrix.datasets), np.nan)
-    for dataset, block in enumerate(matrix.blocks()):
-        rows = block[np.isfinite(block).sum(axis=1) > 1]
-        if len(rows):
-            spread[dataset] = float(np.median(np.nanstd(rows, axis=1, ddof=1)))
-    varied = spread[spread > 0]
-    if len(varied) < 3:
+    Parameters
+    ----------
+    dataset_names : sequence of str, length q
+    lowest, highest : ndarray, shape (q,)
+        Extremes of the scores of each data set.
+    higher_is_better : bool
+    rope : Rope or None
+        None while it is not known: fractions beside percentages are then an error, percentages alone a warning.
+    """
+    low, high = float(lowest.min()), float(highest.max())
+    if low < 0 or high > 100 or high <= LARGEST_FRACTION:
         return
-    ratio = np.nan_to_num(spread) / np.median(varied)
-    worst = int(ratio.argmax())
-    if ratio[worst] >= SPREAD_RATIO:
-        message = (
-            f"The scores of data set {shown(matrix.datasets[worst])!r} vary {ratio[worst]:.0f} times as much between folds "
-            "as those of the median data set."
+    small_rope = rope is None or 0 < rope.half_width < PERCENTAGE_ROPE
+    fractions = highest <= LARGEST_FRACTION
+    if fractions.any() and higher_is_better:
+        names = tuple(name for name, small in zip(dataset_names, fractions, strict=True) if small)
+        other = shown(dataset_names[int(np.argmin(fractions))])
+        yield TableProblem(
+            ScoreTableError if small_rope else ScaleWarning,
+            f"Scores of {counted(len(names), 'data set')} (first: {shown(names[0])!r}) are at most 1, those of "
+            f"{len(dataset_names) - len(names)} others (first: {other!r}) reach {high:g}: fractions and percentages look "
+            "mixed.",
+            "Bring them to one scale.",
+            names,
+            "mixed_scales",
         )
-        problems.append(Problem("warning", message, "Check them, and compare with a fit without it."))
+        return
+    message = f"The scores range from {low:g} to {high:g} and look like percentages"
+    if rope is None:
+        if higher_is_better:
+            remedy = "Give the rope in percentage points (1 for one point), or divide the scores by 100."
+            yield TableProblem(ScaleWarning, f"{message}.", remedy, key="percentages")
+    elif small_rope:
+        # An error rate in per cent exceeds 10 somewhere; a log-loss, for which the rope may be right, hardly ever does
+        refused = higher_is_better or high > LARGEST_LOG_LOSS
+        yield TableProblem(
+            ScoreTableError if refused else ScaleWarning,
+            f"{message}, and the rope is {rope.half_width:g} percentage points.",
+            f"Did you mean {100 * rope.half_width:g}? Pass that rope, or divide the scores by 100.",
+            key="percentages",
+        )
+
+
+def unlikely_gain(low: float, high: float) -> Iterator[TableProblem]:
+    """Scores taken as higher is better in a range that losses have more often."""
+    if low < 0 or high > 100:
+        yield TableProblem(
+            ScaleWarning,
+            f"Scores range from {low:g} to {high:g} and are taken as higher is better.",
+            "For a loss or an error pass higher_is_better=False (--lower-is-better).",
+            key="unlikely_gain",
+        )
+
+
+def outlying_spread(dataset_names: Sequence[str], spread: FloatArray, what: str) -> Iterator[TableProblem]:
+    """A data set whose standard deviation is far above the others'; ``what`` it is of: differences or scores."""
+    varied = spread > 0
+    if varied.sum() < 3:
+        return
+    ratio = np.where(varied, spread, 0) / np.median(spread[varied])
+    worst = int(np.argmax(ratio))
+    if ratio[worst] >= SPREAD_RATIO:
+        yield TableProblem(
+            ScaleWarning,
+            f"The {what} of data set {shown(dataset_names[worst])!r} vary {ratio[worst]:.0f} times as much as the median "
+            "data set's.",
+            "Check its scores, and compare with a fit without it.",
+            (dataset_names[worst],),
+            "outlying_spread",
+        )
+
+
+def table_problems(arrays: ScoreArrays, *, loss: bool) -> Iterator[TableProblem]:
+    """Every problem of a table but for its correlations, before two algorithms and a rope are chosen.
+
+    Parameters
+    ----------
+    arrays : ScoreArrays
+    loss : bool
+        Whether less is known or looks to be better.
+    """
+    yield from few_datasets(arrays.dataset_names)
+    yield from few_scores(arrays.dataset_names, arrays.n_places)
+    if len(arrays.algorithms) > 1:
+        yield from unpaired_scores(arrays, drop=False)
+        yield from constant_pairs(arrays)
+    lowest, highest = arrays.extremes
+    known = np.isfinite(lowest)
+    if known.any():
+        names = [name for name, finite in zip(arrays.dataset_names, known, strict=True) if finite]
+        yield from percentages(names, lowest[known], highest[known], higher_is_better=not loss, rope=None)
+        if not loss:
+            yield from unlikely_gain(float(lowest[known].min()), float(highest[known].max()))
+    yield from outlying_spread(arrays.dataset_names, arrays.spread, "scores")
+
+
+def comparison_problems(differences: PairedDifferences, rope: Rope) -> Iterator[TableProblem]:
+    """What is wrong with the differences of two algorithms, or with a rope for them."""
+    yield from few_scores(differences.dataset_names, differences.n)
+    yield from few_datasets(differences.dataset_names)
+    if differences.identical:
+        if rope.half_width == 0:
+            yield TableProblem(
+                ScoreTableError,
+                f"The scores of {shown(differences.left)!r} and {shown(differences.right)!r} are identical everywhere, and "
+                "with a rope of zero there is no region of equivalence.",
+                "Pass a rope above 0.",
+                key="identical_scores",
+            )
+        return
+    lowest, highest, largest = differences.lowest_score, differences.highest_score, differences.largest_difference
+    gain = differences.higher_is_better
+    yield from percentages(differences.dataset_names, lowest, highest, higher_is_better=gain, rope=rope)
+    low, high = float(lowest.min()), float(highest.max())
+    if rope.upper - rope.lower > high - low:
+        yield TableProblem(
+            ArgumentError,
+            f"The rope {rope} is wider ({rope.upper - rope.lower:g}) than the range of all scores ({low:g} to {high:g}, "
+            f"{high - low:g}): everything would be equivalent.",
+            "Give it in the unit of the scores.",
+            key="wide_rope",
+        )
+    if rope.lower < -largest and rope.upper > largest:
+        yield TableProblem(
+            ScaleWarning,
+            f"Every observed difference lies inside the rope {rope} (the largest is {largest:.3g}).",
+            "Is the rope in the same unit as the scores?",
+            key="wide_rope",
+        )
+    if gain:
+        yield from unlikely_gain(low, high)
+    spread = np.where(differences.constant, 0, differences.standard_deviation)
+    yield from outlying_spread(differences.dataset_names, spread, "differences")
+
+
+def without_spread(differences: PairedDifferences, rope: Rope) -> Iterator[TableProblem]:
+    """Data sets whose differences never vary, which get the spread of the rope."""
+    names = [name for name, flat in zip(differences.dataset_names, differences.constant, strict=True) if flat]
+    count = len(differences.dataset_names)
+    if len(names) == count:
+        yield constant_everywhere([f"{differences.left} and {differences.right}"])
+    elif names and rope.half_width == 0:
+        yield TableProblem(
+            ScoreTableError,
+            f"The differences are constant across folds in {len(names)} of {count} data sets ({first_names(names)}), and "
+            "a rope of zero gives them no spread.",
+            "Pass a rope above 0, or remove these data sets.",
+            tuple(names),
+            "constant_datasets",
+        )
+    elif names:
+        yield constant_datasets(names, count, rope.half_width / np.sqrt(3))

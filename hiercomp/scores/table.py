@@ -7,19 +7,26 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hiercomp.errors import ArgumentError, Note, ScaleWarning, ScoreTableError
-from hiercomp.scores.cell_values import number_of_cell
-from hiercomp.wording import EXAMPLES_SHOWN, cells_in_words, first_names, normal_name, shown
+from hiercomp.scores.problems import TableProblem, notes_or_error, single_algorithm
+from hiercomp.wording import EXAMPLES_SHOWN, cells_in_words, first_names, nearest_name, normal_name, shown
 
 if TYPE_CHECKING:
     import pandas as pd
 
-ROLES = ("dataset", "algorithm", "run", "fold", "score", "rho")
+DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+MISSING_TEXT = {"", "na", "nan", "n/a", "null", "none", "?"}
+MISSING_TYPES = ("NoneType", "NAType", "NaTType")
+
+NAMED = ("dataset", "algorithm")
+PLACES = (*NAMED, "run", "fold")
+ROLES = (*PLACES, "score", "rho")
 
 # Other names for the columns, compared in lower case without spaces, dots, hyphens and underscores.
 ALIASES: Mapping[str, tuple[str, ...]] = {
@@ -50,6 +57,8 @@ class TidyScores:
         What was changed or looks odd.
     rho : dict from data set to float, optional
         The correlation between two scores of a data set, where the table has a column of that name.
+    score_name : str
+        The table's name of the column of scores.
     """
 
     frame: pd.DataFrame
@@ -57,8 +66,9 @@ class TidyScores:
     has_fold: bool
     notes: tuple[Note, ...]
     rho: dict[str, float] | None = None
+    score_name: str = "score"
 
-    @property
+    @cached_property
     def algorithms(self) -> list[str]:
         """The algorithms, in the order in which they first appear."""
         return [str(name) for name in self.frame["algorithm"].unique()]
@@ -69,8 +79,9 @@ def tidy_scores(df: Any, columns: Mapping[str, str] | None = None) -> TidyScores
 
     Parameters
     ----------
-    df : pandas.DataFrame or any frame that narwhals knows (polars, pyarrow, ...)
-        One row for each score.
+    df : data frame
+        One row for each score: a pandas frame, or any table that offers the Arrow PyCapsule interface (polars, pyarrow,
+        DuckDB, ...).
     columns : mapping, optional
         Which column is which, for names that are not recognised: ``{"score": "auc", "dataset": "problem name"}``.
 
@@ -82,27 +93,96 @@ def tidy_scores(df: Any, columns: Mapping[str, str] | None = None) -> TidyScores
     ------
     ScoreTableError
         If a column is missing or ambiguous, the table is empty, or a name or score is not usable.
+    ArgumentError
+        If ``columns`` is not a mapping of roles.
     """
-    frame = to_pandas(df)
-    if frame.shape[1] == 0 or len(frame) == 0:
-        raise ScoreTableError(
-            f"The table is empty: {len(frame)} rows, {frame.shape[1]} columns. It needs one row for each data set, "
-            "algorithm, run and fold, with columns dataset, algorithm, run, fold and score."
-        )
-    found = find_columns(frame, columns)
-    notes: list[Note] = []
-    tidy: dict[str, Any] = {}
-    for role in ("dataset", "algorithm"):
-        tidy[role], name_notes = _names(frame[found[role]], found[role])
-        notes += name_notes
-    for role in ("run", "fold"):
-        if role in found:
-            tidy[role] = _labels(frame[found[role]], found[role])
-    tidy["score"] = _scores(frame[found["score"]], found["score"], frame, found)
+    tidy, problems = read_table(df, columns)
+    notes_or_error(problem for problem in problems if problem.severity == "error")
+    assert tidy is not None  # or a problem said why not
+    return tidy
+
+
+def read_table(df: Any, columns: Mapping[str, str] | None = None) -> tuple[TidyScores | None, list[TableProblem]]:
+    """What `tidy_scores` gives, and every problem of the table: of rows that it can't take, what it makes of the others.
+
+    The table is None where no column or no row is left. A cell that holds no score counts as missing, and a column rho
+    with a wrong cell as absent.
+    """
     import pandas as pd
 
-    rho = _correlations_of_datasets(frame[found["rho"]], tidy["dataset"], frame, found) if "rho" in found else None
-    return TidyScores(pd.DataFrame(tidy), "run" in found, "fold" in found, tuple(notes), rho)
+    try:
+        frame = to_pandas(df)
+        if frame.shape[1] == 0 or len(frame) == 0:
+            raise ScoreTableError(
+                f"The table is empty: {len(frame)} rows, {frame.shape[1]} columns.",
+                remedy="It needs one row for each data set, algorithm, run and fold, with columns dataset, algorithm, run, "
+                "fold and score.",
+                key="empty_table",
+            )
+        found = find_columns(frame, columns)
+    except ScoreTableError as error:
+        return None, [TableProblem.of_error(error)]
+    problems: list[TableProblem] = []
+    notes: list[Note] = []
+    tidy: dict[str, Any] = {}
+    for role in PLACES:
+        if role in found:
+            try:
+                if role in NAMED:
+                    tidy[role], more = _names(frame[found[role]], found[role])
+                    notes += more
+                else:
+                    tidy[role] = _labels(frame[found[role]], found[role])
+            except ScoreTableError as error:
+                problems.append(TableProblem.of_error(error))
+    if problems:
+        wrong = [found[role] for role in PLACES if role in found and role not in tidy]
+        good = np.array([[is_filled(cell) for cell in frame[name].tolist()] for name in wrong]).all(axis=0)
+        if good.all() or not good.any():
+            return None, problems
+        rest, further = read_table(frame[good], found)
+        return rest, problems + further
+    scores, wrong_scores = _scores(frame[found["score"]], found["score"], frame, found)
+    rho = None
+    if "rho" in found:
+        rho, wrong_rho = _rho_of_datasets(frame[found["rho"]], tidy["dataset"], frame, found)
+        wrong_scores = [*wrong_scores, *wrong_rho]
+    checked = TidyScores(
+        frame=pd.DataFrame({**tidy, "score": scores}),
+        has_run="run" in found,
+        has_fold="fold" in found,
+        notes=tuple(notes),
+        rho=rho,
+        score_name=str(found["score"]),
+    )
+    return checked, [*map(TableProblem.of_note, notes), *wrong_scores]
+
+
+def choose_algorithms(tidy: TidyScores, left: str | None, right: str | None) -> tuple[str, str]:
+    """The two algorithms to compare; where the table holds exactly two they need not be named."""
+    names = tidy.algorithms
+    left, right = (name if name is None else normal_name(name) for name in (left, right))
+    listed = ", ".join(repr(shown(name)) for name in names[:20]) + (", ..." if len(names) > 20 else "")
+    notes_or_error(single_algorithm(names))
+    for side, name in (("left", left), ("right", right)):
+        if name is not None and name not in names:
+            raise ScoreTableError(
+                f"{side}={name!r} is not an algorithm of the table.",
+                remedy=f"{nearest_name(name, names)} They are: {listed}.".lstrip(),
+                key="unknown_algorithm",
+            )
+    if left is not None and left == right:
+        raise ScoreTableError(f"left and right are both {left!r}; an algorithm can't be compared with itself.")
+    if len(names) == 2:
+        first = left or next(name for name in names if name != right)
+        return first, next(name for name in names if name != first)
+    if left is None or right is None:
+        raise ScoreTableError(
+            f"The table has {len(names)} algorithms ({listed}).",
+            remedy=f"Name the two to compare, for instance left={names[0]!r}, right={names[1]!r}.",
+            key="unnamed_algorithms",
+        )
+    return left, right
 
 
 def find_columns(frame: pd.DataFrame, columns: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -110,7 +190,9 @@ def find_columns(frame: pd.DataFrame, columns: Mapping[str, str] | None = None) 
     names = list(frame.columns)
     if not frame.columns.is_unique:  # here NaN equals NaN, unlike in a set
         repeated = sorted({shown(name) for name in frame.columns[frame.columns.duplicated()]})
-        raise ScoreTableError(f"Column names occur twice: {', '.join(repeated)}. Rename or remove one of each.")
+        raise ScoreTableError(
+            f"Column names occur twice: {', '.join(repeated)}.", remedy="Rename or remove one of each.", key="columns"
+        )
     if columns is not None and not isinstance(columns, Mapping):
         raise ArgumentError(f"columns must be a mapping such as {{'score': 'auc'}}, got {columns!r}.")
     chosen = dict(columns or {})
@@ -118,16 +200,19 @@ def find_columns(frame: pd.DataFrame, columns: Mapping[str, str] | None = None) 
         if role not in ROLES:
             raise ArgumentError(f"columns names an unknown role {role!r}; the roles are {', '.join(ROLES)}.")
         if name not in names:
-            raise ScoreTableError(f"columns says that {role} is column {name!r}, but there is none.{_listing(names)}")
+            message = f"columns says that {role} is column {name!r}, but there is none."
+            raise ScoreTableError(message, remedy=_listing(names), key="columns")
     for role in ROLES:
         if role in chosen or role == "rho":
             continue
-        matches = [name for name in names if _plain(name) in ALIASES[role] and name not in chosen.values()]
+        matches = [name for name in names if role_of(name) == role and name not in chosen.values()]
         exact = [name for name in matches if name == role]
         if len(exact or matches) > 1:
             listed = " and ".join(repr(name) for name in matches)
             raise ScoreTableError(
-                f"More than one column could be the {role}: {listed}. Say which with columns={{{role!r}: ...}}."
+                f"More than one column could be the {role}: {listed}.",
+                remedy=f"Say which with columns={{{role!r}: ...}}.",
+                key="columns",
             )
         if matches:
             chosen[role] = (exact or matches)[0]
@@ -140,57 +225,96 @@ def find_columns(frame: pd.DataFrame, columns: Mapping[str, str] | None = None) 
         elif len(numeric) > 1:
             listed = ", ".join(repr(name) for name in numeric)
             raise ScoreTableError(
-                f"No column is called 'score' and several are numeric: {listed}. Say which with "
-                f"columns={{'score': {numeric[0]!r}}}."
+                f"No column is called 'score' and several are numeric: {listed}.",
+                remedy=f"Say which with columns={{'score': {numeric[0]!r}}}.",
+                key="columns",
             )
     for role in ("dataset", "algorithm", "score"):
         if role not in chosen:
-            raise ScoreTableError(f"There is no column {role!r}.{_nearest(role, names)}{_listing(names)}")
+            remedy = f"{_nearest(role, names)} {_listing(names)}"
+            raise ScoreTableError(f"There is no column {role!r}.", remedy=remedy, key="columns")
     if "rho" in names and "rho" not in chosen and "rho" not in chosen.values():
         chosen["rho"] = "rho"
     return chosen
 
 
-def is_name_column(name: str) -> bool:
+def role_of(name: object) -> str | None:
+    """What a column of that name is in a tidy table: one of `ROLES`, or None."""
+    plain = _plain(name)
+    return next((role for role, aliases in ALIASES.items() if plain in aliases), None)
+
+
+def is_name_column(name: object) -> bool:
     """Whether a column of that name holds names of data sets or algorithms, which stay text."""
-    return _plain(name) in ALIASES["dataset"] + ALIASES["algorithm"]
+    return role_of(name) in NAMED
 
 
-def is_number_column(name: str) -> bool:
+def is_number_column(name: object) -> bool:
     """Whether a column of that name holds runs, folds, scores or their correlation."""
-    return any(_plain(name) in ALIASES[role] for role in ROLES) and not is_name_column(name)
+    return role_of(name) not in (None, *NAMED)
 
 
 def to_pandas(df: Any) -> pd.DataFrame:
-    """A pandas frame of any eager frame that narwhals knows; named levels of an index become columns."""
+    """A pandas frame of any table that offers the Arrow PyCapsule interface; named levels of an index become columns."""
     import pandas as pd
 
     if isinstance(df, pd.DataFrame):
         named = [name for name in df.index.names if name is not None]
         if isinstance(df.columns, pd.MultiIndex):
             raise ScoreTableError(
-                "The table has several levels of column names. It must be tidy, one row for each score: "
-                "bring it into long form first, for instance with DataFrame.stack or DataFrame.melt."
+                "The table has several levels of column names. It must be tidy, one row for each score.",
+                remedy="Bring it into long form first, for instance with DataFrame.stack or DataFrame.melt.",
+                key="columns",
             )
         kept = [name for name in named if name not in df.columns]  # a level that repeats a column is left out
         try:
             return df.reset_index(level=kept).reset_index(drop=True) if kept else df.reset_index(drop=True)
         except (TypeError, ValueError) as error:  # pandas makes a broken index of columns of one name
             raise ScoreTableError(
-                f"The index of the table can't be turned into columns: {shown(error)}. Pass plain columns."
+                f"The index of the table can't be turned into columns: {shown(error)}.",
+                remedy="Pass plain columns.",
+                key="columns",
             ) from error
-    import narwhals
+    if hasattr(df, "__arrow_c_stream__"):
+        import pyarrow
 
+        try:
+            frame: pd.DataFrame = pyarrow.table(df).to_pandas()
+            return frame
+        except (TypeError, ValueError, NotImplementedError):  # a single column, or a type that pandas lacks
+            pass
+    raise ScoreTableError(
+        f"Scores must be a data frame (pandas, polars, ...), got {type(df).__name__}.",
+        remedy="For arrays use HierarchicalComparison.from_arrays; for a file use `hiercomp compare` or pandas.read_csv.",
+        key="no_table",
+    )
+
+
+def is_filled(cell: object) -> bool:
+    """Whether a cell holds a name, a run or a fold: something that is text or can be written as it."""
     try:
-        native = narwhals.from_native(df, eager_only=True)
-    except TypeError:
-        raise ScoreTableError(
-            f"Scores must be a data frame (pandas, polars, ...), got {type(df).__name__}. "
-            "For arrays use HierarchicalComparison.from_arrays; for a file use `hiercomp compare` or pandas.read_csv."
-        ) from None
-    if not isinstance(native, narwhals.DataFrame):
-        raise ScoreTableError(f"Scores must be a data frame, got {type(df).__name__}.")
-    return pd.DataFrame({name: native[name].to_list() for name in native.columns})
+        text = str(cell)
+        text.encode()
+        return bool(text.strip()) and bool(cell == cell) and type(cell).__name__ not in MISSING_TYPES
+    except Exception:  # whatever a strange cell raises
+        return False
+
+
+def number_of_cell(cell: object) -> float | None:
+    """The score in a cell: NaN where it is empty, None where it holds something else than a plain number."""
+    if type(cell).__name__ in MISSING_TYPES:
+        return np.nan
+    if isinstance(cell, str):
+        text = cell.strip(" \t")
+        if text.casefold() in MISSING_TEXT:
+            return np.nan
+        return float(text) if DECIMAL.fullmatch(text) else None
+    if isinstance(cell, (bool, np.bool_)):
+        return None
+    try:
+        return float(cell)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return None
 
 
 def _plain(name: object) -> str:
@@ -199,21 +323,19 @@ def _plain(name: object) -> str:
 
 def _listing(names: list[Any]) -> str:
     listed = ", ".join(repr(shown(name)) for name in names[:20])
-    return f" The columns are: {listed}{', ...' if len(names) > 20 else ''}."
+    return f"The columns are: {listed}{', ...' if len(names) > 20 else ''}."
 
 
 def _nearest(role: str, names: list[Any]) -> str:
     if len(names) == 1 and ";" in str(names[0]):
-        return " The only column holds semicolons: was the file read with sep=';' (and decimal=',')?"
+        return "The only column holds semicolons: was the file read with sep=';' (and decimal=',')?"
     text = {str(name): _plain(name) for name in names}
     for alias in ALIASES[role]:
         close = difflib.get_close_matches(alias, list(text.values()), n=1, cutoff=0.75)
         if close:
             name = next(original for original, plain in text.items() if plain == close[0])
-            return (
-                f" Did you mean {shown(name)!r}? Rename it, or pass columns={{{role!r}: {shown(name)!r}}} (--column)."
-            )
-    return f" Rename a column, or pass columns={{{role!r}: ...}}."
+            return f"Did you mean {shown(name)!r}? Rename it, or pass columns={{{role!r}: {shown(name)!r}}} (--column)."
+    return f"Rename a column, or pass columns={{{role!r}: ...}}."
 
 
 def _names(column: pd.Series, name: str) -> tuple[pd.Series, list[Note]]:
@@ -233,21 +355,21 @@ def _names(column: pd.Series, name: str) -> tuple[pd.Series, list[Note]]:
         codes, originals = _text(column, name).factorize()
         normal = [normal_name(original) for original in originals]
     if "" in normal:
-        raise ScoreTableError(f"Column {name!r} has names that are empty or only spaces. Fill them in.")
+        message = f"Column {name!r} has names that are empty or only spaces."
+        raise ScoreTableError(message, remedy="Fill them in.", places=(str(name),), key="empty_names")
     notes = []
     if len(set(normal)) < len(normal):
         same = sorted(value for value, count in Counter(normal).items() if count > 1)
-        text = f"Names in column {name!r} that differ only by outer spaces or Unicode form: {first_names(same)}."
-        notes.append(Note(ScaleWarning, text))
+        message = f"Names in column {name!r} that differ only by outer spaces or Unicode form: {first_names(same)}."
+        notes.append(Note(ScaleWarning, message, "Check the names.", tuple(same), "merged_names"))
     folded: dict[str, set[str]] = {}
     for value in normal:
         folded.setdefault(value.casefold(), set()).add(value)
     for variants in folded.values():
         if len(variants) > 1:
             listed = ", ".join(repr(shown(value)) for value in sorted(variants))
-            notes.append(
-                Note(ScaleWarning, f"Names in column {name!r} that differ only by case are kept apart: {listed}.")
-            )
+            message = f"Names in column {name!r} that differ only by case are kept apart: {listed}."
+            notes.append(Note(ScaleWarning, message, "Check the names.", tuple(sorted(variants)), "case_of_names"))
     if categorical:
         unique = sorted(set(normal))
         place = {value: code for code, value in enumerate(unique)}
@@ -261,8 +383,10 @@ def _refuse_empty(missing: NDArray[np.bool_], name: str, remedy: str) -> None:
     if missing.any():
         rows = ", ".join(str(row) for row in np.flatnonzero(missing)[:EXAMPLES_SHOWN])
         raise ScoreTableError(
-            f"Column {name!r} is empty in {missing.sum()} of {len(missing)} rows (first: rows {rows}, counted from 0). "
-            f"{remedy}"
+            f"Column {name!r} is empty in {missing.sum()} of {len(missing)} rows (first: rows {rows}, counted from 0).",
+            remedy=remedy,
+            places=(str(name),),
+            key="empty_names",
         )
 
 
@@ -270,7 +394,12 @@ def _missing(column: pd.Series, name: str) -> NDArray[np.bool_]:
     try:
         return np.asarray(column.isna(), dtype=bool)
     except ArithmeticError as error:  # a signalling NaN of decimal
-        raise ScoreTableError(f"Column {shown(name)!r} holds cells that are no names. Write them as text.") from error
+        raise ScoreTableError(
+            f"Column {shown(name)!r} holds cells that are not names.",
+            remedy="Write them as text.",
+            places=(str(name),),
+            key="unreadable_names",
+        ) from error
 
 
 def _text(column: pd.Series, name: str) -> pd.Series:
@@ -278,12 +407,17 @@ def _text(column: pd.Series, name: str) -> pd.Series:
         return column.astype(str)
     except UnicodeEncodeError as error:
         raise ScoreTableError(
-            f"Column {shown(name)!r} holds half a pair of surrogates ({shown(error.object)!r}), which is no text. "
-            "Read the file again with the right encoding."
+            f"Column {shown(name)!r} is not valid Unicode (unpaired surrogate: {shown(error.object)!r}).",
+            remedy="Read the file again with the right encoding.",
+            places=(str(name),),
+            key="unreadable_names",
         ) from error
     except (TypeError, ValueError, ArithmeticError) as error:  # such as an int of thousands of digits
         raise ScoreTableError(
-            f"Column {shown(name)!r} holds cells that can't be written as text: {shown(error)}. Write them as text."
+            f"Column {shown(name)!r} holds cells that can't be written as text: {shown(error)}.",
+            remedy="Write them as text.",
+            places=(str(name),),
+            key="unreadable_names",
         ) from error
 
 
@@ -302,49 +436,53 @@ def _labels(column: pd.Series, name: str) -> pd.Series:
     return pd.Series(numbers.astype(np.int64).to_numpy()) if bool(whole.all()) else pd.Series(text.to_numpy(object))
 
 
-def _correlations_of_datasets(
+def _rho_of_datasets(
     column: pd.Series, datasets: pd.Series, frame: pd.DataFrame, found: Mapping[str, str]
-) -> dict[str, float]:
-    """The one value that the rows of each data set have."""
+) -> tuple[dict[str, float] | None, list[TableProblem]]:
+    """The one value that the rows of each data set have; none where that is wrong."""
     import pandas as pd
 
-    values = pd.Series(_scores(column, found["rho"], frame, found))
+    numbers, problems = _scores(column, found["rho"], frame, found)
+    if problems:
+        return None, problems
+    values = pd.Series(numbers)
     by_dataset = values.groupby(datasets.to_numpy(), sort=False)
     first, different = by_dataset.first(), by_dataset.nunique(dropna=False) != 1
     if different.any() or first.isna().any():
         name = (different | first.isna()).idxmax()
-        raise ScoreTableError(
+        message = (
             f"Column {found['rho']!r} must have one number for each data set, the correlation between its folds; data set "
-            f"{shown(name)!r} has {first_names([str(value) for value in values[datasets == name].unique()])}. Correct it, "
-            "or remove the column and pass rho."
+            f"{shown(name)!r} has {first_names([str(value) for value in values[datasets == name].unique()])}."
         )
-    return {str(name): float(value) for name, value in first.items()}
+        remedy = "Correct it, or remove the column and pass rho."
+        return None, [TableProblem(ScoreTableError, message, remedy, (str(name),), "rho")]
+    return {str(name): float(value) for name, value in first.items()}, []
 
 
-def _scores(column: pd.Series, name: str, frame: pd.DataFrame, found: Mapping[str, str]) -> NDArray[np.float64]:
-    """Scores as floats; text must be a plain decimal number; empty cells and NaN become NaN."""
-    if column.dtype.kind == "f" or column.dtype.kind in "iu":
-        return column.to_numpy(dtype=float, na_value=np.nan)
-    values = np.full(len(column), np.nan)
-    wrong = np.zeros(len(column), dtype=bool)
-    for row, cell in enumerate(column.to_list()):
-        number = number_of_cell(cell)
-        wrong[row] = number is None
-        values[row] = np.nan if number is None else number
-    if wrong.any():
-        view = frame[list(found.values())].set_axis(list(found), axis=1)
-        examples = cells_in_words(view, wrong, "score")
-        hint = ""
-        cell = column.to_list()[int(np.flatnonzero(wrong)[0])]
-        first = cell if isinstance(cell, str) else ""
-        if re.fullmatch(r"\s*[+-]?\d+,\d+\s*", first):
-            hint = " These look like decimal commas: read the file with decimal=','."
-        elif first.strip().endswith("%"):
-            hint = " Remove the percent signs, and give the rope in percentage points or divide the scores by 100."
-        elif not first.isascii():
-            hint = " They hold signs such as a Unicode minus or a no-break space: use plain ASCII digits and signs."
-        raise ScoreTableError(
-            f"{wrong.sum()} of {len(column)} cells of column {name!r} are not numbers (first: {examples})."
-            f"{hint or ' Correct or remove these rows.'}"
-        )
-    return values
+def _scores(
+    column: pd.Series, name: str, frame: pd.DataFrame, found: Mapping[str, str]
+) -> tuple[NDArray[np.float64], list[TableProblem]]:
+    """Scores as floats; text must be a plain decimal number. Empty cells, NaN and what is no number become NaN."""
+    if column.dtype.kind in "fiu":
+        return column.to_numpy(dtype=float, na_value=np.nan), []
+    cells = column.to_list()
+    numbers = [number_of_cell(cell) for cell in cells]
+    wrong = np.array([number is None for number in numbers])
+    values = np.array([np.nan if number is None else number for number in numbers])
+    if not wrong.any():
+        return values, []
+    first = cells[int(np.flatnonzero(wrong)[0])]
+    text = first if isinstance(first, str) else ""
+    remedy = "Correct or remove these rows."
+    if re.fullmatch(r"\s*[+-]?\d+,\d+\s*", text):
+        remedy = "These look like decimal commas: read the file with decimal=','."
+    elif text.strip().endswith("%"):
+        remedy = "Remove the percent signs, and give the rope in percentage points or divide the scores by 100."
+    elif not text.isascii():
+        remedy = "They hold signs such as a Unicode minus or a no-break space: use plain ASCII digits and signs."
+    view = frame[list(found.values())].set_axis(list(found), axis=1).assign(score=column.to_numpy(dtype=object))
+    message = (
+        f"{wrong.sum()} of {len(cells)} cells of column {name!r} are not numbers (first: "
+        f"{cells_in_words(view, wrong, 'score')})."
+    )
+    return values, [TableProblem(ScoreTableError, message, remedy, (str(name),), "not_numbers")]

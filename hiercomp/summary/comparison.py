@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from hiercomp.engines import engine_words
 from hiercomp.posterior.next_dataset import Decision, NextDataset, Odds
 from hiercomp.rope import REGIONS, Rope
 from hiercomp.wording import error_text, latex, markdown, probability_text, shown
@@ -32,7 +33,7 @@ class Summary:
     left, right : str
         The algorithms.
     rope : Rope
-    datasets, scores : int
+    n_datasets, n_scores : int
         Number of data sets and of paired scores.
     status : str
         "ok", "warned" or "failed".
@@ -55,8 +56,8 @@ class Summary:
     left: str
     right: str
     rope: Rope
-    datasets: int
-    scores: int
+    n_datasets: int
+    n_scores: int
     status: str
     next_dataset: NextDataset | None
     decision: Decision | None
@@ -77,7 +78,7 @@ class Summary:
     def title(self) -> str:
         """What was compared."""
         return (
-            f"{shown(self.left)} against {shown(self.right)}: {self.datasets} data sets, {self.scores:,} paired scores, "
+            f"{shown(self.left)} against {shown(self.right)}: {self.n_datasets} data sets, {self.n_scores:,} paired scores, "
             f"rope {self.rope}"
         )
 
@@ -93,9 +94,9 @@ class Summary:
             {
                 "outcome": self.outcomes[region],
                 "probability": math.nan if seen is None else seen.probabilities[region],
-                "probability_mcse": math.nan if seen is None else seen.errors[region],
+                "probability_error": math.nan if seen is None else seen.errors[f"p_{region}"],
                 "expected": math.nan if seen is None else seen.expected[region],
-                "expected_mcse": math.nan if seen is None else seen.errors[f"mean_{region}"],
+                "expected_error": math.nan if seen is None else seen.errors[f"expected_{region}"],
             }
             for region in REGIONS
         ]
@@ -108,8 +109,8 @@ class Summary:
             "left": self.left,
             "right": self.right,
             "rope": [self.rope.lower, self.rope.upper],
-            "datasets": self.datasets,
-            "scores": self.scores,
+            "n_datasets": self.n_datasets,
+            "n_scores": self.n_scores,
             "status": self.status,
             "conclusion": self.conclusion,
             "next_dataset": None if self.next_dataset is None else self.next_dataset.to_dict(),
@@ -233,9 +234,9 @@ class Summary:
             (
                 self.outcomes[region],
                 probability_text(seen.probabilities[region], exact),
-                error_text(seen.errors[region]),
+                error_text(seen.errors[f"p_{region}"]),
                 probability_text(seen.expected[region], exact),
-                error_text(seen.errors[f"mean_{region}"]),
+                error_text(seen.errors[f"expected_{region}"]),
             )
             for region in REGIONS
         ]
@@ -243,7 +244,7 @@ class Summary:
     def _details(self) -> list[str]:
         lines = []
         if self.next_dataset is not None:
-            positive = probability_text(self.next_dataset.positive, exact=self.next_dataset.draws == 1)
+            positive = probability_text(self.next_dataset.p_positive, exact=self.next_dataset.draws == 1)
             lines.append(f"Probability that {shown(self.right)} is better on average: {positive}")
             for odds in self.odds:
                 pair = f"{shown(self.outcomes[odds.favoured])} against {shown(self.outcomes[odds.against])}"
@@ -263,8 +264,8 @@ def summarise(result: ComparisonResult, alpha: float) -> Summary:
         left=result.left,
         right=result.right,
         rope=result.rope,
-        datasets=len(result.differences.datasets),
-        scores=int(result.differences.n.sum()),
+        n_datasets=len(result.differences.dataset_names),
+        n_scores=int(result.differences.n.sum()),
         status=result.status,
         next_dataset=None if failed else result.next_dataset,
         decision=decision,
@@ -308,13 +309,14 @@ def _conclusion(result: ComparisonResult, decision: Decision | None, names: dict
 
 
 def _computation(result: ComparisonResult) -> str:
+    engine = engine_words(result.engine_name, result.engine_version)
     if result.diagnostics.exact:
-        return f"{result.engine}; {result.diagnostics}."
+        return f"{engine}; {result.diagnostics}."
     if result.diagnostics.integrated:
-        return f"{result.engine}, {result.diagnostics}."
+        return f"{engine}, {result.diagnostics}."
     settings, last = result.settings, result.attempts[-1]
     runs = f"{settings.chains} chains of {last.draws:,} draws after {last.warmup:,} of warmup"
     extras = [f"{settings.draws:,} asked"] if last.draws != settings.draws else []
     extras += [f"{len(result.attempts)} runs, the last: {last.purpose}"] if len(result.attempts) > 1 else []
     asked = f" ({'; '.join(extras)})" if extras else ""
-    return f"{result.engine}, {runs}{asked}, seed {settings.seed}; {result.diagnostics}."
+    return f"{engine}, {runs}{asked}, seed {settings.seed}; {result.diagnostics}."

@@ -9,10 +9,9 @@ import pandas as pd
 
 import hiercomp as hc
 from benchmarks.measure import Context
-from hiercomp.files.reading.score_files import read_score_file
+from hiercomp.files.table import read_score_file
 from hiercomp.planning.assumption import Assumption, simulated_collections
-from hiercomp.scores.pairing import pair_scores
-from hiercomp.scores.table import tidy_scores
+from hiercomp.scores.differences import PairedDifferences
 
 SCORES, RHO = 100, 0.1  # of a data set: ten runs of ten folds
 
@@ -38,9 +37,12 @@ def paired_scores(context: Context, comparison: hc.HierarchicalComparison) -> tu
 
     A data set without variation gets the spread of the rope about its mean, as in the comparison.
     """
-    pairs = pair_scores(tidy_scores(real_table(context)), context.left, context.right, drop=False).frame
+    pairs = PairedDifferences.from_table(real_table(context), context.left, context.right).scores
+    assert pairs is not None
     differences = comparison.differences
-    left, right = (pairs[side].to_numpy(copy=True).reshape(len(differences.datasets), -1) for side in ("left", "right"))
+    left, right = (
+        pairs[side].to_numpy(copy=True).reshape(len(differences.dataset_names), -1) for side in ("left", "right")
+    )
     for row in np.flatnonzero(differences.constant):
         noise = np.where(np.arange(left.shape[1]) % 2 == 0, 1.0, -1.0)
         right[row] += noise * np.sqrt(differences.sum_of_squares[row] / np.sum((noise - noise.mean()) ** 2))

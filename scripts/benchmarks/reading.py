@@ -17,7 +17,7 @@ import json, sys, time
 import pandas as pd
 import pyarrow, pyarrow.compute, pyarrow.csv, pyarrow.parquet
 from hiercomp.scores.differences import PairedDifferences
-from hiercomp.files.reading.score_files import read_score_file
+from hiercomp.files.table import read_score_file
 path, = json.loads(sys.argv[1])
 started = time.perf_counter()
 """

@@ -20,7 +20,6 @@ from hiercomp.model.priors import Priors
 from hiercomp.model.programs import StanProgram
 from hiercomp.model.scaled import HierarchicalModel
 from hiercomp.posterior.diagnostics import diagnose
-from hiercomp.rope import REGIONS
 
 POPULATION = ("delta0", "sigma0", "nu")
 ACCURACY = 0.001  # Monte Carlo standard error
@@ -37,7 +36,7 @@ def closed_form(context: Context) -> list[Row]:
     closed = model.program(model.centred(), settings.chains, settings.seed)
     rows = []
     for name, engine in ENGINES.items():
-        if name not in ("embedded", "cmdstan") or engine.problem() is not None:
+        if name not in ("embedded", "cmdstan") or engine.why_unavailable() is not None:
             continue
         for program in (closed, matrix) if name == "cmdstan" else ():
             engine.sample(program, SamplerSettings(warmup=100, draws=100, progress=False))  # compiles it
@@ -100,7 +99,7 @@ def equal_accuracy(context: Context) -> list[Row]:
 
     measured = alternately(seconds(integrated), sampled, context.repetitions)
     details = {
-        "data sets": len(comparison.differences.datasets),
+        "data sets": len(comparison.differences.dataset_names),
         "draws": 4 * draws,
         "Monte Carlo error of these": float(np.median(errors)),
         "extrapolated": f"seconds x (error/{ACCURACY:g})^2, warmup included",
@@ -114,7 +113,7 @@ def equal_accuracy(context: Context) -> list[Row]:
 
 def _largest_error(result: hc.ComparisonResult) -> float:
     seen = result.next_dataset
-    return max(seen.errors[region] for region in REGIONS)
+    return seen.largest_error
 
 
 FIT = """

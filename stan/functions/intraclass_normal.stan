@@ -5,7 +5,7 @@
    * The n[i] differences of data set i are jointly normal with mean delta[i],
    * standard deviation sigma[i] and correlation rho[i] between any two
    * (M1): x_i ~ MVN(1 delta_i, sigma_i^2 M_i). The inverse and the determinant
-   * of M are known, so that (M8, M9)
+   * of M are known, so (M8, M9)
    *
    *   (x - 1 delta)' M^-1 (x - 1 delta)
    *     = SS / (1 - rho) + n (xbar - delta)^2 / (1 + (n - 1) rho)

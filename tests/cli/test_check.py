@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hiercomp.files.check import check_scores
-from tests.cli.test_compare import assert_one_line_of_error, hiercomp
+from tests.command_line import assert_one_line_of_error
 
 SAMPLES = Path(__file__).parents[1] / "data/importers"
 
@@ -19,7 +19,7 @@ def folder(tmp_path, scores) -> Path:
     return tmp_path
 
 
-def test_a_sound_file_ends_with_0_and_prints_what_python_gives(folder):
+def test_a_sound_file_ends_with_0_and_prints_what_python_gives(hiercomp, folder):
     done = hiercomp(folder, "check", "scores.csv")
     assert (done.returncode, done.stderr) == (0, "")
     expected = str(check_scores(folder / "scores.csv")).replace(str(folder / "scores.csv"), "scores.csv")
@@ -27,7 +27,7 @@ def test_a_sound_file_ends_with_0_and_prints_what_python_gives(folder):
     assert "Format: tidy" in done.stdout
 
 
-def test_warnings_end_with_1_and_errors_with_2(folder, scores):
+def test_warnings_end_with_1_and_errors_with_2(hiercomp, folder, scores):
     scores.assign(score=100 * scores["score"]).to_csv(folder / "percent.csv", index=False)
     done = hiercomp(folder, "check", "percent.csv")
     assert done.returncode == 1
@@ -35,17 +35,17 @@ def test_warnings_end_with_1_and_errors_with_2(folder, scores):
     scores.iloc[1:].to_csv(folder / "lacking.csv", index=False)
     done = hiercomp(folder, "check", "lacking.csv")
     assert done.returncode == 2
-    assert "1 score is absent" in done.stdout
+    assert "1 score is absent in 1 data set" in done.stdout
     assert done.stderr == ""
 
 
-def test_a_file_that_can_not_be_read_ends_with_2(folder):
+def test_a_file_that_can_not_be_read_ends_with_2(hiercomp, folder):
     done = hiercomp(folder, "check", "none.csv")
     assert done.returncode == 2
     assert "none.csv: there is no such file." in done.stdout
 
 
-def test_options_reach_the_importer(folder):
+def test_options_reach_the_importer(hiercomp, folder):
     options = ["--option", "measure=classif.acc", "--option", "folds=2"]
     done = hiercomp(folder, "check", SAMPLES / "mlr3.csv", *options)
     assert done.returncode == 1  # two data sets are few
@@ -54,7 +54,7 @@ def test_options_reach_the_importer(folder):
     assert "Scale: fractions, 0.306667 to 0.96" in done.stdout
 
 
-def test_separator_decimal_sign_encoding_and_columns_are_options(folder, scores):
+def test_separator_decimal_sign_encoding_and_columns_are_options(hiercomp, folder, scores):
     text = scores.rename(columns={"score": "güte"}).to_csv(index=False, sep=";", decimal=",")
     (folder / "german.csv").write_bytes(text.encode("latin-1"))
     options = ["--sep", ";", "--decimal", ",", "--encoding", "latin-1", "--column", "score=güte"]
@@ -62,7 +62,7 @@ def test_separator_decimal_sign_encoding_and_columns_are_options(folder, scores)
     assert done.returncode == 0, done.stdout
 
 
-def test_json_goes_to_a_file_or_to_standard_output(folder):
+def test_json_goes_to_a_file_or_to_standard_output(hiercomp, folder):
     done = hiercomp(folder, "check", "scores.csv", "--json", "-")
     content = json.loads(done.stdout)
     assert content["conclusion"] == "No problems found."
@@ -73,7 +73,7 @@ def test_json_goes_to_a_file_or_to_standard_output(folder):
     assert_one_line_of_error(hiercomp(folder, "check", "scores.csv", "--json", "check.json"), "check.json exists")
 
 
-def test_losses_need_no_warning_where_they_are_meant(folder, scores):
+def test_losses_need_no_warning_where_they_are_meant(hiercomp, folder, scores):
     scores.rename(columns={"score": "error"}).to_csv(folder / "loss.csv", index=False)
     assert hiercomp(folder, "check", "loss.csv").returncode == 1
     assert hiercomp(folder, "check", "loss.csv", "--lower-is-better").returncode == 0
@@ -84,11 +84,11 @@ def test_losses_need_no_warning_where_they_are_meant(folder, scores):
     [
         (["--format", "wekka"], "format must be auto or one of"),
         (["--option", "folds"], "--option must be NAME=VALUE"),
-        (["--option", "path=x"], "has an option of its own"),
+        (["--option", "path=x"], "use the command's own option"),
         (["--option", "mesure=x"], "has no option 'mesure'"),
         (["--column", "score"], "--column must be ROLE=NAME"),
         (["--encoding", "latin-x"], "latin-x"),
     ],
 )
-def test_a_wrong_option_is_one_line(folder, options, message):
+def test_a_wrong_option_is_one_line(hiercomp, folder, options, message):
     assert_one_line_of_error(hiercomp(folder, "check", "scores.csv", *options), message)

@@ -1,4 +1,4 @@
-"""The command, run as a user runs it: what goes where, exit codes, and no traceback ever."""
+"""``hiercomp compare`` and what all commands share: what goes where, exit codes, and no traceback ever."""
 
 from __future__ import annotations
 
@@ -13,31 +13,9 @@ from pathlib import Path
 import pytest
 
 import hiercomp as hc
+from tests.command_line import COMMAND, assert_one_line_of_error, run_process
 
-COMMAND = [sys.executable, "-m", "hiercomp.cli"]
 ENGINE = ["--engine", "embedded"]
-
-
-def hiercomp(folder: Path, *arguments: str, **options) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*COMMAND, *map(str, arguments)],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        **options,
-    )
-
-
-def assert_one_line_of_error(done: subprocess.CompletedProcess[str], *parts: str) -> None:
-    assert done.returncode == 2, done
-    assert done.stdout == ""
-    assert done.stderr.count("\n") == 1, done.stderr
-    assert done.stderr.startswith("hiercomp: ")
-    assert "Traceback" not in done.stderr
-    for part in parts:
-        assert part in done.stderr, done.stderr
 
 
 @pytest.fixture
@@ -46,13 +24,13 @@ def folder(tmp_path, scores) -> Path:
     return tmp_path
 
 
-def test_the_version_is_the_packages(tmp_path):
+def test_the_version_is_the_packages(hiercomp, tmp_path):
     done = hiercomp(tmp_path, "--version")
     assert (done.returncode, done.stdout, done.stderr) == (0, f"hiercomp {hc.__version__}\n", "")
 
 
 def test_demo_prints_the_summary_on_standard_output_and_nothing_else_there(tmp_path):
-    done = hiercomp(tmp_path, "demo", *ENGINE)
+    done = run_process(tmp_path, "demo", *ENGINE)
     comparison = hc.HierarchicalComparison(hc.load_scores("keel"), "naive_bayes", "decision_tree", rope=0.01)
     summary = comparison.fit("embedded", progress=False).summary()
     assert done.returncode == 0
@@ -62,7 +40,7 @@ def test_demo_prints_the_summary_on_standard_output_and_nothing_else_there(tmp_p
     assert os.listdir(tmp_path) == []
 
 
-def test_compare_gives_what_python_gives_and_writes_json_and_the_result(folder, result):
+def test_compare_gives_what_python_gives_and_writes_json_and_the_result(hiercomp, folder, result):
     done = hiercomp(
         folder,
         "compare",
@@ -82,11 +60,11 @@ def test_compare_gives_what_python_gives_and_writes_json_and_the_result(folder, 
     assert done.stdout == f"{result.summary()}\n"
     assert json.loads((folder / "out.json").read_text(encoding="utf-8")) == result.summary().to_dict()
     loaded = hc.load_result(folder / "fit.nc")
-    assert loaded.posterior.identical(result.posterior)
+    assert loaded.datatree.identical(result.datatree)
     assert sorted(os.listdir(folder)) == ["fit.nc", "out.json", "scores.csv"]
 
 
-def test_json_on_standard_output_is_all_that_is_there(folder):
+def test_json_on_standard_output_is_all_that_is_there(hiercomp, folder):
     done = hiercomp(
         folder, "compare", "scores.csv", *ENGINE, "--seed", "3", "--rope=-0.02:0.01", "--alpha", "0.1", "--json", "-"
     )
@@ -96,7 +74,7 @@ def test_json_on_standard_output_is_all_that_is_there(folder):
     assert "seed 3" in content["computation"]
 
 
-def test_the_options_reach_the_comparison(tmp_path, scores):
+def test_the_options_reach_the_comparison(hiercomp, tmp_path, scores):
     table = scores.rename(columns={"dataset": "id", "score": "error"})
     table["id"] = table["id"].map({f"d{i}": "0" * i + "1" for i in range(8)})  # 1, 01, 001, ...: all the same number
     table = table[~((table["id"] == "1") & (table["algorithm"] == "tree") & (table["run"] == 2))]
@@ -129,14 +107,14 @@ def test_the_options_reach_the_comparison(tmp_path, scores):
     )
     assert done.returncode == 0, done.stderr
     content = json.loads(done.stdout)
-    assert (content["datasets"], content["scores"]) == (8, 230)  # 8 x 30 pairs but one run of ten
+    assert (content["n_datasets"], content["n_scores"]) == (8, 230)  # 8 x 30 pairs but one run of ten
     assert content["diagnostics"]["chains"] == 3
     assert content["decision"]["region"] == "left"  # tree's larger error is worse
     assert "nu" not in content["population"]
     assert any("10" in note for note in content["notes"])
 
 
-def test_an_existing_file_is_refused_before_the_fit(folder):
+def test_an_existing_file_is_refused_before_the_fit(hiercomp, folder):
     (folder / "out.json").write_text("precious")
     (folder / "fit.nc").write_text("precious")
     started = time.monotonic()
@@ -148,7 +126,7 @@ def test_an_existing_file_is_refused_before_the_fit(folder):
     assert time.monotonic() - started < 60
 
 
-def test_force_overwrites(folder):
+def test_force_overwrites(hiercomp, folder):
     (folder / "out.json").write_text("old")
     (folder / "fit.nc").write_text("old")
     done = hiercomp(folder, "compare", "scores.csv", *ENGINE, "--json", "out.json", "--save", "fit.nc", "--force")
@@ -181,21 +159,26 @@ def test_force_overwrites(folder):
         ([], ["scores"]),
     ],
 )
-def test_a_bad_argument_is_one_line_on_standard_error(folder, arguments, parts):
+def test_a_bad_argument_is_one_line_on_standard_error(hiercomp, folder, arguments, parts):
     assert_one_line_of_error(hiercomp(folder, "compare", *arguments), *parts)
     assert os.listdir(folder) == ["scores.csv"]
 
 
-def test_an_unknown_command_is_one_line(tmp_path):
+def test_a_process_ends_with_the_exit_code_and_one_line(folder):
+    assert_one_line_of_error(run_process(folder, "compare", "scores.csv", "--left", "bays"), "'bays'", "'bayes'")
+    assert run_process(folder, "--version").returncode == 0
+
+
+def test_an_unknown_command_is_one_line(hiercomp, tmp_path):
     assert_one_line_of_error(hiercomp(tmp_path, "compair"), "compair")
 
 
-def test_a_typo_in_a_column_name_is_found(tmp_path, scores):
+def test_a_typo_in_a_column_name_is_found(hiercomp, tmp_path, scores):
     scores.rename(columns={"algorithm": "algoritm"}).to_csv(tmp_path / "scores.csv", index=False)
     assert_one_line_of_error(hiercomp(tmp_path, "compare", "scores.csv"), "'algorithm'", "'algoritm'")
 
 
-def test_percentages_under_a_rope_for_fractions_are_found(tmp_path, scores):
+def test_percentages_under_a_rope_for_fractions_are_found(hiercomp, tmp_path, scores):
     scores.assign(score=100 * scores["score"]).to_csv(tmp_path / "scores.csv", index=False)
     assert_one_line_of_error(hiercomp(tmp_path, "compare", "scores.csv"), "percentages", "Did you mean 1?")
 
@@ -217,7 +200,7 @@ def test_a_full_disk_behind_standard_output_is_one_line(folder):
     assert "Traceback" not in done.stderr
 
 
-def test_a_failing_fit_exits_with_three_and_gives_no_verdict(tmp_path, hard_scores, failed):
+def test_a_failing_fit_exits_with_three_and_gives_no_verdict(hiercomp, tmp_path, hard_scores, failed):
     hard_scores.to_csv(tmp_path / "scores.csv", index=False)
     short = ["--chains", "2", "--warmup", "100", "--draws", "100"]
     done = hiercomp(tmp_path, "compare", "scores.csv", "--left", "bayes", "--right", "tree", *ENGINE, *short)
@@ -227,7 +210,7 @@ def test_a_failing_fit_exits_with_three_and_gives_no_verdict(tmp_path, hard_scor
     assert done.stderr == ""
 
 
-def test_doctor_tries_every_engine(tmp_path):
+def test_doctor_tries_every_engine(hiercomp, tmp_path):
     done = hiercomp(tmp_path, "doctor")
     assert done.returncode == 0
     assert [line.split(":")[0] for line in done.stdout.splitlines()] == ["embedded", "cmdstan", "quadrature"]
@@ -261,10 +244,9 @@ def test_ctrl_c_stops_a_long_fit_and_leaves_nothing_behind(tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["keel.csv", "temporary"]
 
 
-def test_baselines_follow_the_summary_and_are_in_the_json(folder, result):
-    done = hiercomp(folder, "compare", "scores.csv", *ENGINE, "--baselines", "--json", "out.json")
+def test_closed_form_tests_follow_the_summary_and_are_in_the_json(hiercomp, folder, result):
+    done = hiercomp(folder, "compare", "scores.csv", *ENGINE, "--closed-form-tests", "--json", "out.json")
     assert done.returncode == 0, done
-    assert done.stdout == f"{result.summary()}\n\n{result.baselines()}\n"
+    assert done.stdout == f"{result.summary()}\n\n{result.closed_form_tests()}\n"
     content = json.loads((folder / "out.json").read_text(encoding="utf-8"))
-    assert content["baselines"] == result.baselines().to_dict()
-    assert "What each says:" in done.stdout
+    assert content["closed_form_tests"] == result.closed_form_tests().to_dict()

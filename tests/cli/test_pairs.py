@@ -1,4 +1,4 @@
-"""``hiercomp pairs``, run as a user runs it."""
+"""``hiercomp pairs`` gives what Python gives; a stopped run goes on from its checkpoint."""
 
 from __future__ import annotations
 
@@ -18,14 +18,11 @@ import pytest
 
 import hiercomp as hc
 from hiercomp.tournament import compare_all
+from tests.command_line import COMMAND, Done, assert_one_line_of_error, run
 
-COMMAND = [sys.executable, "-m", "hiercomp.cli", "pairs"]
 
-
-def pairs(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*COMMAND, *map(str, arguments)], cwd=folder, capture_output=True, text=True, timeout=120, check=False
-    )
+def pairs(folder: Path, *arguments: object) -> Done:
+    return run(folder, "pairs", *arguments)
 
 
 @pytest.fixture(scope="module")
@@ -49,16 +46,6 @@ def summary_of(df: pd.DataFrame, alpha: float = 0.05, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", hc.HiercompWarning)
         return compare_all(df, **{"rope": 0.01, "progress": False, "n_jobs": 1} | options).summary(alpha)
-
-
-def assert_one_line_of_error(done: subprocess.CompletedProcess[str], *parts: str) -> None:
-    assert done.returncode == 2, done
-    assert done.stdout == ""
-    assert done.stderr.count("\n") == 1, done.stderr
-    assert done.stderr.startswith("hiercomp: ")
-    assert "Traceback" not in done.stderr
-    for part in parts:
-        assert part in done.stderr, done.stderr
 
 
 def test_pairs_prints_what_python_gives_and_writes_json(folder, table):
@@ -108,7 +95,7 @@ def test_a_pair_without_a_result_exits_with_three_and_is_named(folder, table):
     done = pairs(folder, "scores.csv")
     assert done.returncode == 3
     assert done.stderr == ""
-    assert "2 pairs of 3 can't be compared: first against second: There is one data set only" in done.stdout
+    assert "2 pairs of 3 can't be compared: first against second: The table has only one data set" in done.stdout
     assert done.stdout == f"{summary_of(df)}\n"
 
 
@@ -170,7 +157,7 @@ def test_a_stopped_run_leaves_a_valid_checkpoint_and_goes_on_from_it(tmp_path, s
     df.assign(score=0.7 + generator.normal(0, 0.02, size=len(df))).to_csv(tmp_path / "scores.csv", index=False)
     checkpoint = tmp_path / "pairs.sqlite"
     process = subprocess.Popen(
-        [*COMMAND, "scores.csv", "--prior", "gaussian", "--jobs", "2", "--checkpoint", "pairs.sqlite"],
+        [*COMMAND, "pairs", "scores.csv", "--prior", "gaussian", "--jobs", "2", "--checkpoint", "pairs.sqlite"],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

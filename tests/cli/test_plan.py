@@ -9,7 +9,7 @@ import pytest
 
 import hiercomp as hc
 from hiercomp.planning.plan import plan, plan_from_result
-from tests.cli.test_compare import assert_one_line_of_error, hiercomp
+from tests.command_line import assert_one_line_of_error
 
 ASSUMED = ["--delta0", "0.03", "--sigma0", "0.01", "--nu", "10", "--sd", "0.03"]
 SHORT = ["--simulations", "3", "--jobs", "1", "--prior", "gaussian"]
@@ -21,7 +21,7 @@ def folder(tmp_path, scores) -> Path:
     return tmp_path
 
 
-def test_the_command_prints_and_writes_what_python_gives(tmp_path):
+def test_the_command_prints_and_writes_what_python_gives(hiercomp, tmp_path):
     sizes = [
         "--datasets",
         "16,13",
@@ -43,7 +43,7 @@ def test_the_command_prints_and_writes_what_python_gives(tmp_path):
         sigma0=0.01,
         nu=10,
         standard_deviation=0.03,
-        datasets=(13, 16),
+        n_datasets=(13, 16),
         runs=(2, 10),
         folds=5,
         rope=(-0.01, 0.02),
@@ -61,14 +61,14 @@ def test_the_command_prints_and_writes_what_python_gives(tmp_path):
     assert written["rope"] == [-0.01, 0.02]
 
 
-def test_a_pilot_takes_the_place_of_the_assumed_numbers(folder, scores):
+def test_a_pilot_takes_the_place_of_the_assumed_numbers(hiercomp, folder, scores):
     pilot = ["--pilot", "scores.csv", "--left", "bayes", "--right", "tree", "--datasets", "14"]
     done = hiercomp(folder, "plan", *pilot, *SHORT, "--json", "-")
     assert done.returncode == 0, done.stderr
     written = json.loads(done.stdout)
     comparison = hc.HierarchicalComparison(scores, "bayes", "tree", rope=0.01, priors=hc.Priors.gaussian())
     result = comparison.fit("quadrature", progress=False)
-    found = plan_from_result(result, datasets=14, simulations=3, n_jobs=1, progress=False)
+    found = plan_from_result(result, n_datasets=14, simulations=3, n_jobs=1, progress=False)
     assert written["algorithms"] == ["bayes", "tree"]
     assert written["table"] == found.to_frame().to_dict("records")
 
@@ -83,13 +83,13 @@ def test_a_pilot_takes_the_place_of_the_assumed_numbers(folder, scores):
         (["--delta0", "0", "--sigma0", "0.1", "--sd", "a"], "--sd must be a number or several"),
         ([*ASSUMED, "--rope", "wide"], "--rope must be a half-width"),
         ([*ASSUMED, "--prior", "vague"], "--prior must be one of"),
-        ([*ASSUMED, "--lower-is-better"], "--lower-is-better has a meaning with --pilot only"),
-        ([*ASSUMED, "--pilot", "scores.csv"], "--delta0 is what --pilot stands for"),
-        (["--nu", "3", "--pilot", "scores.csv"], "--nu is what --pilot stands for"),
+        ([*ASSUMED, "--lower-is-better"], "--lower-is-better needs --pilot"),
+        ([*ASSUMED, "--pilot", "scores.csv"], "--delta0 and --pilot exclude each other"),
+        (["--nu", "3", "--pilot", "scores.csv"], "--nu and --pilot exclude each other"),
         (["--pilot", "none.csv"], "none.csv"),
         ([*ASSUMED, "--json", "scores.csv"], "scores.csv exists"),
         ([*ASSUMED, "--simulations", "0"], "simulations must be at least 1"),
     ],
 )
-def test_an_error_is_one_line(folder, arguments, message):
+def test_an_error_is_one_line(hiercomp, folder, arguments, message):
     assert_one_line_of_error(hiercomp(folder, "plan", *arguments), message)

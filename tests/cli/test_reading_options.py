@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -26,17 +23,12 @@ def tidy(tmp_path) -> pd.DataFrame:
     return frame
 
 
-def hiercomp(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "hiercomp.cli", *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
-
-
 def wide(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.pivot(index=["dataset", "fold"], columns="algorithm", values="score").reset_index()
 
 
 @pytest.mark.parametrize("command", ["compare", "pairs"])
-def test_decimal_commas_and_a_column_for_each_algorithm_give_the_same_result(tmp_path, tidy, command):
+def test_decimal_commas_and_a_column_for_each_algorithm_give_the_same_result(hiercomp, tmp_path, tidy, command):
     wide(tidy).to_csv(tmp_path / "wide.csv", sep=";", decimal=",", index=False, encoding="utf-16")
     options = (*(COMMON if command == "compare" else COMMON[4:]), *QUICK)
     expected = hiercomp(tmp_path, command, "tidy.csv", *options)
@@ -54,7 +46,7 @@ def test_decimal_commas_and_a_column_for_each_algorithm_give_the_same_result(tmp
     assert refused.stderr.count("\n") == 1
 
 
-def test_percent_signs_are_read_by_option_and_said(tmp_path, tidy):
+def test_percent_signs_are_read_by_option_and_said(hiercomp, tmp_path, tidy):
     tidy.assign(score=[f"{100 * score:.1f}%" for score in tidy["score"]]).to_csv(tmp_path / "percent.csv", index=False)
     refused = hiercomp(tmp_path, "compare", "percent.csv", *COMMON, *QUICK)
     assert refused.returncode == 2
@@ -65,10 +57,10 @@ def test_percent_signs_are_read_by_option_and_said(tmp_path, tidy):
     plain = hiercomp(tmp_path, "compare", "tidy.csv", *COMMON, *QUICK)
     # 81.2% is 81.2 / 100, which may differ from 0.812 in the last bit
     found, wanted = (json.loads(run.stdout)["next_dataset"] for run in (done, plain))
-    assert found["left"] == pytest.approx(wanted["left"], abs=1e-6)
+    assert found["p_left"] == pytest.approx(wanted["p_left"], abs=1e-6)
 
 
-def test_a_file_of_weka_is_recognised_by_compare_and_check(tmp_path, tidy):
+def test_a_file_of_weka_is_recognised_by_compare_and_check(hiercomp, tmp_path, tidy):
     rows = [
         f"{row.dataset},1,{row.fold},weka.classifiers.x.{row.algorithm},'-A 1',12,{100 * row.score:.4f}"
         for row in tidy.itertuples()
@@ -80,7 +72,7 @@ def test_a_file_of_weka_is_recognised_by_compare_and_check(tmp_path, tidy):
     assert done.stderr.splitlines()[0] == "hiercomp: weka.csv was read as weka"
     plain = hiercomp(tmp_path, "compare", "tidy.csv", *COMMON, *QUICK)
     found, wanted = (json.loads(run.stdout)["next_dataset"] for run in (done, plain))
-    assert found["left"] == pytest.approx(wanted["left"], abs=1e-6)
+    assert found["p_left"] == pytest.approx(wanted["p_left"], abs=1e-6)
     checked = hiercomp(tmp_path, "check", "weka.csv", "--option", "fraction=true")
     assert checked.returncode in (0, 1)
     assert "weka" in checked.stdout
@@ -89,22 +81,24 @@ def test_a_file_of_weka_is_recognised_by_compare_and_check(tmp_path, tidy):
     assert "Did you mean 'fraction'" in wrong.stderr
 
 
-def test_an_option_without_a_value_is_refused(tmp_path, tidy):
+def test_an_option_without_a_value_is_refused(hiercomp, tmp_path, tidy):
     done = hiercomp(tmp_path, "compare", "tidy.csv", "--option", "folds")
     assert done.returncode == 2
     assert "--option must be NAME=VALUE" in done.stderr
 
 
 @pytest.mark.parametrize("pair", ["decimal=,", "encoding=latin-1", "higher_is_better=false"])
-def test_an_option_that_the_command_has_itself_is_refused(tmp_path, tidy, pair):
+def test_an_option_that_the_command_has_itself_is_refused(hiercomp, tmp_path, tidy, pair):
     done = hiercomp(tmp_path, "check", "tidy.csv", "--option", pair)
     assert done.returncode == 2
-    assert "has an option of its own" in done.stderr
+    assert "use the command's own option" in done.stderr
 
 
 @pytest.mark.parametrize("command", ["compare", "pairs", "check"])
-def test_the_largest_size_is_an_option(tmp_path, scores, command):
+def test_the_largest_size_is_an_option(hiercomp, tmp_path, scores, command):
     scores.to_csv(tmp_path / "scores.csv", index=False)
     done = hiercomp(tmp_path, command, "scores.csv", "--largest-bytes", "1000")
     assert done.returncode == 2
-    assert "scores.csv holds more than 1,000 bytes (decompressed)" in " ".join((done.stdout + done.stderr).split())
+    assert "scores.csv is above the limit of 1,000 bytes (decompressed)" in " ".join(
+        (done.stdout + done.stderr).split()
+    )

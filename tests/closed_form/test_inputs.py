@@ -92,8 +92,8 @@ def test_tables_are_paired_by_name(columns):
     for given in (frame, pl.from_pandas(frame), frame.iloc[::-1].reset_index(drop=True)):
         found = as_differences(given, left="bayes")
         assert not found.single
-        assert sorted(found.differences.datasets) == ["d0", "d1", "d2"]
-        order = np.argsort(found.differences.datasets)
+        assert sorted(found.differences.dataset_names) == ["d0", "d1", "d2"]
+        order = np.argsort(found.differences.dataset_names)
         np.testing.assert_allclose(found.differences.mean[order], ROWS.mean(axis=1), rtol=1e-12)
         assert found.differences.rho.tolist() == [1 / 6] * 3
 
@@ -114,7 +114,7 @@ def test_a_loss_turns_the_sign():
 
 def test_names_of_arrays_are_those_given():
     found = as_differences(ROWS, 0.1, left="bayes", right="tree").differences
-    assert (found.left, found.right, found.datasets) == ("bayes", "tree", ("1", "2", "3"))
+    assert (found.left, found.right, found.dataset_names) == ("bayes", "tree", ("1", "2", "3"))
 
 
 def test_differences_keep_their_names_and_their_sign():
@@ -327,7 +327,7 @@ def test_nothing_that_is_given_is_changed():
 
 def test_a_score_matrix_holds_the_means_with_higher_better():
     matrix = read_score_matrix(table(), missing="error", higher_is_better=False, fewest=2)
-    assert (matrix.datasets, matrix.algorithms) == (("d0", "d1", "d2"), ("bayes", "tree"))
+    assert (matrix.dataset_names, matrix.algorithms) == (("d0", "d1", "d2"), ("bayes", "tree"))
     np.testing.assert_allclose(matrix.values, np.column_stack([[-0.5] * 3, -0.5 - ROWS.mean(axis=1)]), rtol=1e-13)
     assert (matrix.ranks[:, 0] == np.where(ROWS.mean(axis=1) > 0, 1, 2)).all()
     assert not matrix.tied

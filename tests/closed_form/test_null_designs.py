@@ -252,4 +252,4 @@ def test_only_the_uncertainties_tell_the_two_cases_apart():
 )
 def test_arguments_of_unequal_uncertainty_are_checked(case, datasets, words):
     with pytest.raises(ArgumentError, match=words):
-        unequal_uncertainty_differences(np.random.default_rng(0), case, datasets=datasets)
+        unequal_uncertainty_differences(np.random.default_rng(0), case, n_datasets=datasets)

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import hiercomp as hc
-from hiercomp.closed_form.side_by_side import baseline_table
+from hiercomp.closed_form.side_by_side import closed_form_tests
 from hiercomp.rope import Rope
 
 OVER_DATA_SETS = [
@@ -25,44 +25,48 @@ OVER_DATA_SETS = [
 
 
 def test_every_row_is_the_answer_of_its_own_test(result):
-    frame = result.baselines().to_frame()
+    frame = result.closed_form_tests().to_frame()
     assert frame.index[:7].tolist() == OVER_DATA_SETS
     given, rope = result.differences, result.rope
     seen = result.next_dataset
-    assert frame.loc["hierarchical model", ["left", "rope", "right"]].tolist() == [seen.left, seen.rope, seen.right]
+    assert frame.loc["hierarchical model", ["p_left", "p_rope", "p_right"]].tolist() == [
+        seen.p_left,
+        seen.p_rope,
+        seen.p_right,
+    ]
     for name, found in {
-        "Bayesian signed-rank": hc.bayesian_signed_rank_test(given, rope),
-        "Bayesian sign": hc.bayesian_sign_test(given, rope),
+        "Bayesian signed-rank": hc.bayesian_signed_rank_test(given, rope=rope),
+        "Bayesian sign": hc.bayesian_sign_test(given, rope=rope),
         "Poisson-binomial, rope": hc.poisson_binomial_test(given, rope=rope),
     }.items():
-        assert frame.loc[name, ["left", "rope", "right"]].tolist() == [found.left, found.rope, found.right]
+        assert frame.loc[name, ["p_left", "p_rope", "p_right"]].tolist() == [found.p_left, found.p_rope, found.p_right]
     found = hc.poisson_binomial_test(given)
-    assert frame.loc["Poisson-binomial", ["left", "right"]].tolist() == [found.left, found.right]
-    assert frame.loc["Wilcoxon signed-rank", "p"] == hc.signed_rank_test(given).p
-    assert frame.loc["sign test", "p"] == hc.sign_test(given).p
+    assert frame.loc["Poisson-binomial", ["p_left", "p_right"]].tolist() == [found.p_left, found.p_right]
+    assert frame.loc["Wilcoxon signed-rank", "pvalue"] == hc.signed_rank_test(given).pvalue
+    assert frame.loc["sign test", "pvalue"] == hc.sign_test(given).pvalue
 
 
 def test_tests_of_single_data_sets_say_on_how_many_they_reject(result):
-    frame = result.baselines().to_frame()
+    frame = result.closed_form_tests().to_frame()
     given = result.differences
     for name, found in {
         "corrected t, each data set": hc.corrected_t_test(given),
         "paired t, each data set": hc.paired_t_test(given),
     }.items():
-        rejected = found.p < 0.05
+        rejected = found.pvalue < 0.05
         left, right = (rejected & (found.statistic < 0)).sum(), (rejected & (found.statistic > 0)).sum()
         words = f"equality is rejected at 5% in favour of bayes on {left} and of tree on {right} of 8 data sets."
         assert frame.loc[name, "says"] == words
-        assert frame.loc[name, ["left", "rope", "right", "p"]].isna().all()
+        assert frame.loc[name, ["p_left", "p_rope", "p_right", "pvalue"]].isna().all()
     single = hc.correlated_t_test(given, rope=result.rope)
     assert (
-        f"tree is better on {(single.right > 0.95).sum()} of 8 data sets"
+        f"tree is better on {(single.p_right > 0.95).sum()} of 8 data sets"
         in frame.loc["correlated t, each data set", "says"]
     )
 
 
 def test_every_row_says_what_it_does_and_does_not_say(result):
-    table = result.baselines()
+    table = result.closed_form_tests()
     for row in table.rows:
         assert row.says.endswith(".")
         assert row.does_not_say.endswith(".")
@@ -70,7 +74,7 @@ def test_every_row_says_what_it_does_and_does_not_say(result):
 
 
 def test_tests_that_do_not_apply_are_named_with_the_reason(result):
-    table = result.baselines()  # 3 runs of 10 folds
+    table = result.closed_form_tests()  # 3 runs of 10 folds
     assert [note.split(":")[0] for note in table.notes] == ["calibrated t", "5x2 cv F"]
     assert all("not applicable" in note for note in table.notes)
     assert "calibrated t: not applicable" in str(table)
@@ -78,7 +82,7 @@ def test_tests_that_do_not_apply_are_named_with_the_reason(result):
 
 def test_ten_runs_of_ten_folds_have_the_calibrated_test(uci54):
     given = hc.PairedDifferences.from_table(uci54, "nbc", "j48")
-    table = baseline_table(given, Rope.of(0.01), (0.1, 0.2, 0.7))
+    table = closed_form_tests(given, Rope.of(0.01), (0.1, 0.2, 0.7))
     names = [row.test for row in table.rows]
     assert "calibrated t, 10 df, each data set" in names
     assert [note.split(":")[0] for note in table.notes] == ["5x2 cv F"]
@@ -92,7 +96,7 @@ def test_ten_runs_of_ten_folds_have_the_calibrated_test(uci54):
 
 def test_without_the_scores_the_others_remain(result):
     bare = dataclasses.replace(result.differences, scores=None)
-    table = baseline_table(bare, result.rope, None)
+    table = closed_form_tests(bare, result.rope, None)
     names = [row.test for row in table.rows]
     assert names[:7] == OVER_DATA_SETS
     assert "corrected t, each data set" in names
@@ -101,18 +105,18 @@ def test_without_the_scores_the_others_remain(result):
 
 
 def test_a_failed_computation_has_no_verdict_but_the_tests_stay(failed):
-    table = failed.baselines()
-    assert table.rows[0].left is None
+    table = failed.closed_form_tests()
+    assert table.rows[0].p_left is None
     assert table.rows[0].says.startswith("no verdict")
-    assert table.to_frame()["p"].notna().sum() == 2
+    assert table.to_frame()["pvalue"].notna().sum() == 2
 
 
 def test_identical_algorithms(identical):
-    frame = identical.baselines().to_frame()
+    frame = identical.closed_form_tests().to_frame()
     for name in OVER_DATA_SETS[:4]:
-        assert frame.loc[name, ["left", "rope", "right"]].tolist() == [0, 1, 0]
-    assert frame.loc["Poisson-binomial", "left"] == frame.loc["Poisson-binomial", "right"]
-    assert frame.loc[["Wilcoxon signed-rank", "sign test"], "p"].tolist() == [1, 1]
+        assert frame.loc[name, ["p_left", "p_rope", "p_right"]].tolist() == [0, 1, 0]
+    assert frame.loc["Poisson-binomial", "p_left"] == frame.loc["Poisson-binomial", "p_right"]
+    assert frame.loc[["Wilcoxon signed-rank", "sign test"], "pvalue"].tolist() == [1, 1]
 
 
 def test_names_are_made_harmless():
@@ -121,13 +125,15 @@ def test_names_are_made_harmless():
     given = hc.PairedDifferences.from_arrays(
         left, left + generator.normal(0.01, 0.02, size=left.shape), rho=0.1, left="<b>a</b>", right="x\x1b[1m"
     )
-    table = baseline_table(given, Rope.of(0.01), None)
+    table = closed_form_tests(given, Rope.of(0.01), None)
     assert "<b>" not in table._repr_html_()
     assert "\x1b" not in str(table) + table._repr_html_()
     assert json.dumps(table.to_dict(), allow_nan=False)
 
 
 def test_the_table_changes_nothing_and_is_the_same_again(result):
-    pd.testing.assert_frame_equal(result.baselines(seed=3).to_frame(), result.baselines(seed=3).to_frame())
+    pd.testing.assert_frame_equal(
+        result.closed_form_tests(seed=3).to_frame(), result.closed_form_tests(seed=3).to_frame()
+    )
     with pytest.raises(hc.ArgumentError, match="seed"):
-        result.baselines(seed=-1)
+        result.closed_form_tests(seed=-1)

@@ -184,7 +184,9 @@ def test_what_no_checkpoint_can_describe_is_named(tmp_path):
         run(tmp_path / "run.sqlite", data={"iris": IRIS}, cv=circle)
     with pytest.raises(hc.ArgumentError, match=r"estimators\['holds'\]: .* recursion"):
         run(tmp_path / "run.sqlite", estimators={"holds": Holds(circle)})
-    with pytest.raises(hc.ArgumentError, match=r"SimpleNamespace .* cannot be pickled, so a checkpoint could not detect"):
+    with pytest.raises(
+        hc.ArgumentError, match=r"SimpleNamespace .* cannot be pickled, so a checkpoint could not detect"
+    ):
         run(tmp_path / "run.sqlite", estimators={"holds": Holds(types.SimpleNamespace(function=lambda: 1))})
     assert not (tmp_path / "run.sqlite").exists()
 

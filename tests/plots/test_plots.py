@@ -45,7 +45,7 @@ def tests_of(result) -> dict:
 def drawn(result) -> hc.ComparisonResult:
     """A result with draws made by NumPy, for the pictures: a sampler's draws differ in the last bits between processors."""
     generator = np.random.default_rng(1)
-    shape, count = (4, 600), len(result.differences.datasets)
+    shape, count = (4, 600), len(result.differences.dataset_names)
     draws = {
         "delta0": generator.normal(0.015, 0.008, shape),
         "sigma0": generator.gamma(20, 0.001, shape),
@@ -53,7 +53,7 @@ def drawn(result) -> hc.ComparisonResult:
         "delta": generator.normal(0.8 * result.differences.mean + 0.003, 0.004, (*shape, count)),
         "sigma": generator.gamma(100, 0.0002, (*shape, count)),
     }
-    names = list(result.differences.datasets)
+    names = list(result.differences.dataset_names)
     by_dataset = {"delta": ["dataset"], "sigma": ["dataset"]}
     tree = arviz_base.from_dict({"posterior": draws}, coords={"dataset": names}, dims=by_dataset)
     return dataclasses.replace(result, tree=tree)
@@ -103,7 +103,7 @@ def test_plots_of_several_panels_draw_in_the_figure_given(result, name):
 def test_the_bars_are_the_probabilities(result):
     ax = result.plot.next_dataset()
     seen = result.next_dataset
-    assert [bar.get_height() for bar in ax.patches] == [seen.left, seen.rope, seen.right]
+    assert [bar.get_height() for bar in ax.patches] == [seen.p_left, seen.p_rope, seen.p_right]
     assert [to_hex(bar.get_facecolor()).upper() for bar in ax.patches] == [COLOURS[region] for region in REGIONS]
     assert "bayes\nbetter" in texts(ax)
 
@@ -113,13 +113,13 @@ def test_the_simplex_shows_every_draw_where_its_three_probabilities_put_it(resul
     sign = hc.bayesian_sign_test([0.1, 0.2, -0.1], draws=500)
     points = few.collections[0].get_offsets()
     # Barycentric: left at (0, 0), right at (1, 0), the rope above their middle at the height of the triangle
-    np.testing.assert_allclose(points[:, 0], sign.draws[:, 2] + sign.draws[:, 1] / 2, atol=1e-12)
-    np.testing.assert_allclose(points[:, 1], sign.draws[:, 1] * np.sqrt(3) / 2, atol=1e-12)
+    np.testing.assert_allclose(points[:, 0], sign.region_draws[:, 2] + sign.region_draws[:, 1] / 2, atol=1e-12)
+    np.testing.assert_allclose(points[:, 1], sign.region_draws[:, 1] * np.sqrt(3) / 2, atol=1e-12)
     ax = result.plot.simplex()
     assert isinstance(ax.collections[0], PolyCollection)  # more than 2,000 draws
     seen = result.next_dataset
     shown = texts(ax)
-    for value in (seen.left, seen.rope, seen.right):
+    for value in (seen.p_left, seen.p_rope, seen.p_right):
         assert (f"{value:.3f}" if 0.001 <= value <= 0.999 else "0.00" if value < 0.5 else "0.999") in shown
 
 
@@ -148,7 +148,7 @@ def test_the_population_plot_shows_the_expected_probabilities_and_other_priors(r
     others = {"twin": result}
     ax = result.plot.population(others=others)
     seen = result.next_dataset
-    assert f"tree better: {seen.mean_right:.3f}" in texts(ax)
+    assert f"tree better: {seen.expected_right:.3f}" in texts(ax)
     assert "prior twin" in texts(ax)
     assert "estimates of the data sets" in texts(ax)
     lines = {line.get_label(): line for line in ax.lines}
@@ -164,7 +164,7 @@ def test_the_shrinkage_plot_draws_its_table(result):
     np.testing.assert_allclose(posterior[:, 0], table["posterior"])
     assert [tick.get_text() for tick in ax.get_yticklabels()] == table.index.tolist()
     given = result.differences
-    order = [given.datasets.index(name) for name in table.index]
+    order = [given.dataset_names.index(name) for name in table.index]
     half = stats.t.ppf(0.975, given.n - 1)[order] * given.standard_error[order]
     np.testing.assert_allclose(table["raw_upper"] - table["raw"], half, rtol=1e-12)
     np.testing.assert_allclose(table["posterior"], result.datasets().loc[table.index, "posterior_mean"])
@@ -208,7 +208,7 @@ def test_the_predictive_check_counts_the_data_sets_within_their_intervals(result
 
 def test_the_student_posterior_of_a_data_set(tests_of):
     result = tests_of["student"]
-    name = result.datasets[2]
+    name = result.dataset_names[2]
     ax = plots.plot_student(result, name)
     row = result.to_frame().loc[name]
     x, y = ax.lines[0].get_data()
@@ -222,7 +222,7 @@ def test_the_student_posterior_of_a_data_set(tests_of):
 
 def test_a_point_mass_is_a_line():
     with pytest.warns(hc.DegenerateScoresWarning):
-        result = hc.correlated_t_test([0.05] * 5, 0.1, 0.01)
+        result = hc.correlated_t_test([0.05] * 5, rho=0.1, rope=0.01)
     ax = plots.plot_student(result)
     assert ax.lines[0].get_xdata()[0] == pytest.approx(0.05)
 
@@ -250,22 +250,19 @@ def test_the_critical_difference_diagram():
     assert len(bars) == len(joined) > 0
 
 
-def test_every_result_draws_itself(tests_of, result):
-    assert tests_of["student"].plot("d1").lines
-    assert len(tests_of["poisson_binomial"].plot().patches) == 9  # 0 to 8 of 8 data sets
-    assert tests_of["sign"].plot(s=1).collections[0].get_sizes() == [1]
-    assert hc.nemenyi_test(np.random.default_rng(1).normal(size=(9, 3))).plot().lines
+def test_style_by_arguments(tests_of, result):
+    assert plots.plot_sign_simplex(tests_of["sign"], s=1).collections[0].get_sizes() == [1]
     assert result.plot.next_dataset(color="k").patches[0].get_facecolor() == (0, 0, 0, 1)
     assert result.plot().patches
 
 
 def test_diagnostics_are_six_pictures_on_one_page(result, identical):
-    page = plots.diagnostics(result)
+    page = plots.plot_diagnostics(result)
     assert len(page.axes) == 6
     assert all(len(ax.images) == 1 for ax in page.axes)
     assert page.axes[0].get_title(loc="left") == "Traces"
     with pytest.raises(hc.ArgumentError, match="Nothing was sampled"):
-        plots.diagnostics(identical)
+        plots.plot_diagnostics(identical)
 
 
 @pytest.mark.parametrize(
@@ -274,14 +271,14 @@ def test_diagnostics_are_six_pictures_on_one_page(result, identical):
 def test_arviz_takes_the_posterior_as_it_is(result, function):
     import arviz_plots
 
-    tree = result.posterior if function != "plot_rank" else result.posterior.isel(draw=slice(0, 100))
+    tree = result.datatree if function != "plot_rank" else result.datatree.isel(draw=slice(0, 100))
     getattr(arviz_plots, function)(tree, var_names=["delta0", "sigma0", "nu"], backend="matplotlib")
 
 
 def test_arviz_takes_the_energy_as_it_is(result):
     import arviz_plots
 
-    arviz_plots.plot_energy(result.posterior, backend="matplotlib")
+    arviz_plots.plot_energy(result.datatree, backend="matplotlib")
 
 
 @pytest.mark.parametrize("name", ["next_dataset", "simplex", "population"])
@@ -370,8 +367,13 @@ def test_picture_of_the_posterior(drawn):
 @pytest.mark.mpl_image_compare(**PICTURE)
 @pytest.mark.parametrize("name", ["student", "poisson_binomial", "sign"])
 def test_picture_of_a_test(tests_of, name):
+    draw = {
+        "student": plots.plot_student,
+        "poisson_binomial": plots.plot_poisson_binomial,
+        "sign": plots.plot_sign_simplex,
+    }
     which = ("d2",) if name == "student" else ()
-    return tests_of[name].plot(*which, ax=fixed_axes()).figure
+    return draw[name](tests_of[name], *which, ax=fixed_axes()).figure
 
 
 def test_the_tolerance_of_the_pictures_catches_a_moved_rope(drawn, tmp_path):

@@ -83,5 +83,5 @@ def test_runs_are_extended_to_the_precision_asked_for():
     # The chains that pass go on: the first thousand draws are those of the shorter run
     np.testing.assert_array_equal(precise.draws("delta0")[:, :1000], plain.draws("delta0"))
     errors = precise.next_dataset.errors
-    assert max(errors[region] for region in ("left", "rope", "right")) < 0.0036  # the error is itself an estimate
+    assert max(errors[region] for region in ("p_left", "p_rope", "p_right")) < 0.0036  # the error is itself an estimate
     assert f"{precise.attempts[0].draws:,} draws" in precise.summary().computation

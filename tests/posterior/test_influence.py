@@ -54,14 +54,14 @@ def test_the_marginal_likelihood_agrees_with_adaptive_quadrature(delta0, sigma0,
 def test_weights_agree_with_new_fits(scores, result):
     weighted, refitted = result.influence(), result.influence(refit_all=True)
     assert refitted.refitted.all()
-    assert weighted.to_frame().index.tolist() == list(result.differences.datasets)
+    assert weighted.to_frame().index.tolist() == list(result.differences.dataset_names)
     # Probabilities near 0 and 1: 8,000 draws each side, errors at most 0.005 each, of four
     np.testing.assert_allclose(weighted.without, refitted.without, atol=4 * 0.005 * np.sqrt(2))
     for name in ("d0", "d5"):
         by_hand = hc.HierarchicalComparison(scores[scores["dataset"] != name], "bayes", "tree", rope=0.01)
         seen = by_hand.fit("embedded", progress=False).next_dataset
-        row = weighted.without[weighted.datasets.index(name)]
-        np.testing.assert_allclose(row, [seen.left, seen.rope, seen.right], atol=4 * 0.005 * np.sqrt(2))
+        row = weighted.without[weighted.dataset_names.index(name)]
+        np.testing.assert_allclose(row, [seen.p_left, seen.p_rope, seen.p_right], atol=4 * 0.005 * np.sqrt(2))
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +84,7 @@ def test_the_table_and_the_sentence(undecided):
     found = undecided.influence()
     frame = found.to_frame()
     seen = undecided.next_dataset
-    np.testing.assert_allclose(frame["change_right"], frame["right"] - seen.right, atol=1e-15)
+    np.testing.assert_allclose(frame["change_p_right"], frame["p_right"] - seen.p_right, atol=1e-15)
     most = frame[["change_left", "change_rope", "change_right"]].abs().max(axis=1).idxmax()
     assert f"Leaving out '{most}' changes a probability most" in str(found)
 
@@ -97,12 +97,12 @@ def test_a_data_set_whose_weights_fail_is_left_out_by_a_new_fit():
         "embedded", progress=False
     )
     found = result.influence()
-    place = found.datasets.index("d3")
+    place = found.dataset_names.index("d3")
     assert found.k_hat[place] > 0.7
     assert found.refitted.tolist() == (found.k_hat > 0.7).tolist()
     by_hand = hc.HierarchicalComparison(frame[frame["dataset"] != "d3"], "bayes", "tree", priors=hc.Priors.gaussian())
     seen = by_hand.fit("embedded", progress=False).next_dataset
-    np.testing.assert_allclose(found.without[place], [seen.left, seen.rope, seen.right], atol=0.03)
+    np.testing.assert_allclose(found.without[place], [seen.p_left, seen.p_rope, seen.p_right], atol=0.03)
 
 
 def test_what_has_no_influence_is_refused(identical, failed):
@@ -121,8 +121,8 @@ def test_wrong_arguments_are_refused(result, options):
 def test_a_subset_of_the_data_sets_keeps_their_statistics(result):
     given = result.differences
     kept = given.subset(["d3", "d1"])
-    assert kept.datasets == ("d3", "d1")
-    places = [given.datasets.index(name) for name in kept.datasets]
+    assert kept.dataset_names == ("d3", "d1")
+    places = [given.dataset_names.index(name) for name in kept.dataset_names]
     assert kept.mean.tolist() == given.mean[places].tolist()
     assert sorted(kept.scores["dataset"].unique()) == ["d1", "d3"]
     for wrong in (["d3", "d3"], ["x"], []):

@@ -14,7 +14,7 @@ from hiercomp.posterior.next_dataset import NextDataset, dataset_table, decide, 
 from hiercomp.rope import REGIONS, Rope
 
 ROPE = Rope.of(0.5)
-NAMES = ("left", "rope", "right", "mean_left", "mean_rope", "mean_right", "positive")
+NAMES = ("p_left", "p_rope", "p_right", "expected_left", "expected_rope", "expected_right", "p_positive")
 
 
 def seen(left: float, rope: float, right: float, *, error: float = 0.0, draws: int = 4000) -> NextDataset:
@@ -32,7 +32,7 @@ def test_probabilities_are_the_proportions_of_draws_in_which_the_region_is_the_l
     delta0 = np.array([[-1.0, -1, -1, 0, 1], [-1, -1, 0, 0, 1]])
     inference = next_dataset(delta0, np.full((2, 5), 0.1), np.full((2, 5), 5.0), ROPE)
     assert inference.probabilities == {"left": 0.5, "rope": 0.3, "right": 0.2}
-    assert inference.positive == 0.2
+    assert inference.p_positive == 0.2
     assert inference.draws == 10
 
 
@@ -41,7 +41,7 @@ def test_ties_are_shared_equally():
     generator = np.random.default_rng(1)
     sigma0 = generator.uniform(10, 20, (2, 50))
     inference = next_dataset(np.zeros((2, 50)), sigma0, np.inf, ROPE)
-    assert (inference.left, inference.rope, inference.right) == (0.5, 0.0, 0.5)
+    assert (inference.p_left, inference.p_rope, inference.p_right) == (0.5, 0.0, 0.5)
 
 
 def test_expected_probabilities_are_the_means_of_the_t_distributions_regions():
@@ -50,9 +50,9 @@ def test_expected_probabilities_are_the_means_of_the_t_distributions_regions():
     inference = next_dataset(delta0, sigma0, nu, rope)
     population = stats.t(nu, delta0, sigma0)
     below, above = population.cdf(rope.lower), population.sf(rope.upper)
-    assert inference.mean_left == pytest.approx(below.mean(), rel=1e-10)
-    assert inference.mean_right == pytest.approx(above.mean(), rel=1e-10)
-    assert inference.mean_rope == pytest.approx((1 - below - above).mean(), rel=1e-10)
+    assert inference.expected_left == pytest.approx(below.mean(), rel=1e-10)
+    assert inference.expected_right == pytest.approx(above.mean(), rel=1e-10)
+    assert inference.expected_rope == pytest.approx((1 - below - above).mean(), rel=1e-10)
     largest = np.argmax([below, 1 - below - above, above], axis=0)  # no ties among random draws
     assert inference.probabilities == {region: np.mean(largest == i) for i, region in enumerate(REGIONS)}
 
@@ -60,7 +60,7 @@ def test_expected_probabilities_are_the_means_of_the_t_distributions_regions():
 def test_an_infinite_nu_is_the_gaussian():
     delta0, sigma0, _ = random_draws()
     inference = next_dataset(delta0, sigma0, np.inf, ROPE)
-    assert inference.mean_left == pytest.approx(stats.norm(delta0, sigma0).cdf(-0.5).mean(), rel=1e-10)
+    assert inference.expected_left == pytest.approx(stats.norm(delta0, sigma0).cdf(-0.5).mean(), rel=1e-10)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -94,8 +94,8 @@ def test_where_all_draws_agree_the_error_is_not_zero():
     # about the rule of three: an unseen event has probability below 3/N = 0.003 with 95% confidence.
     delta0 = np.random.default_rng(2).normal(5, 0.1, (4, 250))
     inference = next_dataset(delta0, np.full((4, 250), 0.1), np.full((4, 250), 30.0), ROPE)
-    assert (inference.left, inference.right, inference.positive) == (0, 1, 1)
-    for name in ("left", "rope", "right", "positive"):
+    assert (inference.p_left, inference.p_right, inference.p_positive) == (0, 1, 1)
+    for name in ("p_left", "p_rope", "p_right", "p_positive"):
         assert 7.0e-4 < inference.errors[name] < 1.3 * 7.07e-4
 
 
@@ -204,4 +204,4 @@ def test_the_table_of_data_sets_equals_numpy():
             np.mean(values > 0.5),
         ]
         assert table.loc[name].to_numpy() == pytest.approx(expected, rel=1e-12)
-    assert table[list(REGIONS)].sum(axis=1).to_numpy() == pytest.approx(1, abs=1e-12)
+    assert table[["p_left", "p_rope", "p_right"]].sum(axis=1).to_numpy() == pytest.approx(1, abs=1e-12)

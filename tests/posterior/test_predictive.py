@@ -22,7 +22,7 @@ def raw_differences(seed: int = 0) -> tuple[list[np.ndarray], PairedDifferences]
     raw = [generator.normal(0.1, 0.3, len(row)) for row in left]
     right = [row + difference for row, difference in zip(left, raw, strict=True)]
     rho = {name: value for name, value in zip(names, RHO * len(N), strict=True)}
-    return raw, PairedDifferences.from_arrays(left, right, datasets=names, rho=rho)
+    return raw, PairedDifferences.from_arrays(left, right, dataset_names=names, rho=rho)
 
 
 def covariance(n: int, rho: float) -> np.ndarray:
@@ -41,7 +41,7 @@ def test_the_log_likelihood_is_the_multivariate_normal_of_the_raw_differences():
         for at in np.ndindex(2, 5):
             mean, scale = delta[*at, i], sigma[*at, i]
             expected = stats.multivariate_normal(np.full(n, mean), scale**2 * covariance(n, rho)).logpdf(row)
-            assert found[*at, i] == pytest.approx(expected, rel=1e-9), differences.datasets[i]
+            assert found[*at, i] == pytest.approx(expected, rel=1e-9), differences.dataset_names[i]
 
 
 @pytest.mark.parametrize("nu", [1.0, 3.0, 30.0])
@@ -68,7 +68,7 @@ def test_replicated_means_spread_as_the_means_of_correlated_normal_scores():
     # error of a standard deviation from N values is 1/sqrt(2 N); of the ratio of two sqrt(2) times that.
     _, differences = raw_differences()
     draws, delta, sigma = 20_000, 0.4, 0.25
-    shape = (1, draws, len(differences.datasets))
+    shape = (1, draws, len(differences.dataset_names))
     found = replicated_means(np.full(shape, delta), np.full(shape, sigma), differences, np.random.default_rng(4))[0]
     generator = np.random.default_rng(5)
     for i, (n, rho) in enumerate((n, rho) for n in N for rho in RHO):

@@ -40,7 +40,7 @@ def test_the_better_algorithm_wins(result):
     # tree is better by 0.03 on average, three times the rope, with a spread between data sets of 0.01
     assert result.status == "ok"
     assert result.decision().region == "right"
-    assert result.next_dataset.positive > 0.99
+    assert result.next_dataset.p_positive > 0.99
 
 
 def test_next_dataset_is_computed_from_the_draws_in_the_metrics_units(result):
@@ -61,7 +61,7 @@ def test_another_rope_equals_recomputing_from_the_draws_and_leaves_the_original_
     for position, region in enumerate(REGIONS):
         assert seen.next_dataset.expected[region] == pytest.approx(regions[..., position].mean(), rel=1e-12)
     delta = result.draws("delta").reshape(-1, 8)
-    assert seen.datasets()["left"].to_numpy() == pytest.approx((delta < Rope.of(rope).lower).mean(axis=0), abs=1e-15)
+    assert seen.datasets()["p_left"].to_numpy() == pytest.approx((delta < Rope.of(rope).lower).mean(axis=0), abs=1e-15)
     assert result.rope == Rope(-0.01, 0.01)
     assert result.next_dataset is before
 
@@ -69,14 +69,14 @@ def test_another_rope_equals_recomputing_from_the_draws_and_leaves_the_original_
 def test_the_rope_curve_rises_with_the_rope_and_equals_single_ropes(result):
     curve = result.rope_curve()
     assert len(curve) == 41
-    assert (np.diff(curve["mean_rope"]) >= 0).all()
+    assert (np.diff(curve["expected_rope"]) >= 0).all()
     assert curve.index[0] == 0
-    assert curve.iloc[0][["rope", "mean_rope"]].tolist() == [0, 0]
+    assert curve.iloc[0][["p_rope", "expected_rope"]].tolist() == [0, 0]
     few = result.rope_curve([0.005, 0.02, 0.08])
     for width, row in few.iterrows():
         seen = result.with_rope(width).next_dataset
-        assert row[list(REGIONS)].to_dict() == seen.probabilities
-        assert row["mean_right"] == seen.mean_right
+        assert {region: row[f"p_{region}"] for region in REGIONS} == seen.probabilities
+        assert row["expected_right"] == seen.expected_right
 
 
 @pytest.mark.parametrize("widths", [[-0.1], [np.nan], [np.inf], [[0.1, 0.2]]])
@@ -114,10 +114,10 @@ def test_population_parameters_equal_numpy_on_the_draws(result):
 
 
 def test_arviz_works_on_the_posterior(result):
-    table = arviz_stats.summary(result.posterior, round_to="none")
+    table = arviz_stats.summary(result.datatree, round_to="none")
     assert table.loc["delta0", "mean"] == pytest.approx(result.population().loc["delta0", "mean"], rel=1e-12)
     assert "delta[d3]" in table.index
-    sizes = arviz_stats.ess(result.posterior["posterior"].dataset, method="bulk")
+    sizes = arviz_stats.ess(result.datatree["posterior"].dataset, method="bulk")
     smallest = min(float(values.min()) for values in sizes.data_vars.values())
     assert result.diagnostics.ess_bulk == pytest.approx(smallest, rel=1e-9)
 
@@ -130,19 +130,19 @@ def test_the_predictive_draws_have_the_shape_of_the_posterior_and_come_from_the_
     assert (result.next_differences(3) != result.next_differences(4)).any()
     # Each draw of the next difference falls right of the rope with the expected probability of right
     share = (result.next_differences() > 0.01).mean()
-    expected = result.next_dataset.mean_right
+    expected = result.next_dataset.expected_right
     error = np.sqrt(expected * (1 - expected) / result.diagnostics.ess_bulk)
     assert abs(share - expected) < 4 * error
 
 
 def test_nothing_in_a_result_can_be_set(result):
-    for name in ("rope", "posterior", "diagnostics", "next_dataset", "left"):
+    for name in ("rope", "datatree", "diagnostics", "next_dataset", "left"):
         with pytest.raises((dataclasses.FrozenInstanceError, AttributeError)):
             setattr(result, name, None)
     with pytest.raises(ValueError, match="read-only"):
         result.draws("delta0")[0, 0] = 5
     with pytest.raises(dataclasses.FrozenInstanceError):
-        result.next_dataset.left = 0.5
+        result.next_dataset.p_left = 0.5
 
 
 def test_a_failed_fit_gives_no_verdict_and_says_why(failed):
@@ -210,10 +210,10 @@ def test_identical_algorithms_are_equivalent_with_certainty_and_nothing_is_sampl
 
 
 def test_relabelling_left_and_right_mirrors_the_probabilities(result, mirrored):
-    names = MIRRORED | {f"mean_{a}": f"mean_{b}" for a, b in MIRRORED.items()}
+    names = {f"{kind}_{a}": f"{kind}_{b}" for kind in ("p", "expected") for a, b in MIRRORED.items()}
     assert_within_monte_carlo_error(result.next_dataset, mirrored.next_dataset, names)
-    error = hypot(result.next_dataset.errors["positive"], mirrored.next_dataset.errors["positive"])
-    assert abs(result.next_dataset.positive - (1 - mirrored.next_dataset.positive)) <= 4 * error
+    error = hypot(result.next_dataset.errors["p_positive"], mirrored.next_dataset.errors["p_positive"])
+    assert abs(result.next_dataset.p_positive - (1 - mirrored.next_dataset.p_positive)) <= 4 * error
     assert mirrored.decision().region == "left"
     assert (mirrored.differences.mean == -result.differences.mean).all()
 
@@ -221,7 +221,7 @@ def test_relabelling_left_and_right_mirrors_the_probabilities(result, mirrored):
 def test_the_order_of_the_rows_changes_nothing_bit_for_bit(scores, result, tmp_path):
     shuffled = scores.sample(frac=1, random_state=7).reset_index(drop=True)
     other = fit(shuffled)
-    assert other.posterior.identical(result.posterior)
+    assert other.datatree.identical(result.datatree)
     first, second = result.save(tmp_path / "a.nc"), other.save(tmp_path / "b.nc")
     assert first.read_bytes() == second.read_bytes()
 
@@ -229,7 +229,7 @@ def test_the_order_of_the_rows_changes_nothing_bit_for_bit(scores, result, tmp_p
 def test_the_same_seed_gives_the_same_file_and_another_seed_other_draws(scores, result, tmp_path):
     again, other = fit(scores), fit(scores, seed=1)
     assert again.save(tmp_path / "a.nc").read_bytes() == result.save(tmp_path / "b.nc").read_bytes()
-    assert not other.posterior.identical(result.posterior)
+    assert not other.datatree.identical(result.datatree)
     assert_within_monte_carlo_error(result.next_dataset, other.next_dataset)
 
 
@@ -261,7 +261,7 @@ def test_the_users_frame_is_not_changed(scores):
 
 
 def test_the_prior_group_holds_draws_of_the_priors(result):
-    prior = result.posterior["prior"].dataset
+    prior = result.datatree["prior"].dataset
     given = result.differences
     bound = 1.0 if given.highest_score.max() <= 1 else given.largest_difference
     upper = 1000 * given.mean.std(ddof=1)

@@ -26,7 +26,7 @@ def gaussian_with_notes() -> hc.ComparisonResult:
     right[1] = left[1] + 0.01
     with pytest.warns(hc.HiercompWarning) as caught:
         comparison = hc.HierarchicalComparison.from_arrays(
-            left, right, left="ä <b>", right='"日本"', datasets=["001", "a/b", "NA", "1"], priors=Priors.gaussian()
+            left, right, left="ä <b>", right='"日本"', dataset_names=["001", "a/b", "NA", "1"], priors=Priors.gaussian()
         )
     assert {warning.category for warning in caught} == {
         hc.DefaultedRhoWarning,
@@ -39,10 +39,10 @@ def gaussian_with_notes() -> hc.ComparisonResult:
 
 
 def assert_equal(first: hc.ComparisonResult, second: hc.ComparisonResult) -> None:
-    assert first.posterior.identical(second.posterior)
-    for group in first.posterior.children:
-        for name, values in first.posterior[group].data_vars.items():
-            other = second.posterior[group][name]
+    assert first.datatree.identical(second.datatree)
+    for group in first.datatree.children:
+        for name, values in first.datatree[group].data_vars.items():
+            other = second.datatree[group][name]
             assert values.dtype == other.dtype, name
             assert values.values.tobytes() == other.values.tobytes(), name
     for field in dataclasses.fields(hc.PairedDifferences):
@@ -93,9 +93,9 @@ def test_arviz_opens_the_file(result, tmp_path):
 
 
 def test_saving_leaves_the_result_unchanged(result, tmp_path):
-    before = dict(result.posterior.attrs)
+    before = dict(result.datatree.attrs)
     result.save(tmp_path / "fit.nc")
-    assert dict(result.posterior.attrs) == before
+    assert dict(result.datatree.attrs) == before
 
 
 def test_an_existing_file_is_not_overwritten_unless_asked(result, identical, tmp_path):
@@ -138,7 +138,7 @@ def test_nothing_is_left_behind_where_a_name_can_not_be_written(tmp_path):
     # netCDF holds no text with NUL in it
     scores = np.full((2, 10), 0.5)
     with pytest.warns(hc.HiercompWarning):
-        comparison = hc.HierarchicalComparison.from_arrays(scores, scores, datasets=["a\0b", "c"])
+        comparison = hc.HierarchicalComparison.from_arrays(scores, scores, dataset_names=["a\0b", "c"])
     with pytest.raises(hc.ResultFileError, match=r"fit\.nc can't be written"):
         comparison.fit("embedded", progress=False).save(tmp_path / "fit.nc")
     assert os.listdir(tmp_path) == []

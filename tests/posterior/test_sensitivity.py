@@ -43,7 +43,7 @@ def test_each_variant_is_the_fit_that_one_would_make_by_hand(scores, sensitivity
     by_hand = hc.HierarchicalComparison(scores, "bayes", "tree", rope=0.01, **arguments).fit("embedded", progress=False)
     row = sensitivity.to_frame().loc[name]
     seen = by_hand.next_dataset
-    assert [row["left"], row["rope"], row["right"]] == [seen.left, seen.rope, seen.right]
+    assert [row["p_left"], row["p_rope"], row["p_right"]] == [seen.p_left, seen.p_rope, seen.p_right]
     assert row["status"] == by_hand.status
 
 
@@ -51,7 +51,7 @@ def test_the_first_row_is_the_comparison_itself(result, sensitivity):
     seen = result.next_dataset
     row = sensitivity.to_frame().iloc[0]
     assert row.name == "as fitted"
-    assert [row["left"], row["rope"], row["right"]] == [seen.left, seen.rope, seen.right]
+    assert [row["p_left"], row["p_rope"], row["p_right"]] == [seen.p_left, seen.p_rope, seen.p_right]
     assert sensitivity.to_frame().index[1:].tolist() == NAMES
 
 

@@ -116,7 +116,7 @@ def variants_of(result: hc.ComparisonResult, alpha: float = 0.05) -> Sensitivity
     nothing = math.nan
     return Sensitivity(
         (
-            VariantResult("as fitted", seen.left, seen.rope, seen.right, 0.004, region, "ok"),
+            VariantResult("as fitted", seen.p_left, seen.p_rope, seen.p_right, 0.004, region, "ok"),
             VariantResult("nu: kruschke", 0.001, 0.002, 0.997, 0.0041, region, "ok"),
             VariantResult("rho x 2", 0.25, 0.125, 0.625, 0.0042, "none", "warned"),
             VariantResult("upper bounds x 100", nothing, nothing, nothing, nothing, "failed", "failed"),
@@ -129,7 +129,7 @@ def variants_of(result: hc.ComparisonResult, alpha: float = 0.05) -> Sensitivity
 
 def influence_of(result: hc.ComparisonResult) -> Influence:
     """An influence table of this result without refits; the last data set matters most, the first one's refit failed."""
-    names = result.differences.datasets
+    names = result.differences.dataset_names
     seen = np.array(list(result.next_dataset.probabilities.values()))
     shift = np.linspace(0, 0.05, len(names))
     without = seen + np.stack([shift, 0 * shift, -shift], axis=1)
@@ -142,4 +142,6 @@ def attacked(result: hc.ComparisonResult, suffix: str = "") -> hc.ComparisonResu
     """The same result of 8 data sets under names that do harm where they are not escaped."""
     names = tuple(f"{attack}{suffix}" for attack in ATTACKS)
     left, right = f"{SCRIPT}{suffix}", f"{FORMULA}</svg>{suffix}"
-    return replace(result, differences=replace(result.differences, left=left, right=right, datasets=names, scores=None))
+    return replace(
+        result, differences=replace(result.differences, left=left, right=right, dataset_names=names, scores=None)
+    )

@@ -164,7 +164,7 @@ def test_a_table_is_sorted_by_a_click_with_numbers_as_numbers(opened, pages, res
     assert header.get_attribute("aria-sort") == "descending"
     names = page.locator("#table-datasets thead th").nth(0)
     names.locator("button").click()
-    assert _column(page, "datasets", 0) == sorted(result.differences.datasets)
+    assert _column(page, "datasets", 0) == sorted(result.differences.dataset_names)
     assert page.locator("th[aria-sort]").count() == 1
     assert problems == []
 
@@ -226,7 +226,7 @@ def test_without_scripts_everything_can_be_read(opened, pages, result):
     assert page.locator(".conclusion").inner_text() == result.summary().conclusion
     rows = page.locator("#table-datasets tbody tr")
     assert rows.count() == 8
-    assert [rows.nth(place).locator("th").inner_text() for place in range(8)] == list(result.differences.datasets)
+    assert [rows.nth(place).locator("th").inner_text() for place in range(8)] == list(result.differences.dataset_names)
     assert page.locator("figure svg").count() == 8
     assert page.locator("#bibtex").is_visible()
 

@@ -27,6 +27,7 @@ from hiercomp.report.svg import inline_svg
 from hiercomp.report.tables import column
 from hiercomp.scores.differences import PairedDifferences
 from hiercomp.wording import probability_text
+from tests.command_line import run
 from tests.conftest import simulated_scores
 from tests.report.report_pages import ATTACKS, Page, attacked, influence_of, variants_of
 
@@ -84,12 +85,14 @@ def test_the_verdict_is_the_summarys_sentence(page, result):
 def test_the_probabilities_are_those_of_the_result(page, result):
     seen, numbers, texts = result.next_dataset, page.numbers("probabilities"), page.table("probabilities")
     assert texts["Outcome"].tolist() == ["bayes better", "practically equivalent", "tree better"]
-    assert numbers["Probability"].tolist() == [seen.left, seen.rope, seen.right]
-    assert numbers["Expected"].tolist() == [seen.mean_left, seen.mean_rope, seen.mean_right]
-    assert numbers["Error"].tolist() == [seen.errors[region] for region in REGIONS]
-    assert numbers["Error of expected"].tolist() == [seen.errors[f"mean_{region}"] for region in REGIONS]
-    assert texts["Probability"].tolist() == [probability_text(value) for value in (seen.left, seen.rope, seen.right)]
-    assert probability_text(seen.positive) in page.by_class("verdict")[0].text
+    assert numbers["Probability"].tolist() == [seen.p_left, seen.p_rope, seen.p_right]
+    assert numbers["Expected"].tolist() == [seen.expected_left, seen.expected_rope, seen.expected_right]
+    assert numbers["Error"].tolist() == [seen.errors[f"p_{region}"] for region in REGIONS]
+    assert numbers["Error of expected"].tolist() == [seen.errors[f"expected_{region}"] for region in REGIONS]
+    assert texts["Probability"].tolist() == [
+        probability_text(value) for value in (seen.p_left, seen.p_rope, seen.p_right)
+    ]
+    assert probability_text(seen.p_positive) in page.by_class("verdict")[0].text
 
 
 def test_every_number_of_the_data_sets_is_that_of_the_result(page, result):
@@ -103,16 +106,16 @@ def test_every_number_of_the_data_sets_is_that_of_the_result(page, result):
         "Posterior mean": "posterior_mean",
         "Lower": "lower",
         "Upper": "upper",
-        "P(bayes better)": "left",
-        "P(practically equivalent)": "rope",
-        "P(tree better)": "right",
+        "P(bayes better)": "p_left",
+        "P(practically equivalent)": "p_rope",
+        "P(tree better)": "p_right",
     }
     assert texts.columns.tolist() == ["Data set", *pairs]
     for shown_name, name in pairs.items():
         assert numbers[shown_name].tolist() == frame[name].tolist()
     for name in ("Mean", "SD", "Scores", "Posterior mean", "Lower", "Upper"):
         assert_texts_round_the_numbers(texts[name], numbers[name])
-    assert texts["P(tree better)"].tolist() == [probability_text(value) for value in frame["right"]]
+    assert texts["P(tree better)"].tolist() == [probability_text(value) for value in frame["p_right"]]
 
 
 def test_the_odds_are_those_of_the_result(page, result):
@@ -141,9 +144,13 @@ def test_the_diagnostics_are_those_of_the_result_and_each_says_what_it_means(pag
 
 
 def test_the_other_tests_are_those_of_the_result(page, result):
-    texts, numbers, frame = page.table("baselines"), page.numbers("baselines"), result.baselines().to_frame()
+    texts, numbers, frame = (
+        page.table("closed-form-tests"),
+        page.numbers("closed-form-tests"),
+        result.closed_form_tests().to_frame(),
+    )
     assert texts["Test"].tolist() == list(frame.index)
-    pairs = {"P(bayes better)": "left", "P(equivalent)": "rope", "P(tree better)": "right", "p": "p"}
+    pairs = {"P(bayes better)": "p_left", "P(equivalent)": "p_rope", "P(tree better)": "p_right", "p": "pvalue"}
     for shown_name, name in pairs.items():
         np.testing.assert_array_equal(numbers[shown_name], frame[name])
     assert texts["What it says"].tolist() == frame["says"].tolist()
@@ -154,7 +161,11 @@ def test_the_sensitivity_is_shown_with_what_changes(full, result):
     given = variants_of(result)
     texts, numbers, frame = full.table("sensitivity"), full.numbers("sensitivity"), given.to_frame()
     assert texts["Variant"].tolist() == list(frame.index)
-    for shown_name, name in {"P(bayes better)": "left", "P(equivalent)": "rope", "P(tree better)": "right"}.items():
+    for shown_name, name in {
+        "P(bayes better)": "p_left",
+        "P(equivalent)": "p_rope",
+        "P(tree better)": "p_right",
+    }.items():
         np.testing.assert_array_equal(numbers[shown_name], frame[name])
     assert texts["Verdict"].tolist() == ["tree better", "tree better", "no verdict", "failed"]
     assert texts["Compared"].tolist() == ["–", "the same", "changed", "changed"]
@@ -167,7 +178,7 @@ def test_the_influence_is_shown_with_the_most_influential_data_set_first(full, r
     texts, numbers, frame = full.table("influence"), full.numbers("influence"), given.to_frame()
     order = ["d7", "d6", "d5", "d4", "d3", "d2", "d1", "d0"]
     assert texts["Left out"].tolist() == order
-    np.testing.assert_array_equal(numbers["P(tree better)"], frame.loc[order, "right"])
+    np.testing.assert_array_equal(numbers["P(tree better)"], frame.loc[order, "p_right"])
     np.testing.assert_array_equal(numbers["k-hat"], frame.loc[order, "k_hat"])
     assert texts["By"].tolist() == ["weights"] * 7 + ["refit"]
     assert texts["Largest change"].tolist()[0] in ("+0.050", "−0.050")
@@ -229,7 +240,9 @@ def test_every_figure_has_a_name_and_words_that_state_its_numbers(page, result):
         "shrinkage": [f"{result.differences.mean.min():.3g}", f"{result.differences.mean.max():.3g}", "8 data sets"],
         "rope-curve": [
             probability_text(value)
-            for value in result.rope_curve([0, 0.005, 0.01, 0.02, 0.04])[list(REGIONS)].to_numpy().ravel()
+            for value in result.rope_curve([0, 0.005, 0.01, 0.02, 0.04])[["p_left", "p_rope", "p_right"]]
+            .to_numpy()
+            .ravel()
         ],
         "ppc": ["in 8 of 8"],
     }
@@ -343,7 +356,7 @@ def test_the_provenance_is_that_of_the_result(page, result):
     assert facts["Spread set from the rope"] == "of no data set"
     assert facts["Rope"].startswith("[-0.01, 0.01]")
     assert facts["Seed"] == str(result.settings.seed)
-    assert facts["Engine"] == result.engine
+    assert facts["Engine"] == f"{result.engine_name} ({result.engine_version})"
     assert facts["hiercomp"] == hc.__version__
     assert facts["numpy"] == np.__version__
     assert facts["Python"].endswith(platform.python_version())
@@ -385,8 +398,8 @@ def test_the_methods_paragraph_has_the_numbers_of_this_analysis(page, result):
         f"seed {result.settings.seed}",
         f"at most {checks.r_hat:.3f}",
         f"{checks.ess_bulk:,.0f} (bulk) and {checks.ess_tail:,.0f} (tail)",
-        f"is that bayes is better was {probability_text(seen.left)}",
-        f"that tree is better {probability_text(seen.right)}",
+        f"is that bayes is better was {probability_text(seen.p_left)}",
+        f"that tree is better {probability_text(seen.p_right)}",
         result.summary().conclusion,
         "above 0.95",
         *(str(odds) for odds in result.odds()),
@@ -478,7 +491,7 @@ def test_a_failed_computation_gives_a_page_without_a_verdict_that_says_why(faile
     tables = {
         element.attributes["id"] for element in shown.elements if element.attributes.get("id", "").startswith("table-")
     }
-    assert tables == {"table-datasets", "table-diagnostics", "table-attempts", "table-baselines"}
+    assert tables == {"table-datasets", "table-diagnostics", "table-attempts", "table-closed-form-tests"}
     assert shown.columns("datasets") == ["Data set", "Mean", "SD", "Scores", "rho"]
     assert "fails" in shown.table("diagnostics")["Result"].tolist()
     for failure in failed.diagnostics.failures:
@@ -568,8 +581,7 @@ def test_a_key_that_can_not_start_an_id_is_refused(key):
 
 
 def hiercomp(folder, *arguments):
-    command = [sys.executable, "-m", "hiercomp.cli", "compare", "scores.csv", "--engine", "embedded", *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+    return run(folder, "compare", "scores.csv", "--engine", "embedded", *arguments)
 
 
 def test_the_command_writes_the_report_that_python_writes(scores, result, tmp_path):

@@ -63,7 +63,7 @@ def test_two_small_data_sets_by_hand():
     rows = [(*key, fold, score) for key, values in scores.items() for fold, score in enumerate(values)]
     differences = PairedDifferences.from_table(pd.DataFrame(rows, columns=["dataset", "algorithm", "fold", "score"]))
     assert (differences.left, differences.right) == ("nb", "tree")
-    assert differences.datasets == ("iris", "wine")
+    assert differences.dataset_names == ("iris", "wine")
     assert differences.n.tolist() == [3, 4]
     assert differences.mean == pytest.approx([0.2, -0.1], abs=1e-15)
     assert differences.sum_of_squares == pytest.approx([0.02, 0.06], abs=1e-15)
@@ -127,7 +127,7 @@ def test_nothing_is_written_to_the_frame_given():
 
 def test_the_names_001_and_1_are_two_data_sets():
     frame = table(((1, 3), (1, 3))).replace({"dataset": {"d0": "001", "d1": "1"}})
-    assert PairedDifferences.from_table(frame).datasets == ("001", "1")
+    assert PairedDifferences.from_table(frame).dataset_names == ("001", "1")
 
 
 def test_a_lower_is_better_metric_turns_the_sign_of_the_mean_only():
@@ -162,7 +162,7 @@ def test_dropped_folds_leave_n_and_rho_as_they_should_be():
 @pytest.mark.parametrize("n", [1, 2])
 def test_a_data_set_with_fewer_than_three_paired_scores_is_refused_by_name(n):
     frame = table(((1, 5), (1, n), (1, 5)))
-    with pytest.raises(ScoreTableError, match=rf"1 of 3 data sets have fewer than 3 paired scores: 'd1' \({n}\)\. Add"):
+    with pytest.raises(ScoreTableError, match=rf"1 data set has fewer than 3 paired scores: 'd1' \({n}\)\. Add"):
         HierarchicalComparison(frame, rho=0.1)
     assert PairedDifferences.from_table(frame, rho=0.1).n.tolist() == [5, n, 5]  # closed-form tests can use it
 
@@ -267,7 +267,7 @@ def test_arrays_give_the_same_bits_as_the_table():
             right,
             left="nb",
             right="tree",
-            datasets=["d0", "d1", "d2"],
+            dataset_names=["d0", "d1", "d2"],
             rho={"d0": 1 / 5, "d1": 1 / 4, "d2": 1 / 3},
         ),
         PairedDifferences.from_table(table()),
@@ -278,7 +278,7 @@ def test_a_rectangle_of_scores_is_one_data_set_a_row():
     generator = np.random.default_rng(1)
     left, right = generator.uniform(size=(2, 6, 10))
     differences = PairedDifferences.from_arrays(left, right, folds=5)
-    assert differences.datasets == ("1", "2", "3", "4", "5", "6")
+    assert differences.dataset_names == ("1", "2", "3", "4", "5", "6")
     np.testing.assert_allclose(differences.mean, (right - left).mean(axis=1), rtol=1e-12)
     np.testing.assert_allclose(differences.standard_deviation, np.std(right - left, axis=1, ddof=1), rtol=1e-12)
     assert differences.rho.tolist() == [1 / 5] * 6
@@ -336,8 +336,8 @@ GOOD = np.arange(12.0).reshape(3, 4) ** 2
         ),
         ([], [], {}, r"The arrays are empty"),
         ([[], [1, 2, 3]], [[], [1, 2, 4]], {}, r"Data set '1' has no scores"),
-        (GOOD, GOOD + 1, {"datasets": ["a", "b"]}, r"datasets must be 3 different names, got \['a', 'b'\]"),
-        (GOOD, GOOD + 1, {"datasets": ["a", "b", "a"]}, r"datasets must be 3 different names"),
+        (GOOD, GOOD + 1, {"dataset_names": ["a", "b"]}, r"dataset_names must be 3 different names, got \['a', 'b'\]"),
+        (GOOD, GOOD + 1, {"dataset_names": ["a", "b", "a"]}, r"dataset_names must be 3 different names"),
         (GOOD, GOOD + 1, {"left": "x", "right": "x"}, r"both called 'x'; an algorithm can't be compared with itself"),
         (np.ones((2, 30)), np.ones((2, 30)), {}, r"30 scores of a data set look like several runs\. Pass folds=10"),
     ],
@@ -411,7 +411,7 @@ def test_a_rope_of_zero_gives_no_spread_and_is_refused():
 def test_data_sets_that_are_all_constant_are_refused_with_the_test_to_use():
     left = np.random.default_rng(1).uniform(0.4, 0.8, size=(3, 10))
     differences = PairedDifferences.from_arrays(left, left + np.array([[0.1], [0.0], [0.2]]), rho=0.1)
-    with pytest.raises(ScoreTableError, match=r"In no data set do the differences vary.*hc\.signed_rank_test"):
+    with pytest.raises(ScoreTableError, match=r"constant across folds in every data set.*hc\.signed_rank_test"):
         differences.with_spread_of_rope(Rope.of(0.01))
 
 

@@ -69,7 +69,7 @@ def test_the_conclusion_of_a_better_right_algorithm_names_both_and_the_margin(re
     assert conclusion.startswith(
         "The likeliest outcome on the next data set is that tree is better than bayes by more than 0.01 "
     )
-    assert probability_text(result.next_dataset.right) in conclusion
+    assert probability_text(result.next_dataset.p_right) in conclusion
 
 
 def test_the_conclusion_of_a_better_left_algorithm_names_it_first(mirrored):
@@ -188,7 +188,7 @@ def test_the_rich_rendering_fits_a_narrow_terminal_without_losing_a_number(resul
     stream = io.StringIO()
     Console(file=stream, width=80).print(result.summary())
     assert max(map(len, stream.getvalue().splitlines())) <= 80
-    assert probability_text(result.next_dataset.mean_rope) in stream.getvalue()
+    assert probability_text(result.next_dataset.expected_rope) in stream.getvalue()
     assert "…" not in stream.getvalue()
 
 
@@ -196,7 +196,7 @@ def test_the_frame_has_a_row_for_each_region(result):
     frame = result.summary().to_frame()
     assert list(frame.index) == list(REGIONS)
     assert frame["probability"].to_dict() == result.next_dataset.probabilities
-    assert frame.loc["left", "expected_mcse"] == result.next_dataset.errors["mean_left"]
+    assert frame.loc["left", "expected_error"] == result.next_dataset.errors["expected_left"]
     assert frame.loc["right", "outcome"] == "tree better"
 
 

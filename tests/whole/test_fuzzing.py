@@ -56,9 +56,9 @@ def odd(column: str, value: object) -> pd.DataFrame:
 
 
 ODD_TABLES = [
-    (odd("dataset", "\ud800"), "'dataset' holds half a pair of surrogates"),
-    (odd("fold", "\ud800"), "'fold' holds half a pair of surrogates"),
-    (odd("fold", "\x1b[2J"), r"without a partner \(first: .*fold \\x1b\[2J;"),
+    (odd("dataset", "\ud800"), "'dataset' is not valid Unicode"),
+    (odd("fold", "\ud800"), "'fold' is not valid Unicode"),
+    (odd("fold", "\x1b[2J"), r"absent in .*\(first: .*fold \\x1b\[2J[;)]"),
     (odd("score", 10**400), "1 of 18 cells of column 'score' are not numbers"),
     (odd("score", 0).set_axis([float("nan"), float("nan"), "b", "c"], axis=1), "Column names occur twice: nan"),
     (odd("dataset", 10**5000), "'dataset'"),  # of so many digits Python writes no int

@@ -9,7 +9,7 @@ import pytest
 
 import hiercomp
 
-HEAVY = ["numpy", "pandas", "scipy", "matplotlib", "sklearn", "stanli", "cmdstanpy", "arviz_base", "xarray", "narwhals"]
+HEAVY = ["numpy", "pandas", "scipy", "matplotlib", "sklearn", "stanli", "cmdstanpy", "arviz_base", "xarray"]
 
 
 def test_importing_the_package_imports_nothing_heavy():

@@ -17,7 +17,6 @@ from hiercomp.wording import counted, probability_text, shown
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
 
 NODES = 8192  # of the trapezoidal rule on the logarithm of a Gamma variable; doubling them changes no digit of twelve
 VALUES_AT_ONCE = 4_000_000  # numbers held while sampling, 32 MB
@@ -30,20 +29,21 @@ class BayesianSignResult(Presentation):
     Attributes
     ----------
     test : {"sign", "signed-rank"}
-    left, rope, right : float
+    p_left, p_rope, p_right : float
         Posterior probability that the region is the most probable one; ties are shared equally, they sum to 1.
-    mean_left, mean_rope, mean_right : float
+    expected_left, expected_rope, expected_right : float
         Expected probability of the region.
     errors : dict
-        Monte Carlo standard errors of left, rope and right; 0 where the result is exact.
-    draws : ndarray, shape (draws, 3)
+        Monte Carlo standard errors of p_left, p_rope and p_right, by name; 0 where the result is exact.
+    region_draws : ndarray, shape (draws, 3)
         Posterior draws of the regions' probabilities, for the simplex.
-    interval : Rope
+    rope : Rope
+        The region of practical equivalence.
     strength : float
         Weight of the prior, in data sets.
     place : {"left", "rope", "right"}
         The region where the prior puts its weight.
-    datasets : int
+    n_datasets : int
         Number of data sets.
     algorithms : tuple of str
         The left and the right algorithm.
@@ -52,18 +52,18 @@ class BayesianSignResult(Presentation):
     """
 
     test: str
-    left: float
-    rope: float
-    right: float
-    mean_left: float
-    mean_rope: float
-    mean_right: float
+    p_left: float
+    p_rope: float
+    p_right: float
+    expected_left: float
+    expected_rope: float
+    expected_right: float
     errors: dict[str, float]
-    draws: FloatArray = field(repr=False)
-    interval: Rope
+    region_draws: FloatArray = field(repr=False)
+    rope: Rope
     strength: float
     place: str
-    datasets: int
+    n_datasets: int
     algorithms: tuple[str, str]
     notes: tuple[str, ...] = ()
 
@@ -71,9 +71,9 @@ class BayesianSignResult(Presentation):
     def title(self) -> str:
         """Which test, of what."""
         left, right = map(shown, self.algorithms)
-        count = counted(self.datasets, "data set")
+        count = counted(self.n_datasets, "data set")
         return (
-            f"Bayesian {self.test} test, {left} against {right}, {count}, rope {self.interval}, "
+            f"Bayesian {self.test} test, {left} against {right}, {count}, rope {self.rope}, "
             f"prior {self.strength:g} in {self.place}"
         )
 
@@ -81,17 +81,11 @@ class BayesianSignResult(Presentation):
     def conclusion(self) -> str:
         """What the result says, in a sentence."""
         left, right = map(shown, self.algorithms)
-        values = (self.left, self.rope, self.right)
+        values = (self.p_left, self.p_rope, self.p_right)
         largest = int(np.argmax(values))
         outcome = (f"{left} better", "practical equivalence", f"{right} better")[largest]
         probability = probability_text(values[largest])
         return f"The most probable outcome over data sets is {outcome}, with probability {probability}."
-
-    def plot(self, *, ax: Axes | None = None, **marks: Any) -> Axes:
-        """The draws in the simplex; see `hiercomp.plots.plot_sign_simplex`."""
-        from hiercomp.plots.closed_form import plot_sign_simplex
-
-        return plot_sign_simplex(self, ax=ax, **marks)
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each region: probability of being the most probable, its error, expected probability."""
@@ -100,17 +94,17 @@ class BayesianSignResult(Presentation):
         left, right = self.algorithms
         columns = {
             "outcome": [f"{left} better", "practically equivalent", f"{right} better"],
-            "probability": [self.left, self.rope, self.right],
-            "error": [self.errors[region] for region in REGIONS],
-            "expected": [self.mean_left, self.mean_rope, self.mean_right],
+            "probability": [self.p_left, self.p_rope, self.p_right],
+            "error": [self.errors[f"p_{region}"] for region in REGIONS],
+            "expected": [self.expected_left, self.expected_rope, self.expected_right],
         }
         return pd.DataFrame(columns, index=pd.Index(REGIONS, name="region"))
 
 
 def bayesian_sign_test(
     x: Any,
-    rope: RopeLike = 0.01,
     *,
+    rope: RopeLike = 0.01,
     strength: float = 1.0,
     place: Literal["left", "rope", "right"] = "rope",
     draws: int = 50_000,
@@ -165,27 +159,27 @@ def bayesian_sign_test(
     Examples
     --------
     >>> result = bayesian_sign_test([0.02, 0.03, -0.02, 0.05, 0.001, 0.04], rope=0.01)
-    >>> round(result.right, 3)
+    >>> round(result.p_right, 3)
     0.779
     """
-    z, interval, algorithms, notes = _given(x, rope, left, right, higher_is_better)
+    z, rope, algorithms, notes = _given(x, rope, left, right, higher_is_better)
     strength, draws, generator = _prior_and_draws(strength, place, draws, seed)
-    slack = _slack(z, interval)
-    counts = np.array([(z < interval.lower - slack).sum(), 0, (z > interval.upper + slack).sum()], dtype=float)
+    slack = _slack(z, rope)
+    counts = np.array([(z < rope.lower - slack).sum(), 0, (z > rope.upper + slack).sum()], dtype=float)
     counts[1] = len(z) - counts.sum()
     counts[REGIONS.index(place)] += strength
-    if interval.half_width == 0:
+    if rope.half_width == 0:
         counts = counts + counts[1] * np.array([0.5, -1.0, 0.5])
     return _result(
         "sign",
         largest_of_dirichlet(counts),
         counts / counts.sum(),
         np.zeros(3),
-        draws=_dirichlet(counts, draws, generator),
-        interval=interval,
+        region_draws=_dirichlet(counts, draws, generator),
+        rope=rope,
         strength=strength,
         place=place,
-        datasets=len(z),
+        n_datasets=len(z),
         algorithms=algorithms,
         notes=notes,
     )
@@ -193,8 +187,8 @@ def bayesian_sign_test(
 
 def bayesian_signed_rank_test(
     x: Any,
-    rope: RopeLike = 0.01,
     *,
+    rope: RopeLike = 0.01,
     strength: float = 1.0,
     place: Literal["left", "rope", "right"] = "rope",
     draws: int = 50_000,
@@ -254,28 +248,28 @@ def bayesian_signed_rank_test(
     Examples
     --------
     >>> result = bayesian_signed_rank_test([0.02, 0.03, -0.02, 0.05, 0.001, 0.04], rope=0.01)
-    >>> round(result.right, 1)
+    >>> round(result.p_right, 1)
     0.8
     """
-    z, interval, algorithms, notes = _given(x, rope, left, right, higher_is_better)
+    z, rope, algorithms, notes = _given(x, rope, left, right, higher_is_better)
     strength, draws, generator = _prior_and_draws(strength, place, draws, seed)
-    pseudo = {"left": -math.inf, "rope": (interval.lower + interval.upper) / 2, "right": math.inf}[place]
+    pseudo = {"left": -math.inf, "rope": (rope.lower + rope.upper) / 2, "right": math.inf}[place]
     weights = np.ones(len(z))
     if strength > 0:
         z, weights = np.append(z, pseudo), np.append(weights, strength)
     order = np.argsort(z, kind="stable")
-    regions = _pair_regions(z[order], weights[order], interval, draws, generator)
+    regions = _pair_regions(z[order], weights[order], rope, draws, generator)
     shares = most_probable_shares(regions)
     return _result(
         "signed-rank",
         shares.mean(axis=0),
         regions.mean(axis=0),
         shares.std(axis=0) / math.sqrt(draws),
-        draws=regions,
-        interval=interval,
+        region_draws=regions,
+        rope=rope,
         strength=strength,
         place=place,
-        datasets=len(z) - (strength > 0),
+        n_datasets=len(z) - (strength > 0),
         algorithms=algorithms,
         notes=notes,
     )
@@ -284,17 +278,12 @@ def bayesian_signed_rank_test(
 def _result(
     test: str, probabilities: FloatArray, expected: FloatArray, errors: FloatArray, **fields: Any
 ) -> BayesianSignResult:
-    left, rope, right = probabilities.tolist()
-    mean_left, mean_rope, mean_right = expected.tolist()
+    names = [f"p_{region}" for region in REGIONS]
     return BayesianSignResult(
         test=test,
-        left=left,
-        rope=rope,
-        right=right,
-        mean_left=mean_left,
-        mean_rope=mean_rope,
-        mean_right=mean_right,
-        errors=dict(zip(REGIONS, errors.tolist(), strict=True)),
+        **dict(zip(names, probabilities.tolist(), strict=True)),
+        **{f"expected_{region}": value for region, value in zip(REGIONS, expected.tolist(), strict=True)},
+        errors=dict(zip(names, errors.tolist(), strict=True)),
         **fields,
     )
 
@@ -366,10 +355,9 @@ def _given(
     x: Any, rope: RopeLike, left: str | None, right: str | None, higher_is_better: bool
 ) -> tuple[FloatArray, Rope, tuple[str, str], tuple[str, ...]]:
     """Mean differences, the rope, the algorithms and the notes of the data."""
-    interval = Rope.of(rope)
     differences = as_means(x, left=left, right=right, higher_is_better=higher_is_better)
     notes = tuple(note.text for note in differences.notes)
-    return zeros_and_ties(differences), interval, (differences.left, differences.right), notes
+    return zeros_and_ties(differences), Rope.of(rope), (differences.left, differences.right), notes
 
 
 def _prior_and_draws(strength: float, place: str, draws: int, seed: int) -> tuple[float, int, np.random.Generator]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from hiercomp.arguments import FloatArray
 from hiercomp.closed_form.inputs import Alternative, as_means, check_alternative, zeros_and_ties
 from hiercomp.document import Presentation
 from hiercomp.errors import ArgumentError
-from hiercomp.scores.differences import FloatArray, PairedDifferences
+from hiercomp.scores.differences import PairedDifferences
 from hiercomp.wording import counted, shown
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class SignedRankResult(Presentation):
     statistic : float
         Signed-rank: the smaller rank sum, or the rank sum of the right algorithm's wins if one-sided. Sign: the right
         algorithm's wins.
-    p : float
+    pvalue : float
         p-value of the alternative.
     alternative : {"two-sided", "less", "greater"}
         "greater": the right algorithm is better.
@@ -45,7 +46,7 @@ class SignedRankResult(Presentation):
 
     test: str
     statistic: float
-    p: float
+    pvalue: float
     alternative: str
     zeros: str
     left_wins: int
@@ -55,7 +56,7 @@ class SignedRankResult(Presentation):
     notes: tuple[str, ...] = ()
 
     @property
-    def datasets(self) -> int:
+    def n_datasets(self) -> int:
         """Number of data sets."""
         return self.left_wins + self.ties + self.right_wins
 
@@ -63,20 +64,20 @@ class SignedRankResult(Presentation):
     def title(self) -> str:
         """Which test, of what."""
         left, right = map(shown, self.algorithms)
-        count = counted(self.datasets, "data set")
+        count = counted(self.n_datasets, "data set")
         return f"{self.test}, {left} against {right}, {count}, {self.alternative}, zeros: {self.zeros}"
 
     @property
     def conclusion(self) -> str:
         """What the result says, in a sentence."""
-        verdict = "rejected" if self.p < LEVEL else "not rejected, which is no evidence for it"
-        return f"p = {self.p:.3g}: at the {100 * LEVEL:g}% level equal performance over data sets is {verdict}."
+        verdict = "rejected" if self.pvalue < LEVEL else "not rejected, which is no evidence for it"
+        return f"p = {self.pvalue:.3g}: at the {100 * LEVEL:g}% level equal performance over data sets is {verdict}."
 
     def to_frame(self) -> pd.DataFrame:
-        """One row: left_wins, ties, right_wins, statistic, p."""
+        """One row: left_wins, ties, right_wins, statistic, pvalue."""
         import pandas as pd
 
-        names = ("left_wins", "ties", "right_wins", "statistic", "p")
+        names = ("left_wins", "ties", "right_wins", "statistic", "pvalue")
         return pd.DataFrame({name: [getattr(self, name)] for name in names}, index=[self.test])
 
 
@@ -136,7 +137,7 @@ def signed_rank_test(
     Examples
     --------
     >>> result = signed_rank_test([0.02, 0.03, -0.01, 0.05, 0.04, 0.06])
-    >>> result.statistic, result.p
+    >>> result.statistic, result.pvalue
     (1.0, 0.0625)
     """
     from scipy import stats
@@ -147,12 +148,12 @@ def signed_rank_test(
     differences = as_means(x, left=left, right=right, higher_is_better=higher_is_better)
     z = zeros_and_ties(differences)
     if not z.any():
-        statistic, p = (len(z) * (len(z) + 1) / 4 if zero_method == "zsplit" else 0.0), 1.0
+        statistic, pvalue = (len(z) * (len(z) + 1) / 4 if zero_method == "zsplit" else 0.0), 1.0
     else:
         found = stats.wilcoxon(z, zero_method=zero_method, correction=correction, alternative=alternative)
-        statistic, p = float(found.statistic), float(found.pvalue)
+        statistic, pvalue = float(found.statistic), float(found.pvalue)
     treatment = {"zsplit": "split", "wilcox": "dropped", "pratt": "ranked, then dropped"}[zero_method]
-    return _result("Wilcoxon signed-rank test", statistic, p, alternative, treatment, z, differences)
+    return _result("Wilcoxon signed-rank test", statistic, pvalue, alternative, treatment, z, differences)
 
 
 def sign_test(
@@ -199,7 +200,7 @@ def sign_test(
     Examples
     --------
     >>> result = sign_test([0.02, 0.03, -0.01, 0.05, 0.04, 0.06])
-    >>> result.statistic, result.p  # 5 of 6 wins: 2 * 7 / 64
+    >>> result.statistic, result.pvalue  # 5 of 6 wins: 2 * 7 / 64
     (5.0, 0.21875)
     """
     from scipy import stats
@@ -211,20 +212,26 @@ def sign_test(
     z = zeros_and_ties(differences)
     half = int((z == 0).sum()) // 2 if zeros == "split" else 0
     right_wins, left_wins = int((z > 0).sum()) + half, int((z < 0).sum()) + half
-    p = 1.0
+    pvalue = 1.0
     if z.any():
-        p = float(stats.binomtest(right_wins, right_wins + left_wins, alternative=alternative).pvalue)
+        pvalue = float(stats.binomtest(right_wins, right_wins + left_wins, alternative=alternative).pvalue)
     treatment = "split, an odd one left out" if zeros == "split" else "dropped"
-    return _result("Sign test", float(right_wins), p, alternative, treatment, z, differences)
+    return _result("Sign test", float(right_wins), pvalue, alternative, treatment, z, differences)
 
 
 def _result(
-    test: str, statistic: float, p: float, alternative: str, zeros: str, z: FloatArray, differences: PairedDifferences
+    test: str,
+    statistic: float,
+    pvalue: float,
+    alternative: str,
+    zeros: str,
+    z: FloatArray,
+    differences: PairedDifferences,
 ) -> SignedRankResult:
     return SignedRankResult(
         test=test,
         statistic=statistic,
-        p=p,
+        pvalue=pvalue,
         alternative=alternative,
         zeros=zeros,
         left_wins=int((z < 0).sum()),

@@ -15,7 +15,6 @@ from hiercomp.wording import counted
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
 
 LEVEL = 0.05  # of Friedman's sentence; the p-values are there for any other
 
@@ -26,45 +25,45 @@ class FriedmanResult(Presentation):
 
     Attributes
     ----------
-    statistic, df, p : float
+    statistic, df, pvalue : float
         Friedman's chi-squared, corrected for ties, its k - 1 degrees of freedom and its p-value.
     f_statistic : float
         Iman & Davenport's F, infinite where all data sets rank the algorithms alike.
     f_df : tuple of float
         Its degrees of freedom, k - 1 and (k - 1) (N - 1).
-    f_p : float
+    f_pvalue : float
         Its p-value.
     mean_ranks : ndarray, shape (k,)
         Mean rank of each algorithm; 1 is the best.
-    algorithms, datasets : tuple of str
+    algorithms, dataset_names : tuple of str
     notes : tuple of str
         What was dropped or is odd.
     """
 
     statistic: float
     df: float
-    p: float
+    pvalue: float
     f_statistic: float
     f_df: tuple[float, float]
-    f_p: float
+    f_pvalue: float
     mean_ranks: FloatArray
     algorithms: tuple[str, ...]
-    datasets: tuple[str, ...]
+    dataset_names: tuple[str, ...]
     notes: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
         """Which test, of what."""
-        return f"Friedman test, {len(self.algorithms)} algorithms, {counted(len(self.datasets), 'data set')}"
+        return f"Friedman test, {len(self.algorithms)} algorithms, {counted(len(self.dataset_names), 'data set')}"
 
     @property
     def conclusion(self) -> str:
         """What the result says, in a sentence."""
-        verdict = "rejected" if self.f_p < LEVEL else "not rejected, which is no evidence for it"
+        verdict = "rejected" if self.f_pvalue < LEVEL else "not rejected, which is no evidence for it"
         return (
-            f"Chi-squared = {self.statistic:.4g} (df {self.df:g}), p = {self.p:.3g}; Iman & Davenport's F = "
-            f"{self.f_statistic:.4g} (df {self.f_df[0]:g}, {self.f_df[1]:g}), p = {self.f_p:.3g}: at the {100 * LEVEL:g}% "
-            f"level equal performance of all is {verdict} (by F)."
+            f"Chi-squared = {self.statistic:.4g} (df {self.df:g}), p = {self.pvalue:.3g}; Iman & Davenport's F = "
+            f"{self.f_statistic:.4g} (df {self.f_df[0]:g}, {self.f_df[1]:g}), p = {self.f_pvalue:.3g}: at the "
+            f"{100 * LEVEL:g}% level equal performance of all is {verdict} (by F)."
         )
 
     def to_frame(self) -> pd.DataFrame:
@@ -88,7 +87,7 @@ class PostHocResult(Presentation):
         Mean rank of each algorithm; 1 is the best.
     statistic : ndarray of shape (k, k), or None
         Statistic of each pair, NaN on the diagonal; None for tests that give p-values only.
-    p, adjusted_p : ndarray, shape (k, k)
+    pvalue, adjusted_pvalue : ndarray, shape (k, k)
         p-value of each pair before and after the adjustment for their number; 1 on the diagonal.
     adjust : str
         The adjustment; "none" also where the p-values hold for all pairs at once as they are.
@@ -96,7 +95,7 @@ class PostHocResult(Presentation):
         The level of `groups` and of the critical difference.
     critical_difference : float or None
         Mean ranks that differ by more are told apart; None for tests without.
-    datasets : int
+    n_datasets : int
         Number of data sets.
     notes : tuple of str
         What was dropped or is odd.
@@ -106,39 +105,33 @@ class PostHocResult(Presentation):
     algorithms: tuple[str, ...]
     mean_ranks: FloatArray
     statistic: FloatArray | None
-    p: FloatArray
-    adjusted_p: FloatArray
+    pvalue: FloatArray
+    adjusted_pvalue: FloatArray
     adjust: str
     alpha: float
     critical_difference: float | None
-    datasets: int
+    n_datasets: int
     notes: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
         """Which test, of what."""
         adjustment = "" if self.adjust == "none" else f", p adjusted by {self.adjust}"
-        count = counted(self.datasets, "data set")
+        count = counted(self.n_datasets, "data set")
         return f"{self.test}, all pairs of {len(self.algorithms)} algorithms, {count}{adjustment}"
 
     @property
     def conclusion(self) -> str:
         """What the result says, in a sentence."""
-        p = self.adjusted_p[np.triu_indices(len(self.algorithms), 1)]
+        p = self.adjusted_pvalue[np.triu_indices(len(self.algorithms), 1)]
         critical = "" if self.critical_difference is None else f" (critical difference {self.critical_difference:.4g})"
         return (
             f"At the {100 * self.alpha:g}% level {(p < self.alpha).sum()} of {counted(len(p), 'pair')} are told apart"
             f"{critical}; the others may differ or not."
         )
 
-    def plot(self, *, ax: Axes | None = None, **line: Any) -> Axes:
-        """Mean ranks, joined where they are not told apart; see `hiercomp.plots.plot_critical_difference`."""
-        from hiercomp.plots.closed_form import plot_critical_difference
-
-        return plot_critical_difference(self, ax=ax, **line)
-
     def to_frame(self) -> pd.DataFrame:
-        """One row for each pair: algorithm, against, statistic (where there is one), p, adjusted_p."""
+        """One row for each pair: algorithm, against, statistic (where there is one), pvalue, adjusted_pvalue."""
         import pandas as pd
 
         one, other = np.triu_indices(len(self.algorithms), 1)
@@ -146,13 +139,15 @@ class PostHocResult(Presentation):
         columns: dict[str, Any] = {"algorithm": names[one], "against": names[other]}
         if self.statistic is not None:
             columns["statistic"] = self.statistic[one, other]
-        return pd.DataFrame(columns | {"p": self.p[one, other], "adjusted_p": self.adjusted_p[one, other]})
+        return pd.DataFrame(
+            columns | {"pvalue": self.pvalue[one, other], "adjusted_pvalue": self.adjusted_pvalue[one, other]}
+        )
 
-    def matrix(self) -> pd.DataFrame:
+    def adjusted_pvalue_matrix(self) -> pd.DataFrame:
         """The adjusted p-values as a square, algorithms on both sides."""
         import pandas as pd
 
-        return pd.DataFrame(self.adjusted_p, index=list(self.algorithms), columns=list(self.algorithms))
+        return pd.DataFrame(self.adjusted_pvalue, index=list(self.algorithms), columns=list(self.algorithms))
 
     def groups(self) -> list[tuple[str, ...]]:
         """The largest groups within which no pair is told apart, for a critical-difference diagram.
@@ -161,7 +156,7 @@ class PostHocResult(Presentation):
         another; one that is in no group is told apart from all others.
         """
         by_rank = np.argsort(self.mean_ranks, kind="stable")
-        alike = (self.adjusted_p >= self.alpha)[np.ix_(by_rank, by_rank)]
+        alike = (self.adjusted_pvalue >= self.alpha)[np.ix_(by_rank, by_rank)]
         neighbours = [set(np.flatnonzero(row).tolist()) - {number} for number, row in enumerate(alike)]
         found: list[list[int]] = []
 
@@ -218,7 +213,7 @@ def friedman_test(
     >>> result = friedman_test([[0.9, 0.8, 0.7], [0.8, 0.7, 0.6], [0.7, 0.8, 0.6], [0.9, 0.7, 0.8]])
     >>> result.mean_ranks
     array([1.25, 2.  , 2.75])
-    >>> round(result.statistic, 6), round(result.p, 4), round(result.f_statistic, 6)
+    >>> round(result.statistic, 6), round(result.pvalue, 4), round(result.f_statistic, 6)
     (4.5, 0.1054, 3.857143)
     """
     from scipy import special, stats
@@ -227,15 +222,24 @@ def friedman_test(
     ranks, (count, k) = table.ranks, table.values.shape
     mean_ranks = ranks.mean(axis=0)
     f_df = (k - 1.0, (k - 1.0) * (count - 1))
-    statistic, p, f_statistic, f_p = 0.0, 1.0, 0.0, 1.0
+    statistic, pvalue, f_statistic, f_pvalue = 0.0, 1.0, 0.0, 1.0
     if not table.tied:
-        statistic, p = map(float, stats.friedmanchisquare(*ranks.T))
+        statistic, pvalue = map(float, stats.friedmanchisquare(*ranks.T))
         # Iman & Davenport's F without its cancellation: the variances of ranks between and within algorithms
         between, within = count * np.sum((mean_ranks - (k + 1) / 2) ** 2), np.sum((ranks - mean_ranks) ** 2)
         f_statistic = float((count - 1) * between / within) if within > 0 else math.inf
-        f_p = float(special.fdtrc(*f_df, f_statistic)) if within > 0 else 0.0
+        f_pvalue = float(special.fdtrc(*f_df, f_statistic)) if within > 0 else 0.0
     return FriedmanResult(
-        statistic, k - 1.0, p, f_statistic, f_df, f_p, mean_ranks, table.algorithms, table.datasets, table.notes
+        statistic,
+        k - 1.0,
+        pvalue,
+        f_statistic,
+        f_df,
+        f_pvalue,
+        mean_ranks,
+        table.algorithms,
+        table.dataset_names,
+        table.notes,
     )
 
 
@@ -279,7 +283,7 @@ def nemenyi_test(
     Examples
     --------
     >>> result = nemenyi_test([[0.9, 0.8, 0.7], [0.8, 0.7, 0.6], [0.7, 0.8, 0.6], [0.9, 0.7, 0.8]])
-    >>> round(result.critical_difference, 3), round(float(result.p[0, 2]), 4)
+    >>> round(result.critical_difference, 3), round(float(result.pvalue[0, 2]), 4)
     (1.657, 0.0855)
     """
     from scipy import stats
@@ -290,18 +294,18 @@ def nemenyi_test(
     mean_ranks, unit = table.ranks.mean(axis=0), math.sqrt(k * (k + 1) / (12 * count))
     statistic = np.abs(mean_ranks[:, None] - mean_ranks) / unit
     different, place = np.unique(statistic.round(12), return_inverse=True)  # each costs an integral
-    p = np.where(different == 0, 1.0, stats.studentized_range.sf(different, k, np.inf))[place].reshape(k, k)
+    pvalue = np.where(different == 0, 1.0, stats.studentized_range.sf(different, k, np.inf))[place].reshape(k, k)
     np.fill_diagonal(statistic, np.nan)
     return PostHocResult(
         test="Nemenyi test",
         algorithms=table.algorithms,
         mean_ranks=mean_ranks,
         statistic=statistic,
-        p=p,
-        adjusted_p=p,
+        pvalue=pvalue,
+        adjusted_pvalue=pvalue,
         adjust="none",
         alpha=alpha,
         critical_difference=float(stats.studentized_range.isf(alpha, k, np.inf)) * unit,
-        datasets=count,
+        n_datasets=count,
         notes=table.notes,
     )

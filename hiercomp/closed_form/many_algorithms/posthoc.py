@@ -93,9 +93,9 @@ def posthoc_test(
     --------
     >>> scores = [[0.90, 0.80, 0.70], [0.85, 0.82, 0.60], [0.70, 0.68, 0.71], [0.95, 0.81, 0.80], [0.77, 0.74, 0.70]]
     >>> result = posthoc_test(scores, adjust="shaffer")
-    >>> result.to_frame()["p"].tolist()
+    >>> result.to_frame()["pvalue"].tolist()
     [0.0625, 0.125, 0.1875]
-    >>> result.to_frame()["adjusted_p"].tolist()
+    >>> result.to_frame()["adjusted_pvalue"].tolist()
     [0.1875, 0.1875, 0.1875]
     """
     for name, value, allowed in (
@@ -114,32 +114,32 @@ def posthoc_test(
     table = read_score_matrix(scores, missing=missing, higher_is_better=higher_is_better, fewest=2)
     statistic = None
     if friedman_posthoc is None:
-        statistic, p = _wilcoxon(table, zero_method)
+        statistic, pvalue = _wilcoxon(table, zero_method)
     else:
-        p = _after_friedman(table, friedman_posthoc)
+        pvalue = _after_friedman(table, friedman_posthoc)
     if method in SIMULTANEOUS:
         adjust = "none"
-    pairs = np.triu_indices(len(p), 1)
+    pairs = np.triu_indices(len(pvalue), 1)
     return PostHocResult(
         test=NAMES[method],
         algorithms=table.algorithms,
         mean_ranks=table.ranks.mean(axis=0),
         statistic=statistic,
-        p=p,
-        adjusted_p=_square(adjusted_p_values(p[pairs], adjust, len(p)), len(p), diagonal=1.0),
+        pvalue=pvalue,
+        adjusted_pvalue=_square(adjusted_pvalues(pvalue[pairs], adjust, len(pvalue)), len(pvalue), diagonal=1.0),
         adjust=adjust,
         alpha=alpha,
         critical_difference=None,
-        datasets=len(table.values),
+        n_datasets=len(table.values),
         notes=table.notes,
     )
 
 
-def adjusted_p_values(p: ArrayLike, adjust: Adjustment, algorithms: int) -> FloatArray:
+def adjusted_pvalues(pvalues: ArrayLike, adjust: Adjustment, algorithms: int) -> FloatArray:
     """Adjust the p-values of all pairs of ``algorithms`` algorithms, in any order; shape (k (k - 1) / 2,)."""
     from statsmodels.stats.multitest import multipletests
 
-    values = np.asarray(p, dtype=float)
+    values = np.asarray(pvalues, dtype=float)
     if adjust == "none":
         return values
     if adjust == "shaffer":
@@ -149,7 +149,7 @@ def adjusted_p_values(p: ArrayLike, adjust: Adjustment, algorithms: int) -> Floa
     )
 
 
-def shaffer_adjusted(p: ArrayLike, algorithms: int) -> FloatArray:
+def shaffer_adjusted(pvalues: ArrayLike, algorithms: int) -> FloatArray:
     """p-values of all pairs adjusted by Shaffer's static procedure.
 
     The i-th smallest p-value is multiplied by t_i, the largest number of hypotheses that can be true once i - 1 are
@@ -157,7 +157,7 @@ def shaffer_adjusted(p: ArrayLike, algorithms: int) -> FloatArray:
 
     Parameters
     ----------
-    p : array_like, shape (k (k - 1) / 2,)
+    pvalues : array_like, shape (k (k - 1) / 2,)
         In any order.
     algorithms : int
         Their number k.
@@ -172,10 +172,12 @@ def shaffer_adjusted(p: ArrayLike, algorithms: int) -> FloatArray:
     >>> [round(float(p), 2) for p in shaffer_adjusted([0.01, 0.02, 0.04], algorithms=3)]  # times 3, 1, 1
     [0.03, 0.03, 0.04]
     """
-    k, values = whole_number("algorithms", algorithms, 2), np.asarray(p, dtype=float)
+    k, values = whole_number("algorithms", algorithms, 2), np.asarray(pvalues, dtype=float)
     count = k * (k - 1) // 2
     if values.shape != (count,) or not ((values >= 0) & (values <= 1)).all():
-        raise ScoreTableError(f"{k} algorithms have {count} pairs; p must hold that many numbers between 0 and 1.")
+        raise ScoreTableError(
+            f"{k} algorithms have {count} pairs; pvalues must hold that many numbers between 0 and 1."
+        )
     possible = np.array(possible_true_hypotheses(k))
     most = possible[np.searchsorted(possible, np.arange(count, 0, -1), side="right") - 1]
     order = np.argsort(values, kind="stable")

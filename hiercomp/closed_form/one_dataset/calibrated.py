@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hiercomp.arguments import finite_number, true_or_false
+from hiercomp.arguments import FloatArray, finite_number, true_or_false
 from hiercomp.closed_form.inputs import Alternative, as_differences, check_alternative, is_table
 from hiercomp.closed_form.one_dataset.frequentist import LEVEL, t_p_value
 from hiercomp.closed_form.one_dataset.schemes import (
@@ -30,7 +30,8 @@ from hiercomp.closed_form.one_dataset.schemes import (
 )
 from hiercomp.document import Presentation
 from hiercomp.errors import ArgumentError, DegenerateScoresWarning, DroppedScoresWarning, Note, ScoreTableError
-from hiercomp.scores.differences import ROUNDING, FloatArray, PairedDifferences
+from hiercomp.scores.differences import PairedDifferences
+from hiercomp.scores.problems import ROUNDING
 from hiercomp.wording import EXAMPLES_SHOWN, counted, shown
 
 if TYPE_CHECKING:
@@ -71,13 +72,13 @@ class CalibratedResult(Presentation):
         Degrees of freedom, of the factor sqrt(df + 1) and of the t distribution.
     df_source : str
         Where they come from.
-    p : float, or ndarray of shape (q,)
+    pvalue : float, or ndarray of shape (q,)
         p-value of the alternative.
     alternative : {"two-sided", "less", "greater"}
         "greater": the right algorithm is better.
     algorithms : tuple of str
         The left and the right algorithm.
-    datasets : tuple of str
+    dataset_names : tuple of str
         One name for each p-value.
     notes : tuple of str
         What was odd about the data.
@@ -87,10 +88,10 @@ class CalibratedResult(Presentation):
     statistic: Any
     df: float
     df_source: str
-    p: Any
+    pvalue: Any
     alternative: str
     algorithms: tuple[str, str]
-    datasets: tuple[str, ...]
+    dataset_names: tuple[str, ...]
     notes: tuple[str, ...] = ()
 
     @property
@@ -99,28 +100,28 @@ class CalibratedResult(Presentation):
         left, right = map(shown, self.algorithms)
         return (
             f"Calibrated t-test {self.scheme!r} with {self.df:g} degrees of freedom ({self.df_source}), {left} against "
-            f"{right}, {counted(len(self.datasets), 'data set')}, {self.alternative}"
+            f"{right}, {counted(len(self.dataset_names), 'data set')}, {self.alternative}"
         )
 
     @property
     def conclusion(self) -> str:
         """What the result says, in a sentence."""
-        p = np.atleast_1d(self.p)
-        if len(p) == 1:
-            verdict = "rejected" if p[0] < LEVEL else "not rejected, which is no evidence for it"
-            return f"p = {p[0]:.3g}: at the {100 * LEVEL:g}% level equal performance is {verdict}."
+        pvalue = np.atleast_1d(self.pvalue)
+        if len(pvalue) == 1:
+            verdict = "rejected" if pvalue[0] < LEVEL else "not rejected, which is no evidence for it"
+            return f"p = {pvalue[0]:.3g}: at the {100 * LEVEL:g}% level equal performance is {verdict}."
         return (
-            f"At the {100 * LEVEL:g}% level equal performance is rejected on {(p < LEVEL).sum()} of {len(p)} data sets, "
-            "each tested on its own."
+            f"At the {100 * LEVEL:g}% level equal performance is rejected on {(pvalue < LEVEL).sum()} of {len(pvalue)} "
+            "data sets, each tested on its own."
         )
 
     def to_frame(self) -> pd.DataFrame:
-        """One row for each data set: statistic, df, p."""
+        """One row for each data set: statistic, df, pvalue."""
         import pandas as pd
 
-        p = np.atleast_1d(self.p)
-        columns = {"statistic": np.atleast_1d(self.statistic), "df": np.full(len(p), self.df), "p": p}
-        return pd.DataFrame(columns, index=pd.Index(self.datasets, name="dataset"))
+        pvalue = np.atleast_1d(self.pvalue)
+        columns = {"statistic": np.atleast_1d(self.statistic), "df": np.full(len(pvalue), self.df), "pvalue": pvalue}
+        return pd.DataFrame(columns, index=pd.Index(self.dataset_names, name="dataset"))
 
 
 def calibrated_test(
@@ -197,7 +198,7 @@ def calibrated_test(
     --------
     >>> x = [[0.02, 0.05, -0.01], [0.03, 0.04, 0.00]]
     >>> result = calibrated_test(x, df=2)
-    >>> round(result.statistic, 4), round(result.p, 4)
+    >>> round(result.statistic, 4), round(result.pvalue, 4)
     (1.6199, 0.2467)
     """
     check_scheme(scheme)
@@ -208,7 +209,7 @@ def calibrated_test(
     tolerance = ROUNDING * given.size
     mean, standard_deviation = statistic_parts(given.x, scheme, rho=rho, tolerance=tolerance)
     statistic = np.sqrt(freedom + 1) * standardised_mean(mean, standard_deviation, tolerance=tolerance)
-    p = t_p_value(statistic, freedom, alternative)
+    pvalue = t_p_value(statistic, freedom, alternative)
     odd = _oddities(scheme, runs, standard_deviation == 0, given.datasets)
     for note in odd:
         note.warn(stacklevel=2)
@@ -217,10 +218,10 @@ def calibrated_test(
         statistic=given.plain(statistic),
         df=freedom,
         df_source=source,
-        p=given.plain(p),
+        pvalue=given.plain(pvalue),
         alternative=alternative,
         algorithms=given.algorithms,
-        datasets=given.datasets,
+        dataset_names=given.datasets,
         notes=tuple(note.text for note in (*given.notes, *odd)),
     )
 
@@ -293,7 +294,7 @@ def _values_of(x: Any, left: str | None, right: str | None, higher_is_better: bo
         differences = as_differences(x, 0.0, left=left, right=right, higher_is_better=higher_is_better).differences
         size = np.maximum(np.abs(differences.lowest_score), np.abs(differences.highest_score))
         names = (differences.left, differences.right)
-        return _Values(_by_run_and_fold(differences), size, False, names, differences.datasets, differences.notes)
+        return _Values(_by_run_and_fold(differences), size, False, names, differences.dataset_names, differences.notes)
     wanted = "x must hold numbers, in the shape (runs, folds) or (data sets, runs, folds)"
     try:
         array = np.asarray(x)
@@ -321,7 +322,7 @@ def _by_run_and_fold(differences: PairedDifferences) -> FloatArray:
     if frame is None:
         raise ArgumentError("These differences were read from a file, without the scores. Pass the table of scores.")
     labels = [role for role in ("run", "fold") if role in frame]
-    if not labels and len(frame) > len(differences.datasets):
+    if not labels and len(frame) > len(differences.dataset_names):
         raise ScoreTableError(
             "These differences do not say which run and fold they belong to. Pass a table with columns run and fold, or "
             "an array of shape (data sets, runs, folds)."
@@ -330,12 +331,12 @@ def _by_run_and_fold(differences: PairedDifferences) -> FloatArray:
     one = (np.zeros(len(frame), dtype=np.int64), [1])  # without the column there is one run, or one fold
     (run, runs), (fold, folds) = places.get("run", one), places.get("fold", one)
     sign = 1.0 if differences.higher_is_better else -1.0
-    values = np.full((len(differences.datasets), len(runs), len(folds)), np.nan)
+    values = np.full((len(differences.dataset_names), len(runs), len(folds)), np.nan)
     values[frame["dataset"].factorize()[0], run, fold] = sign * (frame["right"] - frame["left"]).to_numpy(float)
     gaps = np.argwhere(np.isnan(values))
     if len(gaps):
         listed = "; ".join(
-            f"dataset {shown(differences.datasets[i])!r}, run {runs[j]}, fold {folds[k]}"
+            f"dataset {shown(differences.dataset_names[i])!r}, run {runs[j]}, fold {folds[k]}"
             for i, j, k in gaps[:EXAMPLES_SHOWN]
         )
         raise ScoreTableError(

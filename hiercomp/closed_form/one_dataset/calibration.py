@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from hiercomp.arguments import number_between, true_or_false, whole_number
+from hiercomp.arguments import FloatArray, number_between, true_or_false, whole_number
 from hiercomp.closed_form.null_designs import random_attributes_differences
 from hiercomp.closed_form.one_dataset.schemes import nominal_df, standardised_mean, statistic_parts
 from hiercomp.document import Presentation
 from hiercomp.errors import ArgumentError
-from hiercomp.scores.differences import ROUNDING, FloatArray
+from hiercomp.scores.problems import ROUNDING
 from hiercomp.wording import counted
 from hiercomp.workers import sampling_progress
 
@@ -46,7 +46,7 @@ class Calibration(Presentation):
         False where the Type I error stays above alpha, beyond its interval, even with 1 df.
     type_one_error : float
         Share of the simulated data sets on which the two-sided test rejects; with 1 df where not ``calibratable``.
-    interval : tuple of float
+    type_one_error_interval : tuple of float
         Its exact (Clopper-Pearson) 95% interval.
     simulations, seed : int
         Number of simulated data sets, and what they were drawn from.
@@ -63,7 +63,7 @@ class Calibration(Presentation):
     df: int | None
     calibratable: bool
     type_one_error: float
-    interval: tuple[float, float]
+    type_one_error_interval: tuple[float, float]
     simulations: int
     seed: int
     standardised_means: FloatArray
@@ -80,7 +80,7 @@ class Calibration(Presentation):
     @property
     def conclusion(self) -> str:
         """What the result says, in a sentence."""
-        error = _error_text(self.type_one_error, self.interval)
+        error = _error_text(self.type_one_error, self.type_one_error_interval)
         if self.df is None:
             return f"No df calibrates it at {100 * self.alpha:g}%: even with 1 df the Type I error is {error}."
         return f"With {self.df} df the Type I error at {100 * self.alpha:g}% is {error}."
@@ -328,7 +328,7 @@ def _calibration(scheme: str, x: FloatArray, alpha: float, seed: int) -> Calibra
         df=df,
         calibratable=calibratable,
         type_one_error=error,
-        interval=(lower, upper),
+        type_one_error_interval=(lower, upper),
         simulations=simulations,
         seed=seed,
         standardised_means=means,

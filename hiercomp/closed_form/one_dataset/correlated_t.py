@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hiercomp.arguments import finite_number
+from hiercomp.arguments import FloatArray, finite_number
 from hiercomp.closed_form.inputs import as_differences, need_scores
 from hiercomp.document import Presentation
 from hiercomp.errors import ArgumentError, DegenerateScoresWarning, Note
 from hiercomp.rope import Rope, RopeLike, region_probabilities
-from hiercomp.scores.differences import FloatArray, PairedDifferences
+from hiercomp.scores.differences import PairedDifferences
 from hiercomp.scores.rho import RhoLike
 from hiercomp.wording import counted, probability_text, shown
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
 
 ON_BOUNDARY = 1e-12  # a point mass this close to an end of the rope, in units of that end, lies on it
 
@@ -50,7 +49,7 @@ class NormalGamma:
     Examples
     --------
     >>> prior = NormalGamma(mu0=0.0, k0=1.0, a=2.0, b=0.001)
-    >>> round(correlated_t_test([0.02, 0.03, 0.01, 0.04, 0.02], rho=0.2, rope=0.01, prior=prior).right, 3)
+    >>> round(correlated_t_test([0.02, 0.03, 0.01, 0.04, 0.02], rho=0.2, rope=0.01, prior=prior).p_right, 3)
     0.779
     """
 
@@ -73,32 +72,32 @@ class CorrelatedTResult(Presentation):
 
     Attributes
     ----------
-    left, rope, right : float, or ndarray of shape (q,)
+    p_left, p_rope, p_right : float, or ndarray of shape (q,)
         Posterior probability that the mean difference lies left of, in, and right of the rope.
     mean, scale, df : float, or ndarray of shape (q,)
         Location, scale and degrees of freedom of the Student posterior; a scale of 0 is a point mass.
-    interval : Rope
+    rope : Rope
         The region of practical equivalence.
     algorithms : tuple of str
         The left and the right algorithm.
-    datasets : tuple of str
+    dataset_names : tuple of str
     notes : tuple of str
         What was odd about the data.
     """
 
-    left: Any
-    rope: Any
-    right: Any
+    p_left: Any
+    p_rope: Any
+    p_right: Any
     mean: Any
     scale: Any
     df: Any
-    interval: Rope
+    rope: Rope
     algorithms: tuple[str, str]
-    datasets: tuple[str, ...]
+    dataset_names: tuple[str, ...]
     notes: tuple[str, ...] = ()
 
     @property
-    def posterior(self) -> Any:
+    def distribution(self) -> Any:
         """The posterior as a frozen ``scipy.stats.t``, one for all data sets; NaN where it is a point mass."""
         from scipy import stats
 
@@ -108,14 +107,14 @@ class CorrelatedTResult(Presentation):
     def title(self) -> str:
         """Which test, of what."""
         left, right = map(shown, self.algorithms)
-        count = counted(len(self.datasets), "data set")
-        return f"Bayesian correlated t-test, {left} against {right}, {count}, rope {self.interval}"
+        count = counted(len(self.dataset_names), "data set")
+        return f"Bayesian correlated t-test, {left} against {right}, {count}, rope {self.rope}"
 
     @property
     def conclusion(self) -> str:
         """What the result says, in a sentence."""
         left, right = map(shown, self.algorithms)
-        table = np.stack([np.atleast_1d(value) for value in (self.left, self.rope, self.right)])
+        table = np.stack([np.atleast_1d(value) for value in (self.p_left, self.p_rope, self.p_right)])
         if table.shape[1] == 1:
             outcome = (f"{left} better", "practically equivalent", f"{right} better")
             largest = int(np.argmax(table[:, 0]))
@@ -134,26 +133,20 @@ class CorrelatedTResult(Presentation):
             f"{right} is better on {sure[2]} of {table.shape[1]} data sets, each judged on its own."
         )
 
-    def plot(self, dataset: str | None = None, *, ax: Axes | None = None, **line: Any) -> Axes:
-        """The posterior of a data set with the rope; see `hiercomp.plots.plot_student`."""
-        from hiercomp.plots.closed_form import plot_student
-
-        return plot_student(self, dataset, ax=ax, **line)
-
     def to_frame(self) -> pd.DataFrame:
-        """One row for each data set: left, rope, right, mean, scale, df."""
+        """One row for each data set: p_left, p_rope, p_right, mean, scale, df."""
         import pandas as pd
 
-        names = ("left", "rope", "right", "mean", "scale", "df")
+        names = ("p_left", "p_rope", "p_right", "mean", "scale", "df")
         columns = {name: np.atleast_1d(getattr(self, name)) for name in names}
-        return pd.DataFrame(columns, index=pd.Index(self.datasets, name="dataset"))
+        return pd.DataFrame(columns, index=pd.Index(self.dataset_names, name="dataset"))
 
 
 def correlated_t_test(
     x: Any,
+    *,
     rho: RhoLike = None,
     rope: RopeLike = 0.01,
-    *,
     prior: NormalGamma | None = None,
     left: str | None = None,
     right: str | None = None,
@@ -215,13 +208,13 @@ def correlated_t_test(
     Examples
     --------
     >>> result = correlated_t_test([0.02, 0.03, 0.01, 0.04, 0.02], rho=0.2, rope=0.01)
-    >>> round(result.right, 3)
+    >>> round(result.p_right, 3)
     0.929
-    >>> [round(float(end), 4) for end in result.posterior.interval(0.95)]
+    >>> [round(float(end), 4) for end in result.distribution.interval(0.95)]
     [0.0028, 0.0452]
     """
     given = as_differences(x, rho, left=left, right=right, higher_is_better=higher_is_better)
-    differences, interval = given.differences, Rope.of(rope)
+    differences, rope = given.differences, Rope.of(rope)
     need_scores(differences, 2, "The correlated t-test")
     if prior is not None and not isinstance(prior, NormalGamma):
         raise ArgumentError(
@@ -234,21 +227,21 @@ def correlated_t_test(
         note = Note(
             DegenerateScoresWarning,
             f"The differences never vary in {point.sum()} of {len(mean)} data sets (first: "
-            f"{shown(differences.datasets[int(np.argmax(point))])!r}); their posterior is a point mass.",
+            f"{shown(differences.dataset_names[int(np.argmax(point))])!r}); their posterior is a point mass.",
         )
         notes.append(note.text)
         note.warn(stacklevel=2)
-    regions = regions_with_ties(mean, scale, df, interval)
+    regions = regions_with_ties(mean, scale, df, rope)
     return CorrelatedTResult(
-        left=given.plain(regions[:, 0]),
-        rope=given.plain(regions[:, 1]),
-        right=given.plain(regions[:, 2]),
+        p_left=given.plain(regions[:, 0]),
+        p_rope=given.plain(regions[:, 1]),
+        p_right=given.plain(regions[:, 2]),
         mean=given.plain(mean),
         scale=given.plain(scale),
         df=given.plain(df),
-        interval=interval,
+        rope=rope,
         algorithms=(differences.left, differences.right),
-        datasets=differences.datasets,
+        dataset_names=differences.dataset_names,
         notes=tuple(notes),
     )
 

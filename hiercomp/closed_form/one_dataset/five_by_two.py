@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hiercomp.arguments import true_or_false
+from hiercomp.arguments import FloatArray, true_or_false
 from hiercomp.closed_form.inputs import (
     Alternative,
     as_differences,
@@ -17,7 +17,8 @@ from hiercomp.closed_form.inputs import (
 )
 from hiercomp.closed_form.one_dataset.frequentist import FrequentistResult, t_p_value
 from hiercomp.errors import ArgumentError, DegenerateScoresWarning, Note, ScoreTableError, warn_caller
-from hiercomp.scores.differences import ROUNDING, FloatArray, PairedDifferences
+from hiercomp.scores.differences import PairedDifferences
+from hiercomp.scores.problems import ROUNDING
 from hiercomp.wording import shown
 
 RUNS, FOLDS = 5, 2
@@ -76,7 +77,7 @@ def five_by_two_cv_t(
     --------
     >>> x = [[0.02, 0.04], [0.01, 0.03], [0.03, 0.02], [0.05, 0.01], [0.02, 0.02]]
     >>> result = five_by_two_cv_t(x)
-    >>> round(result.statistic, 4), result.df, round(result.p, 4)
+    >>> round(result.statistic, 4), result.df, round(result.pvalue, 4)
     (1.2649, 5.0, 0.2617)
     """
     check_alternative(alternative)
@@ -84,15 +85,15 @@ def five_by_two_cv_t(
     first, variance = given.x[:, 0, 0], _sum_of_variances(given)
     with np.errstate(divide="ignore", invalid="ignore"):
         statistic = np.where(first == 0, 0.0, first / np.sqrt(variance / RUNS))
-    p = t_p_value(statistic, float(RUNS), alternative)
+    pvalue = t_p_value(statistic, float(RUNS), alternative)
     return FrequentistResult(
         test="5x2 cv paired t-test (Dietterich 1998)",
         statistic=given.plain(statistic),
-        df=given.plain(np.full(len(p), float(RUNS))),
-        p=given.plain(p),
+        df=given.plain(np.full(len(pvalue), float(RUNS))),
+        pvalue=given.plain(pvalue),
         alternative=alternative,
         algorithms=given.algorithms,
-        datasets=given.datasets,
+        dataset_names=given.datasets,
         notes=(*given.notes, *_constant_note(given, variance, "t is infinite, or 0 where the first difference is 0")),
     )
 
@@ -143,7 +144,7 @@ def five_by_two_cv_f(
     --------
     >>> x = [[0.02, 0.04], [0.01, 0.03], [0.03, 0.02], [0.05, 0.01], [0.02, 0.02]]
     >>> result = five_by_two_cv_f(x)
-    >>> round(result.statistic, 4), result.df, round(result.p, 4)
+    >>> round(result.statistic, 4), result.df, round(result.pvalue, 4)
     (3.08, (10.0, 5.0), 0.1131)
     """
     from scipy import special
@@ -153,15 +154,15 @@ def five_by_two_cv_f(
     with np.errstate(divide="ignore", invalid="ignore"):
         statistic = np.where(squares == 0, 0.0, squares / (2 * variance))
     df = (float(RUNS * FOLDS), float(RUNS))
-    p = np.where(np.isinf(statistic), 0.0, special.fdtrc(*df, np.where(np.isinf(statistic), 1.0, statistic)))
+    pvalue = np.where(np.isinf(statistic), 0.0, special.fdtrc(*df, np.where(np.isinf(statistic), 1.0, statistic)))
     return FrequentistResult(
         test="Combined 5x2 cv F-test (Alpaydin 1999)",
         statistic=given.plain(statistic),
         df=df,
-        p=given.plain(p),
+        pvalue=given.plain(pvalue),
         alternative="two-sided",
         algorithms=given.algorithms,
-        datasets=given.datasets,
+        dataset_names=given.datasets,
         notes=(*given.notes, *_constant_note(given, variance, "F is infinite, or 0 where all differences are 0")),
     )
 
@@ -186,7 +187,7 @@ def _five_by_two(x: Any, left: str | None, right: str | None, higher_is_better: 
         given = as_differences(x, 0.0, left=left, right=right, higher_is_better=higher_is_better).differences
         differences = _by_run_and_fold(given)
         size = np.maximum(np.abs(given.lowest_score), np.abs(given.highest_score))
-        algorithms, datasets, single = (given.left, given.right), given.datasets, False
+        algorithms, datasets, single = (given.left, given.right), given.dataset_names, False
         notes = tuple(note.text for note in given.notes)
     else:
         differences, single = _array(x)

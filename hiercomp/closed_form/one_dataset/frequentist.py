@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hiercomp.arguments import whole_number
+from hiercomp.arguments import FloatArray, whole_number
 from hiercomp.closed_form.inputs import (
     Alternative,
     Given,
@@ -25,7 +25,8 @@ from hiercomp.closed_form.inputs import (
 from hiercomp.document import Presentation
 from hiercomp.errors import ArgumentError, DegenerateScoresWarning, Note
 from hiercomp.rope import student_t_half
-from hiercomp.scores.differences import ROUNDING, FloatArray, PairedDifferences
+from hiercomp.scores.differences import PairedDifferences
+from hiercomp.scores.problems import ROUNDING
 from hiercomp.scores.rho import RhoLike
 from hiercomp.wording import counted, shown
 
@@ -47,13 +48,13 @@ class FrequentistResult(Presentation):
         Positive where the right algorithm is better, for statistics that have a sign.
     df : float, tuple, ndarray or None
         Degrees of freedom; None for tests without.
-    p : float, or ndarray of shape (q,)
+    pvalue : float, or ndarray of shape (q,)
         p-value of the alternative.
     alternative : {"two-sided", "less", "greater"}
         "greater": the right algorithm is better.
     algorithms : tuple of str
         The left and the right algorithm.
-    datasets : tuple of str
+    dataset_names : tuple of str
         One name for each p-value.
     notes : tuple of str
         What was odd about the data.
@@ -62,47 +63,49 @@ class FrequentistResult(Presentation):
     test: str
     statistic: Any
     df: Any
-    p: Any
+    pvalue: Any
     alternative: str
     algorithms: tuple[str, str]
-    datasets: tuple[str, ...]
+    dataset_names: tuple[str, ...]
     notes: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
         """Which test, of what."""
         left, right = map(shown, self.algorithms)
-        return f"{self.test}, {left} against {right}, {counted(len(self.datasets), 'data set')}, {self.alternative}"
+        return (
+            f"{self.test}, {left} against {right}, {counted(len(self.dataset_names), 'data set')}, {self.alternative}"
+        )
 
     @property
     def conclusion(self) -> str:
         """What the result says, in a sentence."""
-        p = np.atleast_1d(self.p)
-        if len(p) == 1:
-            verdict = "rejected" if p[0] < LEVEL else "not rejected, which is no evidence for it"
-            return f"p = {p[0]:.3g}: at the {100 * LEVEL:g}% level equal performance is {verdict}."
+        pvalue = np.atleast_1d(self.pvalue)
+        if len(pvalue) == 1:
+            verdict = "rejected" if pvalue[0] < LEVEL else "not rejected, which is no evidence for it"
+            return f"p = {pvalue[0]:.3g}: at the {100 * LEVEL:g}% level equal performance is {verdict}."
         return (
-            f"At the {100 * LEVEL:g}% level equal performance is rejected on {(p < LEVEL).sum()} of {len(p)} data sets, "
-            "each tested on its own."
+            f"At the {100 * LEVEL:g}% level equal performance is rejected on {(pvalue < LEVEL).sum()} of {len(pvalue)} "
+            "data sets, each tested on its own."
         )
 
     def to_frame(self) -> pd.DataFrame:
-        """One row for each data set: statistic, df (where there is one), p."""
+        """One row for each data set: statistic, df (where there is one), pvalue."""
         import pandas as pd
 
-        p = np.atleast_1d(self.p)
+        pvalue = np.atleast_1d(self.pvalue)
         columns: dict[str, Any] = {"statistic": np.atleast_1d(self.statistic)}
         if isinstance(self.df, tuple):
-            columns |= {"df1": np.full(len(p), self.df[0]), "df2": np.full(len(p), self.df[1])}
+            columns |= {"df1": np.full(len(pvalue), self.df[0]), "df2": np.full(len(pvalue), self.df[1])}
         elif self.df is not None:
-            columns["df"] = np.broadcast_to(self.df, p.shape)
-        return pd.DataFrame(columns | {"p": p}, index=pd.Index(self.datasets, name="dataset"))
+            columns["df"] = np.broadcast_to(self.df, pvalue.shape)
+        return pd.DataFrame(columns | {"pvalue": pvalue}, index=pd.Index(self.dataset_names, name="dataset"))
 
 
 def corrected_t_test(
     x: Any,
-    rho: RhoLike = None,
     *,
+    rho: RhoLike = None,
     n_train: int | None = None,
     n_test: int | None = None,
     alternative: Alternative = "two-sided",
@@ -154,7 +157,7 @@ def corrected_t_test(
     Examples
     --------
     >>> result = corrected_t_test([0.02, 0.03, 0.01, 0.04, 0.02], n_train=80, n_test=20)
-    >>> round(result.statistic, 4), result.df, round(result.p, 4)
+    >>> round(result.statistic, 4), result.df, round(result.pvalue, 4)
     (3.1379, 4.0, 0.0349)
     """
     if n_train is not None or n_test is not None:
@@ -199,7 +202,7 @@ def paired_t_test(
 
     Examples
     --------
-    >>> round(paired_t_test([0.81, 0.80, 0.83], [0.85, 0.82, 0.84]).p, 4)
+    >>> round(paired_t_test([0.81, 0.80, 0.83], [0.85, 0.82, 0.84]).pvalue, 4)
     0.1181
     """
     from scipy import stats
@@ -245,7 +248,7 @@ def welch_t_test(
 
     Examples
     --------
-    >>> round(welch_t_test([0.81, 0.80, 0.83], [0.85, 0.82, 0.84]).p, 4)
+    >>> round(welch_t_test([0.81, 0.80, 0.83], [0.85, 0.82, 0.84]).pvalue, 4)
     0.1347
     """
     from scipy import stats
@@ -294,7 +297,7 @@ def mann_whitney(
     Examples
     --------
     >>> result = mann_whitney([0.81, 0.80, 0.83], [0.85, 0.82, 0.84])
-    >>> result.statistic, round(result.p, 4)
+    >>> result.statistic, round(result.pvalue, 4)
     (8.0, 0.2)
     """
     from scipy import stats
@@ -334,15 +337,15 @@ def _t_test(name: str, given: Given, alternative: str) -> FrequentistResult:
     differences = given.differences
     need_scores(differences, 2, name)
     statistic, df = t_statistic(differences)
-    p = t_p_value(statistic, df, alternative)
+    pvalue = t_p_value(statistic, df, alternative)
     return FrequentistResult(
         test=name,
         statistic=given.plain(statistic),
         df=given.plain(df),
-        p=given.plain(p),
+        pvalue=given.plain(pvalue),
         alternative=alternative,
         algorithms=(differences.left, differences.right),
-        datasets=differences.datasets,
+        dataset_names=differences.dataset_names,
         notes=_notes(differences, differences.sum_of_squares == 0),
     )
 
@@ -352,11 +355,11 @@ def _notes(differences: PairedDifferences, constant: NDArray[np.bool_]) -> tuple
     notes = tuple(note.text for note in differences.notes)
     if not constant.any():
         return notes
+    first = shown(differences.dataset_names[int(np.argmax(constant))])
     note = Note(
         DegenerateScoresWarning,
-        f"The differences never vary in {constant.sum()} of {len(constant)} data sets (first: "
-        f"{shown(differences.datasets[int(np.argmax(constant))])!r}): the statistic is infinite, or 0 where the mean is 0 "
-        "too.",
+        f"The differences never vary in {constant.sum()} of {len(constant)} data sets (first: {first!r}): the statistic is "
+        "infinite, or 0 where the mean is 0 too.",
     )
     note.warn(stacklevel=4)
     return (*notes, note.text)
@@ -378,17 +381,17 @@ def _scipy_test(
     differences, single = as_pairs(x, y, left=left, right=right, higher_is_better=higher_is_better)
     need_scores(differences, 2, name)
     pairs = scores_of(differences)
-    statistic, df, p = np.array([test(*pairs[dataset]) for dataset in differences.datasets]).T
+    statistic, df, pvalue = np.array([test(*pairs[dataset]) for dataset in differences.dataset_names]).T
     constant = np.isnan(df) & needs_variation
     plain = Given(differences, single).plain
     return FrequentistResult(
         test=name,
         statistic=plain(statistic),
         df=None if np.isnan(df).all() else plain(df),
-        p=plain(p),
+        pvalue=plain(pvalue),
         alternative=alternative,
         algorithms=(differences.left, differences.right),
-        datasets=differences.datasets,
+        dataset_names=differences.dataset_names,
         notes=_notes(differences, constant),
     )
 

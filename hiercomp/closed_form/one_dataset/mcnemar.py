@@ -69,18 +69,18 @@ def mcnemar(
 
     Examples
     --------
-    >>> mcnemar([[4, 2], [1, 3]]).p  # 3 cases differ: 2 (1 + 3) / 2^3
+    >>> mcnemar([[4, 2], [1, 3]]).pvalue  # 3 cases differ: 2 (1 + 3) / 2^3
     1.0
-    >>> round(mcnemar([[40, 14], [3, 6]]).p, 4)
+    >>> round(mcnemar([[40, 14], [3, 6]]).pvalue, 4)
     0.0127
-    >>> mcnemar([1, 1, 0, 1, 1, 1], [1, 0, 0, 0, 0, 0]).p
+    >>> mcnemar([1, 1, 0, 1, 1, 1], [1, 0, 0, 0, 0, 0]).pvalue
     0.125
     """
     from statsmodels.stats.contingency_tables import mcnemar as test_of_table
 
     if method not in get_args(McNemarMethod):
         raise ArgumentError(f"method must be 'exact', 'chi2' or 'chi2_corrected', got {method!r}.")
-    datasets: tuple[str, ...] = ("1",)
+    dataset_names: tuple[str, ...] = ("1",)
     notes: tuple[str, ...] = ()
     if y is None and not isinstance(x, PairedDifferences) and not is_table(x):
         tables, single = _table_of_counts(x)[None], True
@@ -88,22 +88,22 @@ def mcnemar(
     else:
         differences, single = as_pairs(_numbers(x), _numbers(y), left=left, right=right)
         tables = _counted_cases(differences)
-        algorithms, datasets = (differences.left, differences.right), differences.datasets
+        algorithms, dataset_names = (differences.left, differences.right), differences.dataset_names
         notes = tuple(note.text for note in differences.notes)
-    statistic, p = np.zeros(len(tables)), np.ones(len(tables))
+    statistic, pvalue = np.zeros(len(tables)), np.ones(len(tables))
     for row, table in enumerate(tables):
         if table[0, 1] + table[1, 0] == 0:  # chi-squared would be 0 / 0
             continue
         found = test_of_table(table, exact=method == "exact", correction=method == "chi2_corrected")
-        statistic[row], p[row] = found.statistic, found.pvalue
+        statistic[row], pvalue[row] = found.statistic, found.pvalue
     return FrequentistResult(
         test=NAMES[method],
         statistic=statistic[0].item() if single else statistic,
         df=None if method == "exact" else 1.0,
-        p=p[0].item() if single else p,
+        pvalue=pvalue[0].item() if single else pvalue,
         alternative="two-sided",
         algorithms=algorithms,
-        datasets=datasets,
+        dataset_names=dataset_names,
         notes=notes,
     )
 
@@ -158,6 +158,6 @@ def _counted_cases(differences: PairedDifferences) -> NDArray[np.int64]:
             )
     codes = pairs["dataset"].factorize()[0]
     failed = [sides[side] == 0 for side in ("left", "right")]  # of errors 1 means wrong: b and c change places, no more
-    tables = np.zeros((len(differences.datasets), 2, 2), dtype=np.int64)
+    tables = np.zeros((len(differences.dataset_names), 2, 2), dtype=np.int64)
     np.add.at(tables, (codes, failed[0].astype(int), failed[1].astype(int)), 1)
     return tables

@@ -32,13 +32,13 @@ class Replicability(Presentation):
         2004).
     outcomes : ndarray of int, shape (q, repetitions)
         The decisions: 0 not rejected, 1 rejected, -1 rejected in favour of the left algorithm where the sign is known.
-    datasets : tuple of str
+    dataset_names : tuple of str
     """
 
     agreement: float
     pairwise: float
     outcomes: NDArray[np.int64]
-    datasets: tuple[str, ...]
+    dataset_names: tuple[str, ...]
 
     @property
     def title(self) -> str:
@@ -61,10 +61,10 @@ class Replicability(Presentation):
         counts = _counts(self.outcomes)
         columns: dict[str, Any] = {"agree": _all_agree(counts), "pairwise": _pairs_that_agree(counts)}
         columns |= {str(outcome): counts[:, column] for column, outcome in enumerate(OUTCOMES)}
-        return pd.DataFrame(columns, index=pd.Index(self.datasets, name="dataset"))
+        return pd.DataFrame(columns, index=pd.Index(self.dataset_names, name="dataset"))
 
 
-def replicability(decisions: ArrayLike, *, datasets: Sequence[str] | None = None) -> Replicability:
+def replicability(decisions: ArrayLike, *, dataset_names: Sequence[str] | None = None) -> Replicability:
     """Measure how far the outcome of a test depends on the random splits of an experiment.
 
     Parameters
@@ -72,7 +72,7 @@ def replicability(decisions: ArrayLike, *, datasets: Sequence[str] | None = None
     decisions : array_like, shape (data sets, repetitions)
         Outcomes of the same test on repetitions of the same experiment: True where it rejects, or -1, 0 and 1 for left
         better, not rejected and right better.
-    datasets : sequence of str, optional
+    dataset_names : sequence of str, optional
         Names of the data sets; "1", "2", ... where absent.
 
     Returns
@@ -103,9 +103,13 @@ def replicability(decisions: ArrayLike, *, datasets: Sequence[str] | None = None
     """
     outcomes = _outcomes(decisions)
     q, repetitions = outcomes.shape
-    names = tuple(str(number + 1) for number in range(q)) if datasets is None else tuple(str(name) for name in datasets)
+    names = (
+        tuple(str(number + 1) for number in range(q))
+        if dataset_names is None
+        else tuple(str(name) for name in dataset_names)
+    )
     if len(names) != q:
-        raise ArgumentError(f"datasets must be {q} names, one for each row of decisions, got {len(names)}.")
+        raise ArgumentError(f"dataset_names must be {q} names, one for each row of decisions, got {len(names)}.")
     if repetitions < 2:
         raise ArgumentError(f"Replicability needs at least 2 repetitions of the test, got {repetitions}.")
     counts = _counts(outcomes)
@@ -113,7 +117,7 @@ def replicability(decisions: ArrayLike, *, datasets: Sequence[str] | None = None
         agreement=float(_all_agree(counts).mean()),
         pairwise=float(_pairs_that_agree(counts).mean()),
         outcomes=outcomes,
-        datasets=names,
+        dataset_names=names,
     )
 
 

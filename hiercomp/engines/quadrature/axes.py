@@ -9,7 +9,7 @@ import numpy as np
 
 from hiercomp.arguments import FloatArray
 
-DROPPED = 2  # Chebyshev coefficients that the coarser interpolation does without
+DROPPED = 2  # Chebyshev coefficients that the coarser interpolation does without: the last even and the last odd one
 
 
 @dataclass(frozen=True, eq=False)

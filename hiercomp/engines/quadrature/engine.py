@@ -17,45 +17,38 @@ from numpy.typing import NDArray
 from hiercomp.arguments import FloatArray
 from hiercomp.engines.quadrature.axes import ChebyshevAxis, StretchedLine
 from hiercomp.engines.quadrature.grid import (
-    MANY_DATASETS,
-    VERY_MANY_DATASETS,
+    NEGLIGIBLE,
     FineGrid,
     PosteriorGrid,
     conditional_moments,
-    refined_moments,
+    newton_moments,
 )
 from hiercomp.engines.quadrature.regions import RegionMasses, region_masses
-from hiercomp.engines.quadrature.support import Problem, Support
+from hiercomp.engines.quadrature.support import Integrand, Support
 from hiercomp.rope import Rope
 
 Known: TypeAlias = "tuple[Rope, RegionMasses, dict[str, float]]"  # the probabilities of a rope, and their errors
 
-FAR = 8.0  # standard errors of delta0 that are to lie within its bound
-MOST_STRETCHED = 40  # data sets for which that is tried where the other axis fails
-FEW_DATASETS = 10  # up to here the posterior of delta0 may have several peaks, and its nodes are about every data set
-TOLERANCE, TOLERANCE_MANY = 1e-4, 5e-4  # of the error estimate, above which the grid is refined
-LEFT_OUT_MASS = 1e-6  # what the ends of the axes may leave out; no probability is known more exactly
-LARGEST_ERROR = 1e-3  # accepted where more nodes would take seconds
-MUCH_WORK, MOST_WORK = 500_000, 10_000_000  # integrals over delta_i: about half a second, and ten
-FIRST_NODES = (11, 15, 11)  # of sigma0, nu and delta0
-NODES_FOR_LENGTH, NODES_FOR_LENGTH_SPLINE = 3.5, 3.0  # of sigma0, for each unit of its axis
-ALL_AXES = (True, True, True)
-SINGLE_AXES = ((True, False, False), (False, True, False), (False, False, True))
-REFINEMENT, MOST_REFINEMENTS = 1.4, 5
-WIDER = 0.3  # share of their length by which axes grow that end too early
-LEFT_OUT = 1e-8  # mass of a node, against the largest, below which the axes end
-CAUTION, NU_CAUTION = 0.15, 1.0  # of a step between nodes, beyond where they say that the axes end
-FIRST_NODES_MANY, FIRST_NODES_VERY_MANY = (11, 15, 7), (9, 13, 7)  # where the posterior of delta0 is nearly Gaussian
-SAMPLE = 200  # data sets that the search begins with
-SEARCH_STEP, SEARCH_ROUNDS = 0.5, 12
-SEARCH_NODES = (9, 8)  # of sigma0 and nu
-SEARCH_PLACES = np.linspace(-2.5, 2.5, 5)  # of delta0, in conditional standard deviations
-SEARCH_PLACES_MANY = np.linspace(-1.5, 1.5, 3)
-SEARCH_SHARE = 0.5  # of the nodes of a stretched axis
-SHORTEST = 0.2  # of the longest interval of sigma0, for any nu
-SETTLED = 0.75  # the search ends when a round keeps this much of both axes
-TAIL = 1e-8  # probability beyond the ends of the axis of delta0
-NODES_FOR_UNIT = 2.0  # of the axis of delta0 where it is stretched, for each unit of its coordinate
+# docs/quadrature.md has a row for every constant whose comment ends in "(study)"; the others say why they are as they are.
+FEW_DATASETS = 10  # up to here delta0 may have several peaks, and its nodes are dense about every data set (study)
+MOST_STRETCHED = 40  # data sets for which that is tried too, where the other axis fails (study)
+FAR = 8.0  # standard errors of delta0 within its bound: a Gaussian has 1e-15 beyond them
+TOLERANCE = 1e-4  # of the error estimate, above which the grid is refined: a tenth of the error that is warned of
+LARGEST_ERROR = 1e-3  # accepted where the grid is large; above it there is a warning
+MUCH_WORK, MOST_WORK = 500_000, 10_000_000  # integrals over delta_i: about half a second (study), and ten
+FIRST_NODES = (11, 15, 11)  # of sigma0, nu and delta0 (study)
+NODES_FOR_LENGTH, NODES_FOR_LENGTH_SPLINE = 3.5, 3.0  # of sigma0, for each unit of its axis (study)
+NODES_FOR_UNIT = 2.0  # of the axis of delta0 where it is stretched, for each unit of its coordinate (study)
+REFINEMENT, MOST_REFINEMENTS = 1.4, 5  # 1.4^2 = 2: two refinements double an axis, five make it five times as fine
+WIDER = 0.3  # share of their length by which axes grow that end too early (study)
+LEFT_OUT = 1e-8  # mass of a node against the largest, below which the axes end (study)
+CAUTION, NU_CAUTION = 0.15, 1.0  # of a step between nodes, beyond where they say that the axes end (study)
+SEARCH_STEP = 0.5  # between the nodes of delta_i: an error of 5e-5 of a likelihood (study)
+SEARCH_ROUNDS = 12  # each keeps less than SETTLED of an axis; few take more than six (study)
+SEARCH_NODES = (9, 8)  # of sigma0 and nu (study)
+SEARCH_PLACES = np.linspace(-2.5, 2.5, 5)  # of delta0, in conditional standard deviations (study)
+SEARCH_SHARE = 0.5  # of the nodes of a stretched axis (study)
+SETTLED = 0.75  # the search ends when a round keeps this much of both axes (study)
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +99,7 @@ class Integration:
         if self.known is not None and self.known[0] == rope:
             return self.known[1], dict(self.known[2])
         found = region_masses(self.grid, rope)
-        return found, found.distance(region_masses(self.grid, rope, ALL_AXES))
+        return found, found.distance(region_masses(self.grid, rope, (True, True, True)))
 
 
 class QuadratureEngine:
@@ -114,35 +107,32 @@ class QuadratureEngine:
 
     name = "quadrature"
 
-    def problem(self) -> str | None:
+    def why_unavailable(self) -> str | None:
         """Why it can't be used here: it always can."""
         return None
 
     def version(self) -> str:
-        """Name and version, for the summary."""
-        return f"quadrature (SciPy {installed_version('scipy')})"
+        """The library behind the engine and its version."""
+        return f"SciPy {installed_version('scipy')}"
 
-    def integrate(self, problem: Problem, rope: Rope) -> Integration:
+    def integrate(self, problem: Integrand, rope: Rope) -> Integration:
         """Find where the posterior lies, compute it on a grid, and refine the grid until its error is small.
 
         Parameters
         ----------
-        problem : Problem
+        problem : Integrand
         rope : Rope
             In the problem's unit; the error of its probabilities is what the grid is refined for.
         """
         support = posterior_support(problem)
         q = len(problem.likelihood.n)
-        counts = np.array(FIRST_NODES_VERY_MANY)
-        if q < VERY_MANY_DATASETS:
-            counts = np.array(FIRST_NODES if q < MANY_DATASETS else FIRST_NODES_MANY)
-        usual = TOLERANCE if q < MANY_DATASETS else TOLERANCE_MANY
+        counts = np.array(FIRST_NODES)
         if problem.nu_prior is None:
             counts[1] = 1
         few = _stretched(problem)
         for_length = (NODES_FOR_LENGTH_SPLINE if few else NODES_FOR_LENGTH) * support.length
         counts[0] = max(counts[0], int(np.ceil(for_length)))
-        fine = np.ones(3)
+        fine, newton = np.ones(3), False
         lowest = support.ends(np.linspace(*support.nu, 9))[0].min(keepdims=True)
         smallest = float(problem.sigma0(lowest)[0])
         for refinement in range(MOST_REFINEMENTS + 1):
@@ -151,13 +141,19 @@ class QuadratureEngine:
             else:
                 line = conditional_axis(problem, int(counts[2]))
             sigma0_count, nu_count = int(counts[0]), int(counts[1])
-            grid = PosteriorGrid.computed(problem, support, sigma0_count, nu_count, line, (fine[0], fine[1], fine[2]))
-            wider = widened(grid) if refinement < MOST_REFINEMENTS else None
-            if wider is not None:
-                support = wider
-                continue
+            fineness = (fine[0], fine[1], fine[2])
+            grid = PosteriorGrid.computed(problem, support, sigma0_count, nu_count, line, fineness, newton=newton)
+            if refinement < MOST_REFINEMENTS:
+                mass = FineGrid.of(grid)
+                if not (few or newton) and off_centre(mass):
+                    newton, support = True, posterior_support(problem, newton=True)
+                    continue
+                wider = widened(mass)
+                if wider is not None:
+                    support = wider
+                    continue
             work = grid.log_likelihood.size * q
-            tolerance = usual if work < MUCH_WORK else LARGEST_ERROR
+            tolerance = TOLERANCE if work < MUCH_WORK else LARGEST_ERROR
             found = _with_regions(grid, refinement, rope)
             if found.largest_error <= tolerance or work > MOST_WORK:
                 break
@@ -181,42 +177,48 @@ def _blamed_axes(found: Integration, rope: Rope) -> NDArray[np.bool_]:
     """Which of sigma0, nu and delta0 the error comes from."""
     masses, _ = found.regions(rope)
     alone = np.array([
-        max(masses.distance(region_masses(found.grid, rope, axis)).values()) if count > 1 else 0.0
-        for axis, count in zip(SINGLE_AXES, found.nodes, strict=True)
+        max(masses.distance(region_masses(found.grid, rope, (axis == 0, axis == 1, axis == 2))).values())
+        if count > 1 else 0.0
+        for axis, count in enumerate(found.nodes)
     ])  # fmt: skip
     return np.asarray(alone > min(TOLERANCE, alone.max()) / 4)
 
 
-def widened(grid: PosteriorGrid) -> Support | None:
+def widened(fine: FineGrid) -> Support | None:
     """The support with those ends further out at which there is still mass, or None where there is none."""
-    fine, problem, support = FineGrid.of(grid), grid.problem, grid.support
+    problem, support = fine.grid.problem, fine.grid.support
     share = fine.pair_mass.reshape(fine.shape) / fine.total
     outermost = np.array([share[0].sum(), share[-1].sum(), share[:, 0].sum(), share[:, -1].sum()])
     limits = np.array([*problem.nu_limits, *problem.sigma0_limits])
     lower, upper = support.ends(np.linspace(*support.nu, 9))
     inside = np.array([support.nu[0], -support.nu[1], lower.min(), -upper.max()]) > limits * [1, -1, 1, -1]
-    short = (outermost > LEFT_OUT_MASS) & inside
+    short = (outermost > NEGLIGIBLE) & inside
     if problem.nu_prior is None:
         short[:2] = False
     return support.widened(np.where(short, WIDER, 0.0), limits) if short.any() else None
 
 
-def _stretched(problem: Problem) -> bool:
+def off_centre(fine: FineGrid) -> bool:
+    """Whether there is still mass where the axis of delta0 ends, about its approximate centre."""
+    return bool(fine.density[:, [0, -1]].sum() * fine.spacing > NEGLIGIBLE * fine.total)
+
+
+def _stretched(problem: Integrand) -> bool:
     """Whether delta0 may have several peaks, or be cut off by its bound."""
     mean = problem.likelihood.mean
     reach = abs(float(np.median(mean))) + FAR * float(mean.std()) / np.sqrt(len(mean))
     return len(mean) <= FEW_DATASETS or problem.delta0_bound < reach
 
 
-def conditional_axis(problem: Problem, count: int) -> ChebyshevAxis:
+def conditional_axis(problem: Integrand, count: int) -> ChebyshevAxis:
     """Axis of delta0 about its conditional centre, for many data sets."""
     from scipy import stats
 
-    reach = float(stats.t.isf(TAIL, 2 * len(problem.likelihood.n) - 1)) + 0.5
+    reach = float(stats.t.isf(LEFT_OUT, 2 * len(problem.likelihood.n) - 1)) + 0.5
     return ChebyshevAxis(-reach, reach, count)
 
 
-def stretched_line(problem: Problem, sigma0: float, factor: float = 1.0) -> StretchedLine:
+def stretched_line(problem: Integrand, sigma0: float, factor: float = 1.0) -> StretchedLine:
     """Axis of delta0 that is dense about every data set, as far as the bound."""
     likelihood, bound = problem.likelihood, problem.delta0_bound
     widths = np.hypot(likelihood.width, sigma0)
@@ -230,7 +232,7 @@ def stretched_line(problem: Problem, sigma0: float, factor: float = 1.0) -> Stre
     )
 
 
-def posterior_support(problem: Problem) -> Support:
+def posterior_support(problem: Integrand, *, newton: bool = False) -> Support:
     """Find where the posterior of sigma0 and nu has mass worth mention.
 
     A coarse grid over everything that the priors allow is narrowed, round by round, for each nu to the values of sigma0 that
@@ -238,19 +240,12 @@ def posterior_support(problem: Problem) -> Support:
     """
     limits = np.array(problem.sigma0_limits)
     nu_count = 1 if problem.nu_prior is None else SEARCH_NODES[1]
-    every = len(problem.likelihood.n) // SAMPLE
-    if every > 1:  # some of the data sets say well enough where to begin
-        begun = posterior_support(problem.thinned(every))
-        nu_ends = begun.nu
-        ends = np.stack(begun.ends(np.linspace(*nu_ends, nu_count)), axis=1)
-        ends = np.clip(ends, *limits)
-    else:
-        nu_ends = problem.nu_limits
-        ends = np.tile(limits, (nu_count, 1))  # on sigma0's axis, for each nu
+    nu_ends = problem.nu_limits
+    ends = np.tile(limits, (nu_count, 1))  # on sigma0's axis, for each nu
     for _ in range(SEARCH_ROUNDS):
         nu_places = np.linspace(*nu_ends, nu_count)
         places = np.linspace(ends[:, 0], ends[:, 1], SEARCH_NODES[0])  # (sigma0, nu)
-        log_mass = _log_cell_masses(problem, places, nu_places)
+        log_mass = _log_cell_masses(problem, places, nu_places, newton)
         slices = log_mass.max(axis=0)
         worth = slices.max() - _depth(slices)
         narrowed = ends.copy()
@@ -264,6 +259,10 @@ def posterior_support(problem: Problem) -> Support:
         else:
             new_nu_ends = nu_ends
         settled = _settled(ends[kept], narrowed[kept]) and _settled(np.array([nu_ends]), np.array([new_nu_ends]))
+        # A first round whose places of sigma0 miss the peak may have cut off the best nu: the interval moves back to it
+        first_open, last_open = nu_ends[0] > problem.nu_limits[0], nu_ends[1] < problem.nu_limits[1]
+        edge = max(slices[0] if first_open else -np.inf, slices[-1] if last_open else -np.inf)
+        settled = settled and bool(edge < slices.max() + np.log(NEGLIGIBLE))
         new_places = np.linspace(*new_nu_ends, nu_count)
         ends = np.stack([np.interp(new_places, nu_places, narrowed[:, side]) for side in (0, 1)], axis=1)
         weight = np.interp(new_places, nu_places, np.maximum(slices - slices.max(), -40.0))
@@ -305,13 +304,11 @@ def _smooth_support(nu_ends: tuple[float, float], ends: FloatArray, weight: Floa
     """
     u = np.linspace(-1, 1, len(ends)) if len(ends) > 1 else np.zeros(1)
     counts = weight > np.log(LEFT_OUT)
-    everywhere = np.linspace(*nu_ends, 33)
     for degree in range(min(2, int(counts.sum()) - 1), -1, -1):
         lower = _end_function(u[counts], ends[counts, 0], degree, -1.0, float(limits[0]))
         upper = _end_function(u[counts], ends[counts, 1], degree, 1.0, float(limits[1]))
         support = Support(nu_ends, lower, upper)
-        below, above = support.ends(everywhere)
-        if (above - below).min() >= SHORTEST * (above - below).max():
+        if support.proper:
             break
     return support
 
@@ -327,7 +324,7 @@ def _end_function(u: FloatArray, ends: FloatArray, degree: int, outwards: float,
     return padded
 
 
-def _log_cell_masses(problem: Problem, places: FloatArray, nu_places: FloatArray) -> FloatArray:
+def _log_cell_masses(problem: Integrand, places: FloatArray, nu_places: FloatArray, newton: bool) -> FloatArray:
     """Rough log posterior mass about pairs of places on the axes of sigma0, shape (sigma0, nu), and of nu."""
     likelihood, bound = problem.likelihood, problem.delta0_bound
     sigma0 = problem.sigma0(places)
@@ -336,13 +333,12 @@ def _log_cell_masses(problem: Problem, places: FloatArray, nu_places: FloatArray
         line = stretched_line(problem, float(sigma0.min()), SEARCH_SHARE)
         delta0 = np.broadcast_to(line.delta0(line.nodes), (*sigma0.shape, line.count))
         log_width = np.log(line.slope(delta0[0, 0]))
-    elif len(likelihood.n) >= VERY_MANY_DATASETS:
-        _, scale, log_peak = refined_moments(likelihood, sigma0, nu, step=SEARCH_STEP)
+    elif newton:
+        _, scale, log_peak = newton_moments(likelihood, sigma0, nu, SEARCH_STEP)
         return _with_priors(problem, log_peak + np.log(scale), sigma0, places, nu_places)
     else:
         centre, scale = conditional_moments(likelihood, sigma0, nu)
-        relative = SEARCH_PLACES if len(likelihood.n) < MANY_DATASETS else SEARCH_PLACES_MANY
-        delta0 = centre[..., None] + scale[..., None] * relative
+        delta0 = centre[..., None] + scale[..., None] * SEARCH_PLACES
         log_width = np.log(scale)[..., None]
     log_density = likelihood.log_marginal(delta0, sigma0[..., None], nu[..., None], step=SEARCH_STEP).reshape(
         delta0.shape
@@ -352,7 +348,7 @@ def _log_cell_masses(problem: Problem, places: FloatArray, nu_places: FloatArray
 
 
 def _with_priors(
-    problem: Problem, log_density: FloatArray, sigma0: FloatArray, places: FloatArray, nu_places: FloatArray
+    problem: Integrand, log_density: FloatArray, sigma0: FloatArray, places: FloatArray, nu_places: FloatArray
 ) -> FloatArray:
     """Log masses of cells from log densities by sigma0 and nu."""
     log_mass = log_density + np.log(sigma0 + problem.sigma0_offset)

@@ -18,18 +18,20 @@ from hiercomp.engines.quadrature.axes import (
     gauss_legendre,
 )
 from hiercomp.engines.quadrature.likelihood import MeanLikelihood
-from hiercomp.engines.quadrature.support import Problem, Support
+from hiercomp.engines.quadrature.support import Integrand, Support
 
-FINE_NODES = (60, 36, 161)  # of sigma0, nu and delta0
-USUAL_LENGTH = 4.0  # of sigma0's axis; a longer one has more fine nodes
-SMOOTH_NODES = (28, 28, 161)  # for integrands without a kink
-FINE_FOR_NODE = 4  # of delta0 where its axis is stretched
-MANY_DATASETS = 80  # from here on fewer nodes do, if delta0 is centred exactly
-VERY_MANY_DATASETS = 500  # from here on an approximate centre of delta0 is many standard errors off
-GRID_STEP = 0.4  # between the nodes of delta_i; its error of 1e-5 of a likelihood is nearly the same all over the grid
-NEWTON_STEPS, LONGEST_STEP = 2, 20.0
-STEPS = 20  # of the iteration for the conditional centre of delta0
-COARSER = 0.75  # share of the fine nodes that the coarser integration takes
+NEGLIGIBLE = 1e-6  # mass that may be left out; no probability is known more exactly
+FINE_NODES = (60, 36, 161)  # of sigma0, nu and delta0 (study, as docs/quadrature.md)
+USUAL_LENGTH = 4.0  # of sigma0's axis; a longer one has as many fine nodes for each unit: 15
+SMOOTH_NODES = (28, 28, 161)  # for integrands without a kink (study)
+FINE_FOR_NODE = 4  # of delta0 where its axis is stretched (study)
+# Between the nodes of delta_i (study); the error of 1e-5 of a likelihood is nearly the same all over the grid
+GRID_STEP = 0.4
+# Twice the same parabola through three places where the likelihood is Gaussian; more where it is not, in few steps
+NEWTON_STEPS = 2
+LONGEST_STEP = 20.0  # of these, in scales: three times the length of the axis that the mode was not on
+STEPS = 20  # of the iteration for the conditional centre of delta0 (study); it costs a thousandth of the likelihood
+COARSER = 0.75  # share of the fine nodes that the coarser integration takes: the error estimate is their difference
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +42,7 @@ class PosteriorGrid:
 
     Attributes
     ----------
-    problem : Problem
+    problem : Integrand
     support : Support
     sigma0_axis : ChebyshevAxis or SplineAxis
     nu_axis : ChebyshevAxis
@@ -52,7 +54,7 @@ class PosteriorGrid:
         By which the usual numbers of fine nodes of sigma0, nu and delta0 are multiplied.
     """
 
-    problem: Problem
+    problem: Integrand
     support: Support
     sigma0_axis: ChebyshevAxis | SplineAxis
     nu_axis: ChebyshevAxis
@@ -65,14 +67,16 @@ class PosteriorGrid:
     @classmethod
     def computed(
         cls,
-        problem: Problem,
+        problem: Integrand,
         support: Support,
         sigma0_count: int,
         nu_count: int,
         delta0_axis: ChebyshevAxis | StretchedLine,
         fineness: tuple[float, float, float] = (1.0, 1.0, 1.0),
+        *,
+        newton: bool = False,
     ) -> PosteriorGrid:
-        """Compute the log likelihood at every node."""
+        """Compute the log likelihood at every node; ``newton`` centres delta0 on its conditional mode."""
         stretched = isinstance(delta0_axis, StretchedLine)
         sigma0_axis = (SplineAxis if stretched else ChebyshevAxis)(-1.0, 1.0, sigma0_count)
         nu_axis = ChebyshevAxis(*support.nu, nu_count)
@@ -82,10 +86,10 @@ class PosteriorGrid:
             centre, log_scale = np.zeros(sigma0.shape), np.zeros(sigma0.shape)
             relative = delta0_axis.delta0(delta0_axis.nodes)
         else:
-            if len(problem.likelihood.n) < MANY_DATASETS:
-                centre, scale = conditional_moments(problem.likelihood, sigma0, nu)
+            if newton:
+                centre, scale, _ = newton_moments(problem.likelihood, sigma0, nu, GRID_STEP)
             else:
-                centre, scale, _ = refined_moments(problem.likelihood, sigma0, nu)
+                centre, scale = conditional_moments(problem.likelihood, sigma0, nu)
             log_scale = np.log(scale)
             relative = delta0_axis.nodes
         delta0 = centre[..., None] + np.exp(log_scale)[..., None] * relative
@@ -333,16 +337,17 @@ def conditional_moments(
     return np.asarray(centre), np.asarray(1 / np.sqrt(np.maximum(curvature, 0.3 * information)))
 
 
-def refined_moments(
-    likelihood: MeanLikelihood, sigma0: FloatArray, nu: FloatArray, step: float = GRID_STEP
+def newton_moments(
+    likelihood: MeanLikelihood, sigma0: FloatArray, nu: FloatArray, step: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Mode and scale of delta0 given sigma0 and nu by Newton's method, and the log likelihood at the mode.
 
-    For many data sets: the likelihood of delta0 is then nearly Gaussian, and so narrow that the approximation is not enough.
+    For data that lie unevenly about their centre: the approximation's distance from the mode does not shrink with the
+    number of data sets, as the scale does.
     """
     centre, scale = conditional_moments(likelihood, sigma0, nu)
     log_peak = np.zeros_like(centre)
-    for _ in range(NEWTON_STEPS if len(likelihood.n) >= VERY_MANY_DATASETS else 1):
+    for _ in range(NEWTON_STEPS):
         delta0 = centre[..., None] + scale[..., None] * np.array([-1.0, 0.0, 1.0])
         values = likelihood.log_marginal(delta0, sigma0[..., None], nu[..., None], step=step).reshape(delta0.shape)
         slope = (values[..., 2] - values[..., 0]) / 2

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -12,11 +12,12 @@ from hiercomp.engines.quadrature.likelihood import MeanLikelihood
 from hiercomp.engines.quadrature.nu_prior import NuPrior
 from hiercomp.model.priors import Priors
 
-SMALLEST_NU = 0.01  # where nu_lower is 0
+SMALLEST_NU = 0.01  # where nu_lower is 0; about 0.001 of the prior lies below
+SHORTEST = 0.2  # of the longest interval of sigma0, for any nu: a polynomial in both is smooth on no narrower wedge
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class Integrand:
     """What is integrated, in any one unit.
 
     Attributes
@@ -25,15 +26,12 @@ class Problem:
     delta0_bound, sigma0_upper : float
         Bounds of the uniform priors (M4), (M5).
     priors : Priors
-    offset : float, optional
-        c in the axis log(sigma0 + c), where it is not to follow from the likelihood.
     """
 
     likelihood: MeanLikelihood
     delta0_bound: float
     sigma0_upper: float
     priors: Priors
-    offset: float | None = None
 
     @cached_property
     def nu_prior(self) -> NuPrior | None:
@@ -43,17 +41,10 @@ class Problem:
     @cached_property
     def sigma0_offset(self) -> float:
         """The c in the axis log(sigma0 + c): about where a smaller sigma0 makes no difference any more."""
-        if self.offset is not None:
-            return self.offset
         scale = self.likelihood.width
         # With nu near 0 an outlying data set makes the likelihood a power of sigma0, all the way down
         share = 0.1 if self.priors.nu_lower > 0 or self.nu_prior is None else 0.002
         return float(share * np.mean(scale**-2) ** -0.5 * len(scale) ** -0.25)
-
-    def thinned(self, every: int) -> Problem:
-        """With one of ``every`` so many data sets, the same axes and priors."""
-        fewer = self.likelihood.thinned(every)
-        return replace(self, likelihood=fewer, offset=self.sigma0_offset)
 
     def sigma0(self, eta: FloatArray) -> FloatArray:
         """sigma0 at a place of its axis; never quite zero."""
@@ -134,7 +125,21 @@ class Support:
             np.minimum(ends[1] + sigma0_above * spread, limits[3]),
         )
         powers = np.vander(u, increasing=True)  # a quadratic function through three places
-        return Support(nu, np.linalg.solve(powers, outer[0]), np.linalg.solve(powers, outer[1]))
+        wider = Support(nu, np.linalg.solve(powers, outer[0]), np.linalg.solve(powers, outer[1]))
+        if wider.proper:
+            return wider
+        # Extrapolated, the two functions meet: constants instead
+        lower, upper = self.ends(np.linspace(*self.nu, 9))
+        lowest = max(float(lower.min()) - sigma0_below * spread, float(limits[2]))
+        highest = min(float(upper.max()) + sigma0_above * spread, float(limits[3]))
+        return Support(nu, np.array([lowest, 0.0, 0.0]), np.array([highest, 0.0, 0.0]))
+
+    @property
+    def proper(self) -> bool:
+        """Whether the ends of sigma0 stay well apart for every nu."""
+        lower, upper = self.ends(np.linspace(*self.nu, 33))
+        lengths = upper - lower
+        return bool(lengths.min() >= SHORTEST * lengths.max())
 
     @cached_property
     def length(self) -> float:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from hiercomp.errors import ScoreFileError
 from hiercomp.files.formats.common import first_repeated
-from hiercomp.scores.cell_values import DECIMAL
+from hiercomp.scores.table import DECIMAL
 from hiercomp.wording import shown
 
 NUMERIC_TYPES = ("numeric", "real", "integer")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import re
@@ -14,10 +15,8 @@ import numpy as np
 
 from hiercomp.arguments import number_between, whole_number
 from hiercomp.errors import ArgumentError, HiercompWarning, Note, ScoreFileError, ScoreTableError
-from hiercomp.files.reading.content import file_blocks
-from hiercomp.files.reading.decoding import checked_encoding
-from hiercomp.files.reading.score_files import names_as_text, read_score_file
-from hiercomp.files.reading.separators import SEPARATORS, checked_separator
+from hiercomp.files.content import checked_encoding, encoding_of, file_blocks, utf8_parts
+from hiercomp.files.table import SEPARATORS, checked_separator, names_as_text, read_score_file
 from hiercomp.scores.table import ALIASES, tidy_scores, to_pandas
 from hiercomp.wording import cells_in_words, counted, first_names, nearest_name, shown
 
@@ -238,42 +237,23 @@ def runs_and_folds(positions: np.ndarray, folds: int) -> tuple[np.ndarray, np.nd
     return positions // folds + 1, positions % folds + 1
 
 
-def file_bytes(path: str | Path, limit: int, *, whole: bool) -> bytes:
-    """The content of a file, decompressed, up to a limit; where it is wanted ``whole``, more is an error."""
-    content = bytearray()
-    for block in file_blocks(Path(path), shown(path), sys.maxsize):
-        content += block
-        if len(content) > limit and whole:
-            raise ScoreFileError(
-                f"{shown(path)} holds more than {limit >> 20} MB. Split it, or leave out what are not scores."
-            )
-        if len(content) > limit:
-            break
-    return bytes(content[:limit])
-
-
 def file_text(path: str | Path, encoding: str | None = None, limit: int = LARGEST_TEXT) -> str:
     """The whole text of a file: UTF-8, UTF-16 with a byte order mark, or the encoding given."""
-    encoding = checked_encoding(encoding)
-    content = file_bytes(path, limit, whole=True)
-    try:
-        text = content.decode(encoding or _encoding(content))
-    except UnicodeDecodeError as error:
-        raise ScoreFileError(
-            f"{shown(path)} is not {(encoding or _encoding(content)).removesuffix('-sig').upper()} text "
-            f"(byte {error.start}). Save it as UTF-8, or name its encoding."
-        ) from error
-    if "\0" in text:
-        line = text.count("\n", 0, text.index("\0")) + 1
-        raise ScoreFileError(f"{shown(path)}, line {line}: holds a NUL character; the file is damaged or not text.")
-    return text
+    file, encoding = shown(path), checked_encoding(encoding)
+    content = b"".join(file_blocks(Path(path), file, limit))
+    parts = utf8_parts([content], file, encoding_of(content, file, encoding))
+    return "".join(part.decode() for part, _ in parts)
 
 
 def file_head(path: str | Path, encoding: str | None = None) -> str:
     """The beginning of a file as text, only to tell its format; what can't be decoded is replaced."""
-    encoding = checked_encoding(encoding)
-    content = file_bytes(path, HEAD_BYTES, whole=False)
-    return content.decode(encoding or _encoding(content), errors="replace")
+    encoding, content = checked_encoding(encoding), bytearray()
+    for block in file_blocks(Path(path), shown(path), sys.maxsize):
+        content += block
+        if len(content) >= HEAD_BYTES:
+            break
+    marked = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    return content[:HEAD_BYTES].decode(encoding or ("utf-16" if marked else "utf-8-sig"), errors="replace")
 
 
 def header_names(head: str, separator: str | None) -> list[str]:
@@ -286,7 +266,3 @@ def header_names(head: str, separator: str | None) -> list[str]:
     except csv.Error:
         return []
     return [cell.strip().strip("'\ufeff") for cell in max(rows, key=len)]
-
-
-def _encoding(content: bytes) -> str:
-    return "utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"

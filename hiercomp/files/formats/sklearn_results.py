@@ -12,7 +12,7 @@ import numpy as np
 from hiercomp.arguments import whole_number
 from hiercomp.errors import ArgumentError, DefaultedRhoWarning, Note, ScoreTableError
 from hiercomp.files.formats.common import checked_folds, chosen_measure, one_or_more, runs_and_folds, tidy_frame
-from hiercomp.scores.rho import MOST_FOLDS
+from hiercomp.scores.problems import MOST_FOLDS
 from hiercomp.wording import shown
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from hiercomp.arguments import number_between, true_or_false
 from hiercomp.errors import ArgumentError, ScoreFileError
 from hiercomp.files.formats.arff import RawTable, read_arff, read_quoted_csv
 from hiercomp.files.formats.common import chosen_measure, file_text, one_or_more, rho_of_folds, tidy_frame
-from hiercomp.scores.cell_values import DECIMAL
+from hiercomp.scores.table import DECIMAL
 from hiercomp.wording import first_names, shown
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from hiercomp.files.formats.common import (
     text_options,
     tidy_frame,
 )
-from hiercomp.scores.rho import MOST_FOLDS
+from hiercomp.scores.problems import MOST_FOLDS
 from hiercomp.wording import first_names, shown
 
 if TYPE_CHECKING:

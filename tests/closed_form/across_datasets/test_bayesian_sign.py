@@ -23,11 +23,11 @@ Z = [0.02, 0.03, -0.02, 0.05, 0.001, 0.04]
 
 
 def regions(result) -> list[float]:
-    return [result.left, result.rope, result.right]
+    return [result.p_left, result.p_rope, result.p_right]
 
 
 def expected(result) -> list[float]:
-    return [result.mean_left, result.mean_rope, result.mean_right]
+    return [result.expected_left, result.expected_rope, result.expected_right]
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 10, 60])
@@ -64,11 +64,11 @@ def test_a_single_component_is_certain(alpha):
 
 
 def test_the_sign_test_counts_data_sets_and_adds_the_prior():
-    result = bayesian_sign_test(Z, 0.01)  # one left, one in the rope, four right; the prior in the rope
+    result = bayesian_sign_test(Z, rope=0.01)  # one left, one in the rope, four right; the prior in the rope
     assert expected(result) == [1 / 7, 2 / 7, 4 / 7]
     np.testing.assert_allclose(regions(result), largest_of_dirichlet(np.array([1.0, 2, 4])), rtol=1e-14)
-    assert result.errors == {"left": 0, "rope": 0, "right": 0}
-    shares = (result.draws.argmax(axis=1)[:, None] == np.arange(3)).mean(axis=0)
+    assert result.errors == {"p_left": 0, "p_rope": 0, "p_right": 0}
+    shares = (result.region_draws.argmax(axis=1)[:, None] == np.arange(3)).mean(axis=0)
     np.testing.assert_allclose(shares, regions(result), atol=4 * 0.5 / np.sqrt(50_000))
 
 
@@ -77,7 +77,7 @@ def test_the_sign_test_counts_data_sets_and_adds_the_prior():
 def test_the_prior_adds_its_strength_at_its_place(place, strength):
     counts = np.array([1.0, 1, 4])
     counts[["left", "rope", "right"].index(place)] += strength
-    result = bayesian_sign_test(Z, 0.01, strength=strength, place=place)
+    result = bayesian_sign_test(Z, rope=0.01, strength=strength, place=place)
     np.testing.assert_allclose(expected(result), counts / counts.sum(), rtol=1e-14)
 
 
@@ -94,10 +94,10 @@ def pair_expectation(z: np.ndarray, alpha: np.ndarray, lower: float, upper: floa
 )  # -inf + inf never occurs: there is one pseudo-observation
 @pytest.mark.parametrize("strength", [0.0, 0.5, 2.0])
 def test_expected_regions_of_the_signed_rank_test_are_those_of_the_dirichlet(place, pseudo, strength):
-    result = bayesian_signed_rank_test(Z, 0.01, strength=strength, place=place, seed=2)
+    result = bayesian_signed_rank_test(Z, rope=0.01, strength=strength, place=place, seed=2)
     exact = pair_expectation(np.array([*Z, pseudo]), np.array([1.0] * 6 + [strength]), -0.01, 0.01)
     exact[1] = 1 - exact.sum()
-    error = result.draws.std(axis=0) / np.sqrt(50_000)
+    error = result.region_draws.std(axis=0) / np.sqrt(50_000)
     assert (np.abs(expected(result) - exact) <= 4 * error + 1e-15).all()
 
 
@@ -108,10 +108,10 @@ def test_signed_rank_probabilities_agree_with_pairs_written_out():
     sums = np.add.outer(np.append(z, 0), np.append(z, 0))
     thetas = np.stack([np.einsum("di,ij,dj->d", w, inside, w) for inside in _inside(sums, 0.01)], axis=1)
     shares = (thetas.argmax(axis=1)[:, None] == np.arange(3)).mean(axis=0)
-    result = bayesian_signed_rank_test(z, 0.01)
+    result = bayesian_signed_rank_test(z, rope=0.01)
     error = np.sqrt(shares * (1 - shares) * (1 / 20_000 + 1 / 50_000))
     assert (np.abs(regions(result) - shares) <= 4 * error).all()
-    for region in ("left", "rope", "right"):
+    for region in ("p_left", "p_rope", "p_right"):
         p = getattr(result, region)
         assert result.errors[region] == pytest.approx(np.sqrt(p * (1 - p) / 50_000), rel=1e-6)
 
@@ -123,15 +123,15 @@ def _inside(sums: np.ndarray, half_width: float) -> list[np.ndarray]:
 
 @pytest.mark.parametrize("test", TESTS)
 def test_identical_algorithms_have_one_half_each_or_are_equivalent(test):
-    assert regions(test(np.zeros(8), 0)) == [0.5, 0, 0.5]
-    assert regions(test(np.zeros(8), 0.01)) == [0, 1, 0]
+    assert regions(test(np.zeros(8), rope=0)) == [0.5, 0, 0.5]
+    assert regions(test(np.zeros(8), rope=0.01)) == [0, 1, 0]
 
 
 @pytest.mark.parametrize("test", TESTS)
 def test_zeros_are_split_equally(test):
-    result = test([0.0, 0.0, 0.0, 0.1], 0)
-    assert result.rope == result.mean_rope == 0
-    assert 0.5 < result.mean_right < 1
+    result = test([0.0, 0.0, 0.0, 0.1], rope=0)
+    assert result.p_rope == result.expected_rope == 0
+    assert 0.5 < result.expected_right < 1
     if test is bayesian_sign_test:  # 1 + (3 zeros + 1 of the prior) / 2 of 5
         assert expected(result) == [0.4, 0, 0.6]
 
@@ -140,26 +140,26 @@ def test_zeros_are_split_equally(test):
 def test_differences_on_the_boundary_are_in_the_rope(test):
     # 0.81 - 0.8 is 0.010000000000000009
     differences = [[0.81 - 0.8], [0.01], [0.8 - 0.81], [-0.01]]
-    assert regions(test(differences, 0.01)) == [0, 1, 0]
+    assert regions(test(differences, rope=0.01)) == [0, 1, 0]
 
 
 @pytest.mark.parametrize("test", TESTS)
 @pytest.mark.parametrize("rope", [0, 0.01])
 def test_turning_every_sign_turns_the_sides(test, rope):
-    one, other = test(Z, rope), test([-z for z in Z], rope)
-    error = 4 * (one.errors["left"] + other.errors["left"]) + 1e-12
+    one, other = test(Z, rope=rope), test([-z for z in Z], rope=rope)
+    error = 4 * (one.errors["p_left"] + other.errors["p_left"]) + 1e-12
     np.testing.assert_allclose(regions(one), regions(other)[::-1], atol=error)
 
 
 @pytest.mark.parametrize("test", TESTS)
 def test_one_data_set_leaves_it_to_the_prior(test):
-    result = test([0.5], 0.01)  # one right, one in the rope
-    assert result.datasets == 1
-    assert result.left == 0
+    result = test([0.5], rope=0.01)  # one right, one in the rope
+    assert result.n_datasets == 1
+    assert result.p_left == 0
     if test is bayesian_sign_test:
         assert regions(result) == [0, pytest.approx(0.5), pytest.approx(0.5)]
     else:  # w1^2 + 2 w1 w0 > 1/2 of a uniform w1, for the average of 0.5 and 0 is right of the rope: w0 < sqrt(1/2)
-        assert result.right == pytest.approx(np.sqrt(0.5), abs=4 * 0.5 / np.sqrt(50_000))
+        assert result.p_right == pytest.approx(np.sqrt(0.5), abs=4 * 0.5 / np.sqrt(50_000))
 
 
 @pytest.mark.parametrize("test", TESTS)
@@ -173,27 +173,27 @@ def test_rows_tables_and_means_agree(test):
     ]
     frame = pd.DataFrame(rows, columns=["dataset", "algorithm", "fold", "score"])
     results = [
-        test(given, 0.01)
+        test(given, rope=0.01)
         for given in (frame, PairedDifferences.from_table(frame), differences, differences.mean(axis=1))
     ]
     assert len({tuple(regions(result)) for result in results}) == 1
     one_score_each = frame.groupby(["dataset", "algorithm"], as_index=False)["score"].mean()
-    assert regions(test(one_score_each, 0.01)) == regions(results[0])
-    turned = test(frame, 0.01, higher_is_better=False)
-    assert turned.mean_left == pytest.approx(results[0].mean_right, abs=0.02)
+    assert regions(test(one_score_each, rope=0.01)) == regions(results[0])
+    turned = test(frame, rope=0.01, higher_is_better=False)
+    assert turned.expected_left == pytest.approx(results[0].expected_right, abs=0.02)
 
 
 def test_the_seed_decides_the_draws():
-    one, again, other = (bayesian_signed_rank_test(Z, 0.01, seed=seed) for seed in (1, 1, 2))
-    assert one.draws.tobytes() == again.draws.tobytes() != other.draws.tobytes()
-    np.testing.assert_allclose(one.draws.sum(axis=1), 1, atol=1e-12)
-    assert (one.draws >= 0).all()
+    one, again, other = (bayesian_signed_rank_test(Z, rope=0.01, seed=seed) for seed in (1, 1, 2))
+    assert one.region_draws.tobytes() == again.region_draws.tobytes() != other.region_draws.tobytes()
+    np.testing.assert_allclose(one.region_draws.sum(axis=1), 1, atol=1e-12)
+    assert (one.region_draws >= 0).all()
 
 
 def test_memory_is_bounded_for_two_thousand_data_sets():
     z = np.random.default_rng(1).normal(size=2000)
     tracemalloc.start()
-    bayesian_signed_rank_test(z, 0.1, draws=5000)
+    bayesian_signed_rank_test(z, rope=0.1, draws=5000)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 150e6  # all draws at once would take 5000 * 2001 * 8 bytes several times; a matrix of pairs 32 MB
@@ -222,7 +222,7 @@ def test_what_can_not_be_meant_is_refused(test, z, options, error, words):
 
 @pytest.mark.parametrize("test", TESTS)
 def test_the_result_prints_its_question_and_its_answer(test):
-    result = test(Z, 0.01, left="a<b", right="tree")
+    result = test(Z, rope=0.01, left="a<b", right="tree")
     assert "a<b against tree, 6 data sets, rope [-0.01, 0.01], prior 1 in rope" in str(result)
     assert "The most probable outcome over data sets is tree better, with probability 0." in str(result)
     assert "a&lt;b" in result._repr_html_()

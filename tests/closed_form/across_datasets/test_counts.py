@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from hiercomp.closed_form.across_datasets.counts import most_frequent, poisson_binomial, trinomial
+from hiercomp.closed_form.across_datasets.poisson_binomial import most_frequent, poisson_binomial, trinomial
 
 # scripts/make_golden_numbers.py
 GOLDEN = json.loads((Path(__file__).parents[2] / "data/golden_numbers.json").read_text(encoding="utf-8"))[

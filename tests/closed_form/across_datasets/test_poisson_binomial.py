@@ -34,46 +34,46 @@ def table(differences: np.ndarray) -> pd.DataFrame:
 def test_four_coins_by_hand():
     # P(X > 2) of .9 .8 .3 .6: all four .1296, then one failing: .0144 + .0324 + .3024 + .0864
     result = poisson_binomial_test(P)
-    assert result.right == pytest.approx(0.1296 + 0.0144 + 0.0324 + 0.3024 + 0.0864, rel=1e-14)
+    assert result.p_right == pytest.approx(0.1296 + 0.0144 + 0.0324 + 0.3024 + 0.0864, rel=1e-14)
     # P(X = 0) .0056, P(X = 1): .0504 + .0224 + .0024 + .0084
-    assert result.left == pytest.approx(0.0056 + 0.0504 + 0.0224 + 0.0024 + 0.0084, rel=1e-13)
-    assert result.left + result.tie + result.right == pytest.approx(1, abs=1e-15)
-    assert result.errors == {"left": 0, "tie": 0, "right": 0}
+    assert result.p_left == pytest.approx(0.0056 + 0.0504 + 0.0224 + 0.0024 + 0.0084, rel=1e-13)
+    assert result.p_left + result.p_tie + result.p_right == pytest.approx(1, abs=1e-15)
+    assert result.errors == {"p_left": 0, "p_rope": 0, "p_right": 0, "p_tie": 0}
 
 
 def test_an_odd_number_of_data_sets_has_no_tie():
-    assert poisson_binomial_test([0.5, 0.5, 0.5]).tie == 0
-    assert poisson_binomial_test([0.5, 0.5, 0.5]).right == 0.5
+    assert poisson_binomial_test([0.5, 0.5, 0.5]).p_tie == 0
+    assert poisson_binomial_test([0.5, 0.5, 0.5]).p_right == 0.5
 
 
 def test_one_data_set_is_its_own_probability():
     result = poisson_binomial_test([0.8])
-    assert (result.left, result.right) == (pytest.approx(0.2), 0.8)
+    assert (result.p_left, result.p_right) == (pytest.approx(0.2), 0.8)
 
 
 def test_differences_give_the_probabilities_of_the_correlated_t_test():
     result = poisson_binomial_test(DIFFERENCES, rho=0.1)
     mean, spread = DIFFERENCES.mean(axis=1), DIFFERENCES.std(axis=1, ddof=1)
     expected = stats.t.cdf(mean / (spread * np.sqrt(1 / 12 + 0.1 / 0.9)), 11)
-    np.testing.assert_allclose(result.p, expected, rtol=1e-12)
-    assert result.right == pytest.approx(stats.poisson_binom.sf(4, expected), abs=1e-13)
-    assert result.left == pytest.approx(stats.poisson_binom.cdf(4, expected), abs=1e-13)
+    np.testing.assert_allclose(result.region_probabilities[:, 2], expected, rtol=1e-12)
+    assert result.p_right == pytest.approx(stats.poisson_binom.sf(4, expected), abs=1e-13)
+    assert result.p_left == pytest.approx(stats.poisson_binom.cdf(4, expected), abs=1e-13)
 
 
-@pytest.mark.parametrize("rope", [None, 0.01, (-0.02, 0.005)])
+@pytest.mark.parametrize("rope", [0, 0.01, (-0.02, 0.005)])
 def test_arrays_tables_differences_and_posteriors_agree(rope):
     frame = table(DIFFERENCES)
     given = [
         poisson_binomial_test(frame, rope=rope),
         poisson_binomial_test(pl.from_pandas(frame), rope=rope),
         poisson_binomial_test(PairedDifferences.from_table(frame), rope=rope),
-        poisson_binomial_test(DIFFERENCES, 1 / 12, rope=rope),
-        poisson_binomial_test(list(DIFFERENCES), 1 / 12, rope=rope),
+        poisson_binomial_test(DIFFERENCES, rho=1 / 12, rope=rope),
+        poisson_binomial_test(list(DIFFERENCES), rho=1 / 12, rope=rope),
         poisson_binomial_test(correlated_t_test(frame), rope=rope),
     ]
     for result in given[1:]:
         np.testing.assert_allclose(
-            [result.left, result.right], [given[0].left, given[0].right], rtol=1e-9
+            [result.p_left, result.p_right], [given[0].p_left, given[0].p_right], rtol=1e-9
         )  # 0.5 + d - 0.5 has lost digits of d
     assert given[0].algorithms == ("bayes", "tree")
     assert "bayes against tree, 9 data sets" in str(given[0])
@@ -81,14 +81,14 @@ def test_arrays_tables_differences_and_posteriors_agree(rope):
 
 def test_a_lower_is_better_metric_turns_the_sides():
     one, other = (poisson_binomial_test(table(DIFFERENCES), higher_is_better=better) for better in (True, False))
-    assert (one.left, one.right) == (pytest.approx(other.right), pytest.approx(other.left))
+    assert (one.p_left, one.p_right) == (pytest.approx(other.p_right), pytest.approx(other.p_left))
 
 
 def test_the_rope_version_is_the_trinomial_of_the_correlated_t_test():
-    regions = correlated_t_test(DIFFERENCES, 0.1, 0.01)
-    stacked = np.stack([regions.left, regions.rope, regions.right], axis=1)
-    result = poisson_binomial_test(DIFFERENCES, 0.1, rope=0.01)
-    np.testing.assert_allclose(result.regions, stacked, rtol=1e-14)
+    regions = correlated_t_test(DIFFERENCES, rho=0.1, rope=0.01)
+    stacked = np.stack([regions.p_left, regions.p_rope, regions.p_right], axis=1)
+    result = poisson_binomial_test(DIFFERENCES, rho=0.1, rope=0.01)
+    np.testing.assert_allclose(result.region_probabilities, stacked, rtol=1e-14)
     # An independent simulation of the three counts, with its own Monte Carlo error
     generator = np.random.default_rng(3)
     outcomes = (generator.random((40_000, 9, 1)) > stacked.cumsum(axis=1)[:, :2]).sum(axis=2)
@@ -96,23 +96,23 @@ def test_the_rope_version_is_the_trinomial_of_the_correlated_t_test():
     winners = counts == counts.max(axis=1, keepdims=True)
     shares = (winners / winners.sum(axis=1, keepdims=True)).mean(axis=0)
     error = 4 * np.sqrt(shares * (1 - shares) / 40_000)
-    assert (np.abs(shares - [result.left, result.rope, result.right]) <= error).all()
+    assert (np.abs(shares - [result.p_left, result.p_rope, result.p_right]) <= error).all()
     for region, name in enumerate(("left", "rope", "right")):
         share = (2 * counts[:, region] > 9).mean()
         assert abs(share - result.majority[name]) <= 4 * np.sqrt(share * (1 - share) / 40_000) + 1e-4
-    assert result.left + result.rope + result.right == pytest.approx(1, abs=1e-14)
+    assert result.p_left + result.p_rope + result.p_right == pytest.approx(1, abs=1e-14)
 
 
-@pytest.mark.parametrize("rope", [None, 0.01])
+@pytest.mark.parametrize("rope", [0, 0.01])
 def test_sampling_agrees_with_the_exact_result_within_its_error(rope):
-    exact = poisson_binomial_test(DIFFERENCES, 0.1, rope=rope)
-    sampled = poisson_binomial_test(DIFFERENCES, 0.1, rope=rope, method="sampling", seed=5)
+    exact = poisson_binomial_test(DIFFERENCES, rho=0.1, rope=rope)
+    sampled = poisson_binomial_test(DIFFERENCES, rho=0.1, rope=rope, method="sampling", seed=5)
     for name, error in sampled.errors.items():
         assert abs(getattr(sampled, name) - getattr(exact, name)) <= 4 * error
-    assert 0 < sampled.errors["right"] < 0.002  # sqrt(p (1 - p) / 100,000) is at most 0.0016
-    again = poisson_binomial_test(DIFFERENCES, 0.1, rope=rope, method="sampling", seed=5)
-    other = poisson_binomial_test(DIFFERENCES, 0.1, rope=rope, method="sampling", seed=6)
-    assert again.right == sampled.right != other.right
+    assert 0 < sampled.errors["p_right"] < 0.002  # sqrt(p (1 - p) / 100,000) is at most 0.0016
+    again = poisson_binomial_test(DIFFERENCES, rho=0.1, rope=rope, method="sampling", seed=5)
+    other = poisson_binomial_test(DIFFERENCES, rho=0.1, rope=rope, method="sampling", seed=6)
+    assert again.p_right == sampled.p_right != other.p_right
 
 
 def test_sampled_distributions_are_those_of_the_exact_ones():
@@ -125,40 +125,40 @@ def test_sampled_distributions_are_those_of_the_exact_ones():
 
 def test_identical_algorithms_are_symmetric_and_equivalent_within_a_rope():
     same = np.zeros((5, 10))
-    plain = poisson_binomial_test(same, 0.1)
-    assert (plain.left, plain.right) == (0.5, 0.5)
-    assert plain.p.tolist() == [0.5] * 5
-    roped = poisson_binomial_test(same, 0.1, rope=0.01)
-    assert (roped.left, roped.rope, roped.right) == (0, 1, 0)
+    plain = poisson_binomial_test(same, rho=0.1)
+    assert (plain.p_left, plain.p_right) == (0.5, 0.5)
+    assert plain.region_probabilities.tolist() == [[0.5, 0, 0.5]] * 5
+    roped = poisson_binomial_test(same, rho=0.1, rope=0.01)
+    assert (roped.p_left, roped.p_rope, roped.p_right) == (0, 1, 0)
 
 
 def test_a_winner_without_variation_counts_for_its_side():
     differences = np.vstack([np.full(12, 0.05), DIFFERENCES])
-    result = poisson_binomial_test(differences, 0.1)
-    assert result.p[0] == 1
+    result = poisson_binomial_test(differences, rho=0.1)
+    assert result.region_probabilities[0].tolist() == [0, 0, 1]
     with pytest.warns(DegenerateScoresWarning, match="1 of 10 data sets"):
-        posterior = correlated_t_test(differences, 0.1)
-    assert poisson_binomial_test(posterior).right == result.right
+        posterior = correlated_t_test(differences, rho=0.1)
+    assert poisson_binomial_test(posterior).p_right == result.p_right
 
 
 def test_unanimous_evidence_keeps_the_digits_of_the_other_tail():
     differences = 0.05 + 1e-4 * np.random.default_rng(2).normal(size=(7, 30))
-    result = poisson_binomial_test(differences, 0.1)
+    result = poisson_binomial_test(differences, rho=0.1)
     mean, spread = differences.mean(axis=1), differences.std(axis=1, ddof=1)
     lower = stats.t.sf(mean / (spread * np.sqrt(1 / 30 + 0.1 / 0.9)), 29)  # about 1e-60 each
     fewest = sum(np.prod(lower[list(chosen)]) for chosen in itertools.combinations(range(7), 4))
-    assert result.left == pytest.approx(fewest, rel=1e-9)
-    assert 0 < result.left < 1e-200
+    assert result.p_left == pytest.approx(fewest, rel=1e-9)
+    assert 0 < result.p_left < 1e-200
 
 
 def test_three_hundred_data_sets_are_exact_and_more_than_five_hundred_are_sampled():
     wide = np.random.default_rng(8).normal(size=(501, 5))
     with pytest.raises(ArgumentError, match=r"501 data sets.*limit is 500.*method='sampling'"):
-        poisson_binomial_test(wide, 0.2, rope=0.1)
-    sampled = poisson_binomial_test(wide, 0.2, rope=0.1, method="sampling", draws=2000)
-    assert sampled.joint is None
-    exact = poisson_binomial_test(wide[:300], 0.2, rope=0.1)
-    assert exact.joint.sum() == pytest.approx(1, abs=1e-12)
+        poisson_binomial_test(wide, rho=0.2, rope=0.1)
+    sampled = poisson_binomial_test(wide, rho=0.2, rope=0.1, method="sampling", draws=2000)
+    assert sampled.region_probabilities.shape == (501, 3)
+    exact = poisson_binomial_test(wide[:300], rho=0.2, rope=0.1)
+    assert exact.joint_distribution().sum() == pytest.approx(1, abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -168,13 +168,13 @@ def test_three_hundred_data_sets_are_exact_and_more_than_five_hundred_are_sample
         ([[0.2, -0.1]], {}, ArgumentError, r"outside \[0, 1\].*Differences need one row"),
         ([[0.2, np.nan]], {}, ScoreTableError, r"1 of 2 numbers of x are not finite \(first: position 1, nan\)"),
         ([DIFFERENCES], {}, ArgumentError, "rho has no default for arrays"),
-        ([P, 0.1], {}, ArgumentError, "rho and higher_is_better do not apply"),
-        ([P], {"method": "fft"}, ArgumentError, "method must be 'exact' or 'sampling', got 'fft'"),
+        ([P], {"rho": 0.1}, ArgumentError, "rho and higher_is_better do not apply"),
+        ([P], {"method": "fft"}, ArgumentError, "method must be.*got 'fft'"),
         ([P], {"method": "sampling", "draws": 0}, ArgumentError, "draws must be at least 1, got 0"),
-        ([P, 0.1], {"rope": 0.01}, ScoreTableError, "x has one dimension: with a rope"),
-        ([[[0.1], [0.2]], 0.1], {}, ScoreTableError, "needs at least 2 scores of a data set"),
+        ([P], {"rho": 0.1, "rope": 0.01}, ScoreTableError, "x has one dimension: with a rope"),
+        ([[[0.1], [0.2]]], {"rho": 0.1}, ScoreTableError, "needs at least 2 scores of a data set"),
         ([[]], {}, ScoreTableError, "x must hold numbers"),
-        ([DIFFERENCES, 1.0], {}, ArgumentError, "rho must be at least 0 and below 1"),
+        ([DIFFERENCES], {"rho": 1.0}, ArgumentError, "rho must be at least 0 and below 1"),
     ],
 )
 def test_what_can_not_be_meant_is_refused(arguments, options, error, words):
@@ -184,13 +184,13 @@ def test_what_can_not_be_meant_is_refused(arguments, options, error, words):
 
 def test_the_result_prints_its_question_and_its_answer():
     result = poisson_binomial_test(table(DIFFERENCES), rope=0.01)
-    assert str(result).startswith("Trinomial test (exact), bayes against tree, 9 data sets, rope [-0.01, 0.01]")
+    assert str(result).startswith("Poisson-binomial test (exact), bayes against tree, 9 data sets, rope [-0.01, 0.01]")
     assert "The most frequent outcome on these data sets is practical equivalence" in str(result)
     assert result.to_frame().columns.tolist() == ["outcome", "probability", "error", "majority"]
     plain = poisson_binomial_test(P, left="<b>", right="x")
     assert "&lt;b&gt;" in plain._repr_html_()
     assert "<b>" not in plain._repr_html_()
-    assert plain.distribution().loc[4, "pmf"] == plain.pmf[4]
+    assert plain.count_distribution().loc[4, "pmf"] == plain.pmf[4]
 
 
 def test_unequal_uncertainty_moves_the_poisson_binomial_and_not_the_signed_rank_test():
@@ -200,8 +200,8 @@ def test_unequal_uncertainty_moves_the_poisson_binomial_and_not_the_signed_rank_
         generator = np.random.default_rng([1, case])
         simulated = [unequal_uncertainty_differences(generator, case) for _ in range(400)]
         found[case] = [
-            [poisson_binomial_test(x, rho=0.1).right for x in simulated],
-            [signed_rank_test(x).p for x in simulated],
+            [poisson_binomial_test(x, rho=0.1).p_right for x in simulated],
+            [signed_rank_test(x).pvalue for x in simulated],
         ]
     # Kolmogorov-Smirnov with 400 against 400: 1% of equal distributions differ by more than 0.115
     assert stats.ks_2samp(found[1][0], found[2][0]).statistic > 0.9

@@ -23,13 +23,13 @@ TESTS = [signed_rank_test, sign_test]
 def test_the_signed_rank_test_is_scipys(zero_method, alternative, correction):
     options = {"zero_method": zero_method, "alternative": alternative, "correction": correction}
     found, scipy_found = signed_rank_test(Z, **options), stats.wilcoxon(Z, **options)
-    assert (found.statistic, found.p) == (scipy_found.statistic, pytest.approx(scipy_found.pvalue, rel=1e-12))
+    assert (found.statistic, found.pvalue) == (scipy_found.statistic, pytest.approx(scipy_found.pvalue, rel=1e-12))
     assert (found.left_wins, found.ties, found.right_wins) == (2, 3, 5)
 
 
 def test_without_zeros_and_ties_the_p_value_is_exact():
     # W- = 1 of 6: 2 of 64 sign patterns have a smaller rank sum of at most 1, two-sided 4 / 64
-    assert signed_rank_test([0.1, 0.2, -0.05, 0.3, 0.4, 0.5]).p == 4 / 64
+    assert signed_rank_test([0.1, 0.2, -0.05, 0.3, 0.4, 0.5]).pvalue == 4 / 64
 
 
 def test_differences_that_are_equal_up_to_rounding_are_tied():
@@ -38,7 +38,7 @@ def test_differences_that_are_equal_up_to_rounding_are_tied():
     exact = np.array([1, 1, 2, -1, 2, 3])  # tenths; in doubles 0.8 - 0.7, 0.9 - 0.8 and 0.5 - 0.4 all differ
     assert len(set(np.abs(right - left).ravel())) > 3
     found = signed_rank_test(PairedDifferences.from_arrays(left, right))
-    assert found.p == pytest.approx(stats.wilcoxon(exact, zero_method="zsplit").pvalue, rel=1e-12)
+    assert found.pvalue == pytest.approx(stats.wilcoxon(exact, zero_method="zsplit").pvalue, rel=1e-12)
 
 
 def test_a_difference_that_is_zero_up_to_rounding_is_zero():
@@ -50,7 +50,7 @@ def test_a_difference_that_is_zero_up_to_rounding_is_zero():
 @pytest.mark.parametrize("test", TESTS)
 @pytest.mark.parametrize("alternative", ["two-sided", "less", "greater"])
 def test_identical_algorithms_have_p_one(test, alternative):
-    assert test(np.zeros(7), alternative=alternative).p == 1
+    assert test(np.zeros(7), alternative=alternative).pvalue == 1
 
 
 def tail(wins: int, of: int) -> float:
@@ -60,20 +60,20 @@ def tail(wins: int, of: int) -> float:
 def test_the_sign_test_splits_zeros_and_leaves_an_odd_one_out():
     found = sign_test(Z)  # 5 and 2 wins, 3 zeros: 6 of 9
     assert found.statistic == 6
-    assert found.p == pytest.approx(2 * tail(6, 9), rel=1e-12)
-    assert sign_test(Z, alternative="greater").p == pytest.approx(tail(6, 9), rel=1e-12)
+    assert found.pvalue == pytest.approx(2 * tail(6, 9), rel=1e-12)
+    assert sign_test(Z, alternative="greater").pvalue == pytest.approx(tail(6, 9), rel=1e-12)
 
 
 def test_the_sign_test_can_drop_zeros():
     found = sign_test(Z, zeros="drop")  # 5 of 7
     assert found.statistic == 5
-    assert found.p == pytest.approx(2 * tail(5, 7), rel=1e-12)
+    assert found.pvalue == pytest.approx(2 * tail(5, 7), rel=1e-12)
     assert "zeros: dropped" in found.title
 
 
 @pytest.mark.parametrize("test", TESTS)
 def test_one_data_set_can_not_be_significant(test):
-    assert test([0.3]).p == 1
+    assert test([0.3]).pvalue == 1
 
 
 @pytest.mark.parametrize("test", TESTS)
@@ -87,10 +87,10 @@ def test_tables_rows_and_means_agree(test):
     frame = pd.DataFrame(rows, columns=["dataset", "algorithm", "fold", "score"])
     given = [frame, PairedDifferences.from_table(frame), [0.03, -0.01, 0.05, 0.02, 0.04]]
     found = [test(x, alternative="greater") for x in given]
-    assert {result.p for result in found} == {found[2].p}
-    assert test(frame, higher_is_better=False, alternative="less").p == found[2].p
+    assert {result.pvalue for result in found} == {found[2].pvalue}
+    assert test(frame, higher_is_better=False, alternative="less").pvalue == found[2].pvalue
     assert "bayes against tree, 5 data sets, greater" in str(found[0])
-    assert found[0].to_frame().iloc[0]["p"] == found[0].p
+    assert found[0].to_frame().iloc[0]["pvalue"] == found[0].pvalue
 
 
 @pytest.mark.parametrize("test", TESTS)

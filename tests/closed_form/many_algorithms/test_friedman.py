@@ -45,16 +45,16 @@ def test_ten_data_sets_and_three_algorithms():
     total = 9 * Fraction(2) + Fraction(3, 2)  # each data set 1 + 0 + 1, with a tie 1 + 1/4 + 1/4
     chi_squared = 10 * 2 * between / total
     assert result.statistic == pytest.approx(float(chi_squared), rel=1e-13) == pytest.approx(9.3846, abs=5e-5)
-    assert result.p == pytest.approx(math.exp(-chi_squared / 2), rel=1e-13) == pytest.approx(0.009166, abs=5e-7)
+    assert result.pvalue == pytest.approx(math.exp(-chi_squared / 2), rel=1e-13) == pytest.approx(0.009166, abs=5e-7)
     f = 9 * chi_squared / (10 * 2 - chi_squared)  # Iman & Davenport
     assert result.f_statistic == pytest.approx(float(f), rel=1e-13)
     # P(F > f) with 2 and m degrees of freedom is (1 + 2 f / m)^(-m / 2)
-    assert result.f_p == pytest.approx((1 + 2 * f / 18) ** -9, rel=1e-13)
+    assert result.f_pvalue == pytest.approx((1 + 2 * f / 18) ** -9, rel=1e-13)
     assert (result.df, result.f_df) == (2, (2, 18))
 
 
 def test_nemenyi_of_ten_data_sets_and_three_algorithms():
-    matrix = nemenyi_test(WIDE).matrix()
+    matrix = nemenyi_test(WIDE).adjusted_pvalue_matrix()
     for one, other, p in (("SVM", "nB", 0.2140), ("AdaBoost", "nB", 0.0072), ("AdaBoost", "SVM", 0.3721)):
         assert matrix.loc[one, other] == matrix.loc[other, one] == pytest.approx(p, abs=5e-5)
     assert np.diag(matrix).tolist() == [1, 1, 1]
@@ -64,7 +64,7 @@ def test_nemenyi_of_ten_data_sets_and_three_algorithms():
 def test_nemenyi_is_that_of_scikit_posthocs(k):
     scores = np.random.default_rng(k).normal(np.arange(k) / 3, 1, size=(15, k)).round(1)
     expected = scikit_posthocs.posthoc_nemenyi_friedman(scores).to_numpy()
-    np.testing.assert_allclose(nemenyi_test(scores).p, expected, atol=1e-11)
+    np.testing.assert_allclose(nemenyi_test(scores).pvalue, expected, atol=1e-11)
 
 
 def scores_with_a_rank_difference(total: int, count: int, k: int) -> np.ndarray:
@@ -86,7 +86,9 @@ def test_the_p_of_a_pair_is_the_integral_of_the_density_of_the_range(case):
     count, unit = {3: (100, 0.1), 5: (40, 0.25)}[k]
     result = nemenyi_test(scores_with_a_rank_difference(round(q * unit * count), count, k))
     assert result.statistic[0, 1] == pytest.approx(q, rel=1e-13)
-    assert result.p[0, 1] == pytest.approx(float(case["greater"]), abs=1e-11)  # the tolerance of scipy's integration
+    assert result.pvalue[0, 1] == pytest.approx(
+        float(case["greater"]), abs=1e-11
+    )  # the tolerance of scipy's integration
 
 
 def range_tail(q: float, k: int) -> mpmath.mpf:
@@ -102,7 +104,7 @@ def test_nemenyi_compares_differences_of_mean_ranks_with_the_studentized_range()
     for one, other, difference in ((0, 1, 0.75), (0, 2, 1.35), (1, 2, 0.6)):
         q = difference / math.sqrt(3 * 4 / (12 * 10))
         assert result.statistic[one, other] == result.statistic[other, one] == pytest.approx(q, rel=1e-12)
-        assert result.p[one, other] == pytest.approx(float(range_tail(q, 3)), abs=1e-11)
+        assert result.pvalue[one, other] == pytest.approx(float(range_tail(q, 3)), abs=1e-11)
     assert np.isnan(np.diag(result.statistic)).all()
 
 
@@ -125,17 +127,17 @@ def test_a_pair_is_told_apart_where_the_ranks_differ_by_more_than_the_critical_d
     scores = np.random.default_rng(4).normal(np.arange(8) / 3, 1, size=(12, 8))
     result = nemenyi_test(scores)
     apart = np.abs(result.mean_ranks[:, None] - result.mean_ranks) > result.critical_difference
-    assert ((result.p < 0.05) == apart).all()
+    assert ((result.pvalue < 0.05) == apart).all()
     assert 0 < apart.sum() < 56
 
 
 def test_iman_and_davenports_f_is_infinite_where_all_data_sets_agree():
     result = friedman_test(np.arange(12.0).reshape(4, 3))
     assert result.statistic == pytest.approx(4 * 2, rel=1e-14)  # its largest value, N (k - 1)
-    assert (result.f_statistic, result.f_p) == (math.inf, 0)
+    assert (result.f_statistic, result.f_pvalue) == (math.inf, 0)
     assert result.mean_ranks.tolist() == [3, 2, 1]
     tied = friedman_test([[1.0, 1.0, 2.0], [3.0, 3.0, 4.0], [0.0, 0.0, 5.0]])  # so they are with the same ties
-    assert (tied.f_statistic, tied.f_p) == (math.inf, 0)
+    assert (tied.f_statistic, tied.f_pvalue) == (math.inf, 0)
 
 
 @pytest.mark.parametrize("test", TESTS)
@@ -143,15 +145,15 @@ def test_scores_that_tie_everywhere_have_p_one(test):
     with pytest.warns(DegenerateScoresWarning, match="tie on every data set") as caught:
         result = test(np.repeat([[0.3], [0.7]], 3, axis=1))
     assert caught[0].filename == __file__
-    assert np.all(result.p == 1)
+    assert np.all(result.pvalue == 1)
     assert "tie on every" in result.notes[0]
     if not isinstance(result, PostHocResult):
-        assert (result.statistic, result.f_statistic, result.f_p) == (0, 0, 1)
+        assert (result.statistic, result.f_statistic, result.f_pvalue) == (0, 0, 1)
 
 
 def test_one_pair_of_algorithms_that_ties_everywhere_has_p_one():
     result = nemenyi_test(np.array([[0.5, 0.5, 0.9], [0.6, 0.6, 0.2]]))
-    assert result.p[0, 1] == 1
+    assert result.pvalue[0, 1] == 1
 
 
 def test_ties_up_to_rounding_are_ties():
@@ -190,7 +192,7 @@ def test_wide_tidy_and_array_agree(test):
     ):
         result = test(given)
         np.testing.assert_allclose(result.mean_ranks, expected.mean_ranks, rtol=1e-15)
-        np.testing.assert_allclose(result.p, expected.p, rtol=1e-12)
+        np.testing.assert_allclose(result.pvalue, expected.pvalue, rtol=1e-12)
     mixed = test(shuffled)
     order = [mixed.algorithms.index(name) for name in expected.algorithms]
     np.testing.assert_allclose(mixed.mean_ranks[order], expected.mean_ranks, rtol=1e-15)
@@ -200,7 +202,7 @@ def test_names_come_from_the_table():
     for given in (WIDE, tidy(), pl.from_pandas(tidy())):
         result = friedman_test(given)
         assert result.algorithms == ("nB", "SVM", "AdaBoost")
-        assert result.datasets == tuple(f"d{number}" for number in range(10))
+        assert result.dataset_names == tuple(f"d{number}" for number in range(10))
     assert friedman_test(WIDE.to_numpy()).algorithms == ("algorithm 1", "algorithm 2", "algorithm 3")
 
 
@@ -236,7 +238,7 @@ def test_data_sets_with_missing_scores_are_dropped_with_a_warning(test):
     assert "left out: 'd2', 'd7'" in result.notes[0]
     complete = test(WIDE.drop(index=["d2", "d7"]))
     assert (result.mean_ranks == complete.mean_ranks).all()
-    np.testing.assert_array_equal(result.p, complete.p)
+    np.testing.assert_array_equal(result.pvalue, complete.pvalue)
 
 
 def test_a_missing_fold_is_a_missing_score():
@@ -245,7 +247,7 @@ def test_a_missing_fold_is_a_missing_score():
     with pytest.raises(ScoreTableError, match=r"1 of 120 scores .*dataset 'd0', algorithm 'SVM', run 1, fold 2"):
         friedman_test(frame)
     with pytest.warns(DroppedScoresWarning, match="1 data set left out: 'd0'"):
-        assert len(friedman_test(frame, missing="drop").datasets) == 9
+        assert len(friedman_test(frame, missing="drop").dataset_names) == 9
 
 
 def test_a_missing_algorithm_is_a_missing_score():
@@ -267,7 +269,7 @@ def test_many_missing_data_sets_are_counted():
     with pytest.raises(ScoreTableError, match=r"first: .*and 2 more\).*'d4' and 2 more"):
         friedman_test(frame)
     with pytest.warns(DroppedScoresWarning, match="7 data sets left out"):
-        assert friedman_test(frame, missing="drop").datasets == ("d7", "d8", "d9")
+        assert friedman_test(frame, missing="drop").dataset_names == ("d7", "d8", "d9")
 
 
 def test_too_few_data_sets_remain():
@@ -285,7 +287,7 @@ def test_friedman_needs_three_algorithms_and_nemenyi_two():
     # With two algorithms the range of two normal values is sqrt(2) |z|: Siegel's z-test of the ranks
     result = nemenyi_test(WIDE[["nB", "SVM"]])
     z = abs(result.mean_ranks[0] - result.mean_ranks[1]) / math.sqrt(2 * 3 / 60)
-    assert result.p[0, 1] == pytest.approx(math.erfc(z / math.sqrt(2)), abs=1e-11)
+    assert result.pvalue[0, 1] == pytest.approx(math.erfc(z / math.sqrt(2)), abs=1e-11)
     with pytest.raises(ScoreTableError, match="at least 2 algorithms, got 1"):
         nemenyi_test(WIDE[["nB"]])
 
@@ -428,12 +430,12 @@ def test_the_nemenyi_result_says_what_it_is():
     assert result.title == "Nemenyi test, all pairs of 3 algorithms, 10 data sets"
     assert "1 of 3 pairs are told apart (critical difference 1.048)" in result.conclusion
     frame = result.to_frame()
-    assert frame.columns.tolist() == ["algorithm", "against", "statistic", "p", "adjusted_p"]
+    assert frame.columns.tolist() == ["algorithm", "against", "statistic", "pvalue", "adjusted_pvalue"]
     assert frame[["algorithm", "against"]].to_numpy().tolist() == [
         ["nB", "SVM"],
         ["nB", "AdaBoost"],
         ["SVM", "AdaBoost"],
     ]
-    assert (frame["p"] == frame["adjusted_p"]).all()
-    assert result.matrix().columns.tolist() == ["nB", "SVM", "AdaBoost"]
-    assert (result.adjust, result.datasets) == ("none", 10)
+    assert (frame["pvalue"] == frame["adjusted_pvalue"]).all()
+    assert result.adjusted_pvalue_matrix().columns.tolist() == ["nB", "SVM", "AdaBoost"]
+    assert (result.adjust, result.n_datasets) == ("none", 10)

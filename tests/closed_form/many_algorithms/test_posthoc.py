@@ -16,7 +16,7 @@ from scipy import stats
 
 from hiercomp.closed_form.many_algorithms.friedman import nemenyi_test
 from hiercomp.closed_form.many_algorithms.posthoc import (
-    adjusted_p_values,
+    adjusted_pvalues,
     possible_true_hypotheses,
     posthoc_test,
     shaffer_adjusted,
@@ -56,11 +56,11 @@ def test_wilcoxons_test_is_that_of_scipy_pair_by_pair():
     result = posthoc_test(SCORES, adjust="none")
     for i, j in PAIRS:
         expected = stats.wilcoxon(SCORES[:, j] - SCORES[:, i], method="exact")
-        assert result.p[i, j] == result.p[j, i] == pytest.approx(expected.pvalue, rel=1e-12)
+        assert result.pvalue[i, j] == result.pvalue[j, i] == pytest.approx(expected.pvalue, rel=1e-12)
         assert result.statistic[i, j] == expected.statistic
     many = np.random.default_rng(1).normal(np.arange(3) / 4, 1, size=(60, 3)).round(1)
     expected = stats.wilcoxon((many[:, 1] - many[:, 0]).round(1), zero_method="zsplit", method="approx").pvalue
-    assert posthoc_test(many, adjust="none").p[0, 1] == pytest.approx(expected, rel=1e-12)
+    assert posthoc_test(many, adjust="none").pvalue[0, 1] == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("zero_method", ["zsplit", "wilcox", "pratt"])
@@ -75,10 +75,10 @@ def test_wilcoxons_test_of_a_few_data_sets_is_exact_with_ties_and_zeros(zero_met
         for i, j in combinations(range(3), 2):
             differences = (10 * (scores[:, j] - scores[:, i])).round()
             if not differences.any():
-                assert result.p[i, j] == 1
+                assert result.pvalue[i, j] == 1
                 continue
             statistic, p = by_all_signs(differences.tolist(), zero_method)
-            assert result.p[i, j] == pytest.approx(p, rel=1e-12)
+            assert result.pvalue[i, j] == pytest.approx(p, rel=1e-12)
             assert result.statistic[i, j] == statistic
             seen += 1
     assert seen > 50
@@ -101,13 +101,13 @@ def test_differences_that_are_equal_up_to_rounding_tie():
     assert len(set(np.abs(scores[:, 0] - scores[:, 1]))) > 3
     result = posthoc_test(scores, adjust="none")
     statistic, p = by_all_signs([1, 1, -1, 3, 0], "zsplit")
-    assert (result.statistic[0, 1], result.p[0, 1]) == (statistic, p)
+    assert (result.statistic[0, 1], result.pvalue[0, 1]) == (statistic, p)
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_algorithms_that_are_equal_everywhere_have_p_one(method):
     scores = np.column_stack([TIED[:, 0], TIED[:, 0], TIED[:, 3]])
-    assert posthoc_test(scores, method=method, adjust="none").p[0, 1] == 1
+    assert posthoc_test(scores, method=method, adjust="none").pvalue[0, 1] == 1
 
 
 def test_the_statistic_of_equal_algorithms_is_half_of_all_ranks():
@@ -121,8 +121,8 @@ def test_scores_that_tie_everywhere_have_p_one(method):
     with pytest.warns(DegenerateScoresWarning, match="tie on every data set") as caught:
         result = posthoc_test(np.repeat([[0.3], [0.7], [0.5]], 3, axis=1), method=method)
     assert caught[0].filename == __file__
-    assert (result.p == 1).all()
-    assert (result.adjusted_p == 1).all()
+    assert (result.pvalue == 1).all()
+    assert (result.adjusted_pvalue == 1).all()
 
 
 def mean_ranks(scores: np.ndarray) -> np.ndarray:
@@ -134,8 +134,10 @@ def test_siegels_and_millers_tests_compare_mean_ranks_with_a_normal_and_a_chi_sq
     ranks = mean_ranks(scores)
     z = np.abs(ranks[:, None] - ranks) / math.sqrt(4 * 5 / (6 * 12))
     siegel, miller = posthoc_test(scores, method="siegel", adjust="none"), posthoc_test(scores, method="miller")
-    np.testing.assert_allclose(siegel.p, [[math.erfc(value / math.sqrt(2)) for value in row] for row in z], rtol=1e-12)
-    np.testing.assert_allclose(miller.p, stats.chi2.sf(z**2, 3), rtol=1e-12)
+    np.testing.assert_allclose(
+        siegel.pvalue, [[math.erfc(value / math.sqrt(2)) for value in row] for row in z], rtol=1e-12
+    )
+    np.testing.assert_allclose(miller.pvalue, stats.chi2.sf(z**2, 3), rtol=1e-12)
     assert siegel.statistic is None
 
 
@@ -146,26 +148,26 @@ def test_conovers_test_compares_rank_sums_with_students_t(scores):
     sums, squares = ranks.sum(axis=0), (ranks**2).sum()
     unit = math.sqrt(2 * (12 * squares - (sums**2).sum()) / (11 * 3))
     expected = 2 * stats.t.sf(np.abs(sums[:, None] - sums) / unit, 11 * 3)
-    np.testing.assert_allclose(posthoc_test(scores, method="conover", adjust="none").p, expected, rtol=1e-10)
+    np.testing.assert_allclose(posthoc_test(scores, method="conover", adjust="none").pvalue, expected, rtol=1e-10)
 
 
 def test_conovers_t_is_infinite_where_all_data_sets_agree():
     result = posthoc_test(np.arange(12.0).reshape(4, 3), method="conover")
-    assert upper(result.p).tolist() == [0, 0, 0]
+    assert upper(result.pvalue).tolist() == [0, 0, 0]
     tied = posthoc_test([[1.0, 1.0, 2.0], [3.0, 3.0, 4.0], [0.0, 0.0, 5.0]], method="conover")
-    assert upper(tied.p).tolist() == [1, 0, 0]
+    assert upper(tied.pvalue).tolist() == [1, 0, 0]
 
 
 def test_nemenyis_test_is_the_function_of_that_name():
     result, expected = posthoc_test(TIED, method="nemenyi", alpha=0.1), nemenyi_test(TIED, alpha=0.1)
-    assert (result.p == expected.p).all()
+    assert (result.pvalue == expected.pvalue).all()
     assert result.critical_difference == expected.critical_difference
     assert result.adjust == "none"
 
 
 def test_p_values_for_all_pairs_at_once_are_not_adjusted_again():
     result = posthoc_test(SCORES, method="miller", adjust="holm")
-    assert (result.adjusted_p == result.p).all()
+    assert (result.adjusted_pvalue == result.pvalue).all()
     assert result.adjust == "none"
 
 
@@ -174,7 +176,7 @@ def test_without_scikit_posthocs_the_message_says_how_to_install_it(method, monk
     monkeypatch.setitem(sys.modules, "scikit_posthocs", None)
     with pytest.raises(ArgumentError, match=r"needs the package scikit-posthocs: pip install 'hiercomp\[posthocs\]'"):
         posthoc_test(SCORES, method=method)
-    assert posthoc_test(SCORES, method="wilcoxon").p.shape == (4, 4)
+    assert posthoc_test(SCORES, method="wilcoxon").pvalue.shape == (4, 4)
 
 
 def partitions(items: list[int]) -> list[list[list[int]]]:
@@ -228,7 +230,7 @@ def test_shaffers_procedure_on_the_example_of_garcia_and_herrera():
             ("C4.5", "1NN"), ("1NN", "Kernel"), ("1NN", "NaiveBayes"),
         ]
     }  # fmt: skip
-    assert (adjusted_p_values(p, "holm", 5) < 0.05).sum() == 5
+    assert (adjusted_pvalues(p, "holm", 5) < 0.05).sum() == 5
 
 
 p_values = st.integers(2, 6).flatmap(
@@ -253,7 +255,7 @@ def test_the_order_of_the_pairs_does_not_matter(case, random):
     order = list(range(len(p)))
     random.shuffle(order)
     for adjust in ADJUSTMENTS[1:]:  # not Holm's, after which statsmodels collects garbage for 0.1 s
-        plain, moved = adjusted_p_values(p, adjust, k), adjusted_p_values(np.array(p)[order], adjust, k)
+        plain, moved = adjusted_pvalues(p, adjust, k), adjusted_pvalues(np.array(p)[order], adjust, k)
         np.testing.assert_allclose(moved, plain[order], rtol=1e-13)
 
 
@@ -290,7 +292,7 @@ def test_adjustments_are_their_definitions(values):
         "fdr_by": step_up(count / ranks * np.sum(1 / ranks)),
     }
     for adjust, adjusted in expected.items():
-        np.testing.assert_allclose(adjusted_p_values(p, adjust, 4), adjusted, rtol=1e-12, err_msg=adjust)
+        np.testing.assert_allclose(adjusted_pvalues(p, adjust, 4), adjusted, rtol=1e-12, err_msg=adjust)
 
 
 def test_shaffers_procedure_keeps_its_level():
@@ -310,9 +312,9 @@ def test_shaffers_procedure_keeps_its_level():
 @pytest.mark.parametrize("adjust", ADJUSTMENTS)
 def test_the_matrix_holds_the_adjusted_values_of_the_pairs(adjust):
     result = posthoc_test(SCORES, adjust=adjust)
-    np.testing.assert_array_equal(upper(result.adjusted_p), adjusted_p_values(upper(result.p), adjust, 4))
-    assert (result.adjusted_p == result.adjusted_p.T).all()
-    assert (np.diag(result.adjusted_p) == 1).all()
+    np.testing.assert_array_equal(upper(result.adjusted_pvalue), adjusted_pvalues(upper(result.pvalue), adjust, 4))
+    assert (result.adjusted_pvalue == result.adjusted_pvalue.T).all()
+    assert (np.diag(result.adjusted_pvalue) == 1).all()
     assert (result.adjust, result.critical_difference) == (adjust, None)
 
 
@@ -323,10 +325,10 @@ def test_tables_and_arrays_agree_and_a_loss_changes_no_p(method):
     expected = posthoc_test(TIED, method=method)
     for scores in (wide, tidy, pl.from_pandas(tidy)):
         result = posthoc_test(scores, method=method)
-        np.testing.assert_allclose(result.p, expected.p, rtol=1e-12)
+        np.testing.assert_allclose(result.pvalue, expected.pvalue, rtol=1e-12)
         assert result.algorithms == tuple("abcd")
     loss = posthoc_test(TIED, method=method, higher_is_better=False)
-    np.testing.assert_allclose(loss.p, expected.p, rtol=1e-9)
+    np.testing.assert_allclose(loss.pvalue, expected.pvalue, rtol=1e-9)
     np.testing.assert_allclose(loss.mean_ranks, 5 - expected.mean_ranks)
 
 
@@ -340,8 +342,8 @@ def test_missing_scores_are_refused_or_dropped_with_a_warning(method):
         result = posthoc_test(scores, method=method, missing="drop")
     assert caught[0].filename == __file__
     assert "'4'" in result.notes[0]
-    assert result.datasets == 11
-    np.testing.assert_array_equal(result.p, posthoc_test(np.delete(TIED, 3, axis=0), method=method).p)
+    assert result.n_datasets == 11
+    np.testing.assert_array_equal(result.pvalue, posthoc_test(np.delete(TIED, 3, axis=0), method=method).pvalue)
 
 
 @pytest.mark.parametrize(
@@ -374,7 +376,7 @@ def test_p_values_that_do_not_fit_are_refused(p):
 
 
 def test_two_algorithms_and_two_data_sets_are_enough():
-    assert posthoc_test([[0.5, 0.6], [0.7, 0.9]], adjust="shaffer").adjusted_p[0, 1] == 0.5  # 2 of 4 sign patterns
+    assert posthoc_test([[0.5, 0.6], [0.7, 0.9]], adjust="shaffer").adjusted_pvalue[0, 1] == 0.5  # 2 of 4 sign patterns
     with pytest.raises(ScoreTableError, match="at least 2 algorithms"):
         posthoc_test([[0.5], [0.6]])
     with pytest.raises(ScoreTableError, match="at least 2 data sets"):
@@ -384,12 +386,12 @@ def test_two_algorithms_and_two_data_sets_are_enough():
 def test_the_result_says_what_it_is():
     result = posthoc_test(pd.DataFrame(SCORES, columns=list("abcd")), adjust="shaffer")
     assert result.title == "Wilcoxon signed-rank test, all pairs of 4 algorithms, 12 data sets, p adjusted by shaffer"
-    assert result.to_frame().columns.tolist() == ["algorithm", "against", "statistic", "p", "adjusted_p"]
+    assert result.to_frame().columns.tolist() == ["algorithm", "against", "statistic", "pvalue", "adjusted_pvalue"]
     assert posthoc_test(SCORES, method="siegel").to_frame().columns.tolist() == [
         "algorithm",
         "against",
-        "p",
-        "adjusted_p",
+        "pvalue",
+        "adjusted_pvalue",
     ]
     assert len(result.to_frame()) == 6
     assert "a" in str(result)

@@ -103,7 +103,7 @@ def test_a_scheme_is_what_its_loops_say(scheme, df, alternative):
         "less": stats.t.cdf(expected, number),
         "greater": stats.t.sf(expected, number),
     }
-    np.testing.assert_allclose(result.p, reference[alternative], rtol=1e-12)
+    np.testing.assert_allclose(result.pvalue, reference[alternative], rtol=1e-12)
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "less", "greater"])
@@ -122,21 +122,21 @@ def test_with_nominal_df_it_is_the_t_test_of_scipy(scheme, sample, alternative):
     x = differences(q=1)[0]
     expected = stats.ttest_1samp(sample(x), 0, alternative=alternative)
     result = calibrated_test(x, scheme=scheme, df="nominal", alternative=alternative)
-    assert isinstance(result.p, float)
+    assert isinstance(result.pvalue, float)
     assert result.df == expected.df
     assert result.statistic == pytest.approx(expected.statistic, rel=1e-13)
-    assert result.p == pytest.approx(expected.pvalue, rel=1e-12)
+    assert result.pvalue == pytest.approx(expected.pvalue, rel=1e-12)
 
 
 @pytest.mark.parametrize(("rho", "same"), [(None, 1 / FOLDS), (0.3, 0.3), (0.0, 0.0)])
 def test_corrected_resampling_is_the_corrected_t_test(rho, same):
     x = differences()
-    expected = corrected_t_test(x.reshape(len(x), -1), same, alternative="greater")
+    expected = corrected_t_test(x.reshape(len(x), -1), rho=same, alternative="greater")
     result = calibrated_test(x, scheme="corrected resampling", rho=rho, alternative="greater")
     assert result.df == expected.df[0]
     assert result.df_source == "nominal: 'corrected resampling' is not calibrated"
     np.testing.assert_allclose(result.statistic, expected.statistic, rtol=1e-13)
-    np.testing.assert_allclose(result.p, expected.p, rtol=1e-12)
+    np.testing.assert_allclose(result.pvalue, expected.pvalue, rtol=1e-12)
 
 
 def test_use_all_data_of_ten_runs_of_ten_folds_has_the_ten_df_of_the_paper():
@@ -144,7 +144,7 @@ def test_use_all_data_of_ten_runs_of_ten_folds_has_the_ten_df_of_the_paper():
     result = calibrated_test(x)
     t = x.mean(axis=(1, 2)) * math.sqrt(11) / x.std(axis=(1, 2), ddof=1)
     assert (result.scheme, result.df, result.df_source) == ("use all data", 10, "Bouckaert (2003)")
-    np.testing.assert_allclose(result.p, 2 * stats.t.sf(np.abs(t), 10), rtol=1e-12)
+    np.testing.assert_allclose(result.pvalue, 2 * stats.t.sf(np.abs(t), 10), rtol=1e-12)
 
 
 def test_use_all_data_with_ten_df_has_the_type_one_error_that_follows_from_equal_correlation():
@@ -154,7 +154,7 @@ def test_use_all_data_with_ten_df_has_the_type_one_error_that_follows_from_equal
     ratio = math.sqrt((1 + (n - 1) * rho) / (1 - rho))
     expected = 2 * stats.t.sf(stats.t.isf(0.025, 10) / math.sqrt(11) * math.sqrt(n) / ratio, n - 1)
     assert 0.05 < expected < 0.06
-    error = (calibrated_test(x).p < 0.05).mean()
+    error = (calibrated_test(x).pvalue < 0.05).mean()
     assert abs(error - expected) < 4 * math.sqrt(expected * (1 - expected) / simulations)
 
 
@@ -202,7 +202,7 @@ def test_turning_the_sign_mirrors_the_test_and_another_unit_changes_nothing(sche
     result = calibrated_test(x, scheme=scheme, df=5, alternative="greater")
     mirrored = calibrated_test(x, scheme=scheme, df=5, alternative="less", higher_is_better=False)
     np.testing.assert_allclose(mirrored.statistic, -result.statistic, rtol=1e-12)
-    np.testing.assert_allclose(mirrored.p, result.p, rtol=1e-11)
+    np.testing.assert_allclose(mirrored.pvalue, result.pvalue, rtol=1e-11)
     percent = calibrated_test(100 * x, scheme=scheme, df=5, alternative="greater")
     np.testing.assert_allclose(percent.statistic, result.statistic, rtol=1e-12)
 
@@ -211,10 +211,10 @@ def test_a_single_data_set_gives_numbers_and_several_give_arrays():
     x = differences()
     together = calibrated_test(x, df=5)
     alone = calibrated_test(x[1], df=5)
-    assert together.p.shape == (3,)
+    assert together.pvalue.shape == (3,)
     assert isinstance(alone.statistic, float)
     assert alone.statistic == together.statistic[1]
-    assert (together.datasets, alone.datasets) == (("1", "2", "3"), ("1",))
+    assert (together.dataset_names, alone.dataset_names) == (("1", "2", "3"), ("1",))
 
 
 def score_table(x, **names):
@@ -241,7 +241,7 @@ def test_a_table_in_any_order_and_its_pairs_give_what_the_array_gives(scheme):
         # Scores near 0.7 have lost four digits of differences near 0.01
         np.testing.assert_allclose(result.statistic, expected.statistic, rtol=1e-11)
         assert result.algorithms == ("nb", "tree")
-        assert result.datasets == ("d0", "d1", "d2")
+        assert result.dataset_names == ("d0", "d1", "d2")
 
 
 def test_a_table_of_losses_has_its_sign_turned():
@@ -255,7 +255,7 @@ def test_a_table_without_runs_is_one_run():
     x = differences(runs=1)
     table = score_table(x).drop(columns="run")
     result = calibrated_test(table, scheme="k-fold cv", left="nb", right="tree")
-    np.testing.assert_allclose(result.p, stats.ttest_1samp(x[:, 0], 0, axis=1).pvalue, rtol=1e-11)
+    np.testing.assert_allclose(result.pvalue, stats.ttest_1samp(x[:, 0], 0, axis=1).pvalue, rtol=1e-11)
     assert result.notes == ()
 
 
@@ -265,7 +265,7 @@ def test_repeated_hold_out_without_folds_needs_its_share_of_test_cases():
     with pytest.raises(ArgumentError, match="Pass rho, the share of test cases"):
         calibrated_test(table, scheme="corrected resampling", left="nb", right="tree")
     result = calibrated_test(table, scheme="corrected resampling", rho=0.3, left="nb", right="tree")
-    np.testing.assert_allclose(result.p, corrected_t_test(x[..., 0], 0.3).p, rtol=1e-11)
+    np.testing.assert_allclose(result.pvalue, corrected_t_test(x[..., 0], rho=0.3).pvalue, rtol=1e-11)
 
 
 def test_a_missing_fold_is_named():
@@ -362,7 +362,7 @@ def test_without_variation_the_statistic_is_infinite_or_zero(scheme, value, stat
     for alternative, expected in p.items():
         with pytest.warns(DegenerateScoresWarning, match=r"In 1 of 1 data sets \(first: '1'"):
             result = calibrated_test(x, scheme=scheme, df=5, alternative=alternative)
-        assert (result.statistic, result.p) == (statistic, expected)
+        assert (result.statistic, result.pvalue) == (statistic, expected)
         assert "never vary" in result.notes[0]
 
 
@@ -411,7 +411,7 @@ def test_run_means_that_are_zero_up_to_rounding_make_a_statistic_of_zero():
     assert x.mean() != 0
     with pytest.warns(DegenerateScoresWarning, match="'folds' takes the variance"):
         result = calibrated_test(x, scheme="folds", df=5)
-    assert (result.statistic, result.p) == (0, 1)
+    assert (result.statistic, result.pvalue) == (0, 1)
 
 
 def test_the_parts_of_a_scheme_are_pure_functions_of_arrays():
@@ -429,12 +429,12 @@ def test_the_result_says_which_df_it_used_and_what_it_found():
     result = calibrated_test(x, left="nb", right="tree")
     text = str(result)
     assert "'use all data' with 10 degrees of freedom (Bouckaert (2003)), nb against tree, 3 data sets" in text
-    rejected = (result.p < 0.05).sum()
+    rejected = (result.pvalue < 0.05).sum()
     assert f"equal performance is rejected on {rejected} of 3 data sets" in text
     frame = result.to_frame()
-    assert list(frame.columns) == ["statistic", "df", "p"]
+    assert list(frame.columns) == ["statistic", "df", "pvalue"]
     assert frame.index.tolist() == ["1", "2", "3"]
-    assert np.array_equal(frame["p"], result.p)
+    assert np.array_equal(frame["pvalue"], result.pvalue)
     assert "<table" in result._repr_html_()
     alone = calibrated_test(x[0] - x[0].mean())
     assert "not rejected, which is no evidence for it" in str(alone)

@@ -110,7 +110,7 @@ def test_what_no_df_calibrates_has_none_and_is_refused_by_the_test():
     assert not calibration.calibratable
     assert calibration.df is None
     assert calibration.type_one_error > 0.9
-    assert calibration.interval[0] > 0.05
+    assert calibration.type_one_error_interval[0] > 0.05
     assert "No df calibrates it at 5%: even with 1 df the Type I error is 9" in str(calibration)
     assert calibration.levels()["type_one_error"].is_monotonic_increasing
     with pytest.raises(ArgumentError, match="got None"):
@@ -293,7 +293,10 @@ def test_the_result_prints_its_df_its_error_and_the_curve():
     assert list(frame.columns) == ["df", "type_one_error", "lower", "upper"]
     assert frame["df"].tolist() == list(range(1, 10))
     row = frame.set_index("df").loc[calibration.df]
-    assert (row["type_one_error"], (row["lower"], row["upper"])) == (calibration.type_one_error, calibration.interval)
+    assert (row["type_one_error"], (row["lower"], row["upper"])) == (
+        calibration.type_one_error,
+        calibration.type_one_error_interval,
+    )
     with pytest.raises(ArgumentError, match="df must be above 0"):
         calibration.error_at(0, 0.05)
 

@@ -70,22 +70,22 @@ def test_statistics_are_those_of_the_papers():
 def test_p_values_are_those_of_t_with_5_and_f_with_10_and_5_degrees_of_freedom():
     for x in X:
         t, f = five_by_two_cv_t(x), five_by_two_cv_f(x)
-        assert t.p == pytest.approx(2 * float(t_tail(abs(t.statistic), 5)), rel=1e-12)
-        assert f.p == pytest.approx(float(f_tail(f.statistic, 10, 5)), rel=1e-12)
+        assert t.pvalue == pytest.approx(2 * float(t_tail(abs(t.statistic), 5)), rel=1e-12)
+        assert f.pvalue == pytest.approx(float(f_tail(f.statistic, 10, 5)), rel=1e-12)
 
 
 def test_one_sided_p_values_have_the_direction_of_the_first_difference():
     for x in X:
         tail = float(t_tail(abs(five_by_two_cv_t(x).statistic), 5))
         expected = tail if x[0, 0] > 0 else 1 - tail
-        assert five_by_two_cv_t(x, alternative="greater").p == pytest.approx(expected, rel=1e-12)
-        assert five_by_two_cv_t(x, alternative="less").p == pytest.approx(1 - expected, rel=1e-12)
+        assert five_by_two_cv_t(x, alternative="greater").pvalue == pytest.approx(expected, rel=1e-12)
+        assert five_by_two_cv_t(x, alternative="less").pvalue == pytest.approx(1 - expected, rel=1e-12)
 
 
 def test_t_depends_on_the_order_of_folds_and_f_does_not():
     turned = X[:, ::-1, ::-1]
-    assert not np.allclose(five_by_two_cv_t(turned).p, five_by_two_cv_t(X).p)
-    np.testing.assert_allclose(five_by_two_cv_f(turned).p, five_by_two_cv_f(X).p, rtol=1e-13)
+    assert not np.allclose(five_by_two_cv_t(turned).pvalue, five_by_two_cv_t(X).pvalue)
+    np.testing.assert_allclose(five_by_two_cv_f(turned).pvalue, five_by_two_cv_f(X).pvalue, rtol=1e-13)
 
 
 @pytest.mark.parametrize("test", TESTS)
@@ -98,24 +98,24 @@ def test_tables_differences_and_arrays_agree(test):
         test(frame.sample(frac=1, random_state=1), left="bayes"),  # sorted by run and fold again
         test(X.tolist()),
     ):
-        by_name = dict(zip(result.datasets, range(4), strict=True))
+        by_name = dict(zip(result.dataset_names, range(4), strict=True))
         order = [by_name.get(f"d{row}", row) for row in range(4)]
         np.testing.assert_allclose(result.statistic[order], expected.statistic, rtol=1e-11)
-        np.testing.assert_allclose(result.p[order], expected.p, rtol=1e-11)
+        np.testing.assert_allclose(result.pvalue[order], expected.pvalue, rtol=1e-11)
 
 
 @pytest.mark.parametrize("test", TESTS)
 def test_one_data_set_has_numbers(test):
     single, several = test(X[1]), test(X)
-    assert (single.statistic, single.p) == (several.statistic[1], several.p[1])
-    assert isinstance(single.p, float)
+    assert (single.statistic, single.pvalue) == (several.statistic[1], several.pvalue[1])
+    assert isinstance(single.pvalue, float)
 
 
 def test_a_loss_turns_the_sign_of_t_only():
     for given in (X, table()):
         gain, loss = five_by_two_cv_t(given), five_by_two_cv_t(given, higher_is_better=False)
         np.testing.assert_allclose(loss.statistic, -gain.statistic, rtol=1e-15)
-        assert (five_by_two_cv_f(given, higher_is_better=False).p == five_by_two_cv_f(given).p).all()
+        assert (five_by_two_cv_f(given, higher_is_better=False).pvalue == five_by_two_cv_f(given).pvalue).all()
 
 
 def test_the_left_algorithm_of_a_table_can_be_chosen():
@@ -134,10 +134,10 @@ def test_differences_without_variation_have_the_limit_of_small_ones(difference, 
         with pytest.warns(DegenerateScoresWarning, match="t is infinite, or 0") as caught:
             result = five_by_two_cv_t(x, alternative=alternative)
         assert caught[0].filename == __file__
-        assert (result.statistic, result.p) == (t, p)
+        assert (result.statistic, result.pvalue) == (t, p)
     with pytest.warns(DegenerateScoresWarning, match="same difference in 1 of 1 data sets"):
         result = five_by_two_cv_f(x)
-    assert (result.statistic, result.p) == (f, p_of_f)
+    assert (result.statistic, result.pvalue) == (f, p_of_f)
     assert "F is infinite, or 0" in result.notes[0]
 
 
@@ -145,9 +145,9 @@ def test_runs_that_differ_while_their_folds_do_not_are_without_variation_too():
     x = np.repeat(np.array([[0.0], [0.1], [0.2], [0.1], [0.3]]), 2, axis=1)
     with pytest.warns(DegenerateScoresWarning):
         t = five_by_two_cv_t(x)
-    assert (t.statistic, t.p) == (0, 1)  # of the first difference only
+    assert (t.statistic, t.pvalue) == (0, 1)  # of the first difference only
     with pytest.warns(DegenerateScoresWarning):
-        assert five_by_two_cv_f(x).p == 0
+        assert five_by_two_cv_f(x).pvalue == 0
 
 
 def test_differences_that_vary_by_rounding_only_do_not_vary():
@@ -156,10 +156,10 @@ def test_differences_that_vary_by_rounding_only_do_not_vary():
     frame.loc[frame["algorithm"] == "tree", "score"] = np.tile([0.3, 0.1 + 0.2], 5)
     frame.loc[frame["algorithm"] == "bayes", "score"] = 0.3
     with pytest.warns(DegenerateScoresWarning):
-        assert five_by_two_cv_f(frame).p[0] == 1
+        assert five_by_two_cv_f(frame).pvalue[0] == 1
     frame.loc[frame["algorithm"] == "bayes", "score"] = 0.2
     with pytest.warns(DegenerateScoresWarning):
-        assert five_by_two_cv_f(frame).p[0] == 0
+        assert five_by_two_cv_f(frame).pvalue[0] == 0
 
 
 @pytest.mark.parametrize("test", TESTS)
@@ -239,8 +239,8 @@ def test_what_a_table_leaves_out_is_warned_of_and_kept(test):
 def test_the_result_says_what_it_is():
     result = five_by_two_cv_f(X, left="bayes", right="tree")
     assert result.title == "Combined 5x2 cv F-test (Alpaydin 1999), bayes against tree, 4 data sets, two-sided"
-    assert result.to_frame().columns.tolist() == ["statistic", "df1", "df2", "p"]
-    assert five_by_two_cv_t(X).to_frame().columns.tolist() == ["statistic", "df", "p"]
+    assert result.to_frame().columns.tolist() == ["statistic", "df1", "df2", "pvalue"]
+    assert five_by_two_cv_t(X).to_frame().columns.tolist() == ["statistic", "df", "pvalue"]
 
 
 def test_the_type_i_error_under_independent_normal_differences_is_the_derived_one():
@@ -261,4 +261,4 @@ def test_the_type_i_error_under_independent_normal_differences_is_the_derived_on
     assert expected_t == pytest.approx(0.028, abs=5e-4)
     for test, expected in ((five_by_two_cv_t, expected_t), (five_by_two_cv_f, expected_f)):
         error = math.sqrt(expected * (1 - expected) / simulations)
-        assert np.mean(test(x).p < 0.05) == pytest.approx(expected, abs=4 * error)
+        assert np.mean(test(x).pvalue < 0.05) == pytest.approx(expected, abs=4 * error)

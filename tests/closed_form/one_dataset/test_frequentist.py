@@ -51,26 +51,26 @@ def test_the_corrected_t_test_has_twelve_digits_far_in_the_tail_too(case):
     for alternative, name in names.items():
         result = corrected_t_test(case["x"], n_train=case["n_train"], n_test=case["n_test"], alternative=alternative)
         exact = mpmath.mpf(case[name])
-        assert abs(mpmath.mpf(result.p) - exact) <= 1e-12 * exact
+        assert abs(mpmath.mpf(result.pvalue) - exact) <= 1e-12 * exact
         assert result.statistic == pytest.approx(float(case["statistic"]), rel=1e-13)
         assert result.df == len(case["x"]) - 1
 
 
 def test_sizes_of_training_and_test_sets_are_the_correlation_of_hold_out():
-    by_size, by_rho = corrected_t_test(RIGHT - LEFT, n_train=90, n_test=10), corrected_t_test(RIGHT - LEFT, 0.1)
-    np.testing.assert_allclose(by_size.p, by_rho.p, rtol=1e-13)
+    by_size, by_rho = corrected_t_test(RIGHT - LEFT, n_train=90, n_test=10), corrected_t_test(RIGHT - LEFT, rho=0.1)
+    np.testing.assert_allclose(by_size.pvalue, by_rho.pvalue, rtol=1e-13)
 
 
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
 def test_without_correlation_the_corrected_t_test_is_scipys_paired_one(alternative):
     expected = stats.ttest_rel(RIGHT, LEFT, axis=1, alternative=alternative)
     for result in (
-        corrected_t_test(RIGHT - LEFT, 0, alternative=alternative),
+        corrected_t_test(RIGHT - LEFT, rho=0, alternative=alternative),
         paired_t_test(LEFT, RIGHT, alternative=alternative),
         paired_t_test(table(), alternative=alternative),
     ):
         np.testing.assert_allclose(result.statistic, expected.statistic, rtol=1e-11)
-        np.testing.assert_allclose(result.p, expected.pvalue, rtol=1e-11)
+        np.testing.assert_allclose(result.pvalue, expected.pvalue, rtol=1e-11)
         assert (result.df == 9).all()
 
 
@@ -82,7 +82,7 @@ def test_welchs_test_is_that_of_statsmodels(alternative, of_statsmodels):
     for row, (a, b) in enumerate(zip(LEFT, RIGHT, strict=True)):
         compared = CompareMeans(DescrStatsW(b), DescrStatsW(a))
         t, p, df = compared.ttest_ind(alternative=of_statsmodels, usevar="unequal")
-        assert [result.statistic[row], result.p[row], result.df[row]] == pytest.approx([t, p, df], rel=1e-10)
+        assert [result.statistic[row], result.pvalue[row], result.df[row]] == pytest.approx([t, p, df], rel=1e-10)
 
 
 def exact_mann_whitney(a, b) -> tuple[float, Fraction]:
@@ -103,7 +103,7 @@ def test_mann_whitney_is_exact_without_ties(row):
     a, b = LEFT[row, :5], RIGHT[row, :5]
     u, p = exact_mann_whitney(a, b)
     result = mann_whitney(a, b)
-    assert (result.statistic, result.p, result.df) == (u, pytest.approx(float(p), rel=1e-13), None)
+    assert (result.statistic, result.pvalue, result.df) == (u, pytest.approx(float(p), rel=1e-13), None)
 
 
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
@@ -112,7 +112,7 @@ def test_mann_whitney_with_ties_is_scipys(alternative):
     expected = stats.mannwhitneyu(b, a, axis=1, alternative=alternative, method="asymptotic")
     result = mann_whitney(a, b, alternative=alternative)
     np.testing.assert_allclose(result.statistic, expected.statistic)
-    np.testing.assert_allclose(result.p, expected.pvalue, rtol=1e-12)
+    np.testing.assert_allclose(result.pvalue, expected.pvalue, rtol=1e-12)
 
 
 def test_mann_whitney_ties_what_is_equal_up_to_rounding():
@@ -130,16 +130,16 @@ def test_arrays_tables_and_differences_agree(test):
         test(PairedDifferences.from_table(table())),
         test(PairedDifferences.from_arrays(LEFT, RIGHT, rho=0.1)),
     ):
-        np.testing.assert_allclose(result.p, expected.p, rtol=1e-12)
+        np.testing.assert_allclose(result.pvalue, expected.pvalue, rtol=1e-12)
         np.testing.assert_allclose(result.statistic, expected.statistic, rtol=1e-12)
 
 
 @pytest.mark.parametrize("test", OF_SCORES)
 def test_a_single_data_set_has_numbers_and_several_have_arrays(test):
     single, several = test(LEFT[0], RIGHT[0]), test(LEFT, RIGHT)
-    assert isinstance(single.p, float)
-    assert (single.p, single.statistic, single.df) == (
-        several.p[0],
+    assert isinstance(single.pvalue, float)
+    assert (single.pvalue, single.statistic, single.df) == (
+        several.pvalue[0],
         several.statistic[0],
         None if several.df is None else several.df[0],
     )
@@ -150,7 +150,7 @@ def test_swapping_the_algorithms_swaps_less_and_greater(test):
     frame = table()
     plain = test(frame, left="bayes", alternative="greater")
     swapped = test(frame, left="tree", alternative="less")
-    np.testing.assert_allclose(swapped.p, plain.p, rtol=1e-13)
+    np.testing.assert_allclose(swapped.pvalue, plain.pvalue, rtol=1e-13)
     assert (plain.algorithms, swapped.algorithms) == (("bayes", "tree"), ("tree", "bayes"))
 
 
@@ -158,14 +158,14 @@ def test_swapping_the_algorithms_swaps_less_and_greater(test):
 def test_a_loss_swaps_less_and_greater(test):
     gain = test(table(), alternative="greater")
     loss = test(table(), alternative="less", higher_is_better=False)
-    np.testing.assert_allclose(loss.p, gain.p, rtol=1e-13)
+    np.testing.assert_allclose(loss.pvalue, gain.pvalue, rtol=1e-13)
 
 
 @pytest.mark.parametrize("test", [corrected_t_test, *OF_SCORES])
 def test_the_right_algorithm_being_better_is_greater(test):
     better = table(LEFT, LEFT + 0.1 + GENERATOR.normal(0, 0.001, LEFT.shape))
-    assert (test(better, alternative="greater").p < 0.01).all()
-    assert (test(better, alternative="less").p > 0.99).all()
+    assert (test(better, alternative="greater").pvalue < 0.01).all()
+    assert (test(better, alternative="less").pvalue > 0.99).all()
     assert (test(better).statistic > 0).all()
 
 
@@ -197,7 +197,7 @@ def test_differences_without_variation_have_the_limit_of_small_ones(test, differ
         with pytest.warns(DegenerateScoresWarning, match="never vary in 1 of 1 data sets") as caught:
             result = test(given, alternative=alternative)
         assert caught[0].filename == __file__
-        assert (result.statistic[0], result.p[0]) == (statistic, p)
+        assert (result.statistic[0], result.pvalue[0]) == (statistic, p)
         assert "infinite, or 0 where the mean is 0" in result.notes[0]
 
 
@@ -208,7 +208,7 @@ def test_algorithms_that_are_identical_up_to_rounding_have_p_one(test):
     assert (left != right).all()
     with pytest.warns(DegenerateScoresWarning):
         result = test(PairedDifferences.from_arrays(left, right, rho=0.2))
-    assert (result.statistic[0], result.p[0]) == (0, 1)
+    assert (result.statistic[0], result.pvalue[0]) == (0, 1)
 
 
 def test_welchs_test_needs_variation_of_one_algorithm_only():
@@ -216,19 +216,19 @@ def test_welchs_test_needs_variation_of_one_algorithm_only():
     result = welch_t_test(constant, varying)
     # t = 0.02 / (0.01 / sqrt(3)) with 2 degrees of freedom, all from the algorithm that varies
     assert [result.statistic, result.df] == pytest.approx([2 * math.sqrt(3), 2], rel=1e-12)
-    assert result.p == pytest.approx(2 * stats.t.sf(2 * math.sqrt(3), 2), rel=1e-12)
+    assert result.pvalue == pytest.approx(2 * stats.t.sf(2 * math.sqrt(3), 2), rel=1e-12)
     assert result.notes == ()
 
 
 def test_welchs_test_takes_rounding_for_no_variation():
     with pytest.warns(DegenerateScoresWarning):
         result = welch_t_test([0.1 + 0.2, 0.3, 0.3], [0.4, 0.4, 0.4])
-    assert (result.statistic, result.p) == (math.inf, 0)
+    assert (result.statistic, result.pvalue) == (math.inf, 0)
 
 
 def test_mann_whitney_of_equal_scores_has_p_one():
     result = mann_whitney([0.5, 0.5, 0.5], [0.5, 0.5, 0.5])
-    assert (result.statistic, result.p) == (4.5, 1)
+    assert (result.statistic, result.pvalue) == (4.5, 1)
 
 
 def test_only_the_data_sets_without_variation_are_named():
@@ -263,7 +263,7 @@ def test_what_is_not_finite_is_refused(test, value):
         with pytest.raises(ScoreTableError, match="argument are not finite"):
             test(*pair)
     with pytest.raises(ScoreTableError, match="not finite"):
-        corrected_t_test([0.1, value], 0.1)
+        corrected_t_test([0.1, value], rho=0.1)
 
 
 @pytest.mark.parametrize("test", OF_SCORES)
@@ -295,18 +295,20 @@ def test_sizes_that_do_not_fit_are_refused(options, message):
 
 
 def test_the_result_says_what_it_is():
-    result = corrected_t_test([0.02, 0.03, 0.01, 0.04, 0.02], 0.2, left="bayes", right="tree", alternative="greater")
+    result = corrected_t_test(
+        [0.02, 0.03, 0.01, 0.04, 0.02], rho=0.2, left="bayes", right="tree", alternative="greater"
+    )
     assert result.title == "Corrected resampled t-test (Nadeau & Bengio 2003), bayes against tree, 1 data set, greater"
     assert result.conclusion == "p = 0.0175: at the 5% level equal performance is rejected."
-    assert result.to_frame().columns.tolist() == ["statistic", "df", "p"]
-    assert mann_whitney(LEFT, RIGHT).to_frame().columns.tolist() == ["statistic", "p"]
+    assert result.to_frame().columns.tolist() == ["statistic", "df", "pvalue"]
+    assert mann_whitney(LEFT, RIGHT).to_frame().columns.tolist() == ["statistic", "pvalue"]
     assert paired_t_test(LEFT, RIGHT).to_frame().index.tolist() == ["1", "2", "3", "4", "5", "6"]
 
 
 def test_a_p_value_that_is_not_small_is_no_evidence_for_equality():
-    assert "which is no evidence for it" in corrected_t_test([0.1, -0.1, 0.05], 0.3).conclusion
+    assert "which is no evidence for it" in corrected_t_test([0.1, -0.1, 0.05], rho=0.3).conclusion
 
 
 def test_the_conclusion_about_several_data_sets_counts_the_rejections():
-    result = corrected_t_test([[0.2, 0.21, 0.2], [0.1, -0.1, 0.0]], 0.1)
+    result = corrected_t_test([[0.2, 0.21, 0.2], [0.1, -0.1, 0.0]], rho=0.1)
     assert "rejected on 1 of 2 data sets, each tested on its own" in result.conclusion

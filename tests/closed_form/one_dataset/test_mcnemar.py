@@ -39,7 +39,7 @@ def exact_p(b: int, c: int) -> float:
 @pytest.mark.parametrize(("b", "c"), [(2, 1), (0, 5), (5, 0), (3, 3), (14, 3), (40, 70), (0, 1)])
 def test_the_exact_p_is_twice_the_smaller_binomial_tail(b, c):
     result = mcnemar([[4, b], [c, 3]])
-    assert result.p == pytest.approx(exact_p(b, c), rel=1e-12)
+    assert result.pvalue == pytest.approx(exact_p(b, c), rel=1e-12)
     assert (result.statistic, result.df) == (min(b, c), None)
 
 
@@ -59,15 +59,15 @@ def test_four_two_one_three(method, statistic):
     ):
         assert result.statistic == pytest.approx(statistic, rel=1e-15)
         # Chi-squared with one degree of freedom is a squared normal value
-        assert result.p == pytest.approx(math.erfc(math.sqrt(statistic / 2)), rel=1e-13)
+        assert result.pvalue == pytest.approx(math.erfc(math.sqrt(statistic / 2)), rel=1e-13)
         assert result.df == 1
 
 
 def test_the_order_of_the_counts_is_left_before_right():
     # Of [[both, only left], [only right, neither]] only the middle two matter, and exchanging them changes nothing; putting
     # the diagonal in their place does
-    assert mcnemar([90, 14, 3, 6]).p == mcnemar([6, 3, 14, 90]).p == pytest.approx(exact_p(14, 3))
-    assert mcnemar([14, 90, 6, 3]).p == pytest.approx(exact_p(90, 6), rel=1e-12)
+    assert mcnemar([90, 14, 3, 6]).pvalue == mcnemar([6, 3, 14, 90]).pvalue == pytest.approx(exact_p(14, 3))
+    assert mcnemar([14, 90, 6, 3]).pvalue == pytest.approx(exact_p(90, 6), rel=1e-12)
 
 
 def test_the_continuity_correction_of_equal_counts_is_not_zero():
@@ -77,7 +77,7 @@ def test_the_continuity_correction_of_equal_counts_is_not_zero():
 @pytest.mark.parametrize("method", METHODS)
 def test_without_a_case_that_tells_them_apart_p_is_one(method):
     for result in (mcnemar([[7, 0], [0, 3]], method=method), mcnemar([1, 0, 1], [1, 0, 1], method=method)):
-        assert (result.statistic, result.p) == (0, 1)
+        assert (result.statistic, result.pvalue) == (0, 1)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -87,9 +87,9 @@ def test_tables_have_one_p_for_each_data_set(method):
     expected = [mcnemar(*sides, method=method) for sides in pairs.values()]
     for given in (frame, pl.from_pandas(frame), PairedDifferences.from_table(frame, rho=0.0)):
         result = mcnemar(given, method=method)
-        assert result.p.tolist() == [one.p for one in expected]
+        assert result.pvalue.tolist() == [one.pvalue for one in expected]
         assert result.statistic.tolist() == [one.statistic for one in expected]
-        assert result.datasets == ("iris", "wine", "zoo")
+        assert result.dataset_names == ("iris", "wine", "zoo")
         assert result.algorithms == ("bayes", "tree")
 
 
@@ -97,18 +97,18 @@ def test_errors_of_zero_or_one_give_what_correctness_gives():
     errors = PairedDifferences.from_arrays([LEFT], [RIGHT], rho=0.0, higher_is_better=False)
     # Exchanging 0 and 1 exchanges both diagonals of the table, and the test has no direction
     assert mcnemar(errors, method="chi2").statistic[0] == pytest.approx(1 / 3)
-    assert mcnemar(errors).p[0] == mcnemar(LEFT, RIGHT).p
+    assert mcnemar(errors).pvalue[0] == mcnemar(LEFT, RIGHT).pvalue
 
 
 def test_several_data_sets_of_vectors_are_rows():
     result = mcnemar([LEFT, LEFT], [RIGHT, LEFT])
-    assert result.p.tolist() == [mcnemar(LEFT, RIGHT).p, 1.0]
+    assert result.pvalue.tolist() == [mcnemar(LEFT, RIGHT).pvalue, 1.0]
     ragged = mcnemar([np.array(LEFT, dtype=bool), [1, 0]], [RIGHT, [0, 0]])
-    assert ragged.p.tolist() == [mcnemar(LEFT, RIGHT).p, 1.0]
+    assert ragged.pvalue.tolist() == [mcnemar(LEFT, RIGHT).pvalue, 1.0]
 
 
 def test_swapping_the_algorithms_changes_nothing_as_the_test_has_no_direction():
-    assert mcnemar(LEFT, RIGHT).p == mcnemar(RIGHT, LEFT).p
+    assert mcnemar(LEFT, RIGHT).pvalue == mcnemar(RIGHT, LEFT).pvalue
 
 
 @pytest.mark.parametrize(

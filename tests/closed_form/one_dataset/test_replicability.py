@@ -80,11 +80,11 @@ def test_what_is_not_a_table_of_decisions_is_refused(decisions, words):
 
 def test_data_sets_have_names():
     decisions = pd.DataFrame({"first": [1, 0], "second": [1, -1]})
-    result = replicability(decisions, datasets=["iris", "wine"])
+    result = replicability(decisions, dataset_names=["iris", "wine"])
     assert result.to_frame().index.tolist() == ["iris", "wine"]
-    assert replicability(decisions).datasets == ("1", "2")
-    with pytest.raises(ArgumentError, match="datasets must be 2 names, one for each row of decisions, got 1"):
-        replicability(decisions, datasets=["iris"])
+    assert replicability(decisions).dataset_names == ("1", "2")
+    with pytest.raises(ArgumentError, match="dataset_names must be 2 names, one for each row of decisions, got 1"):
+        replicability(decisions, dataset_names=["iris"])
 
 
 def test_the_result_prints_both_measures():

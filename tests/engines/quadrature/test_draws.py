@@ -11,7 +11,7 @@ from scipy import stats
 import hiercomp as hc
 from hiercomp.engines.quadrature.draws import dataset_draws
 from hiercomp.engines.quadrature.likelihood import MeanLikelihood
-from hiercomp.posterior.next_dataset import next_dataset
+from hiercomp.posterior.next_dataset import QUANTITIES, next_dataset
 from tests.conftest import simulated_scores
 from tests.engines.quadrature.test_likelihood import log_density_of_scores, population_log_density, statistics_of
 
@@ -34,7 +34,7 @@ def test_draws_agree_with_the_integrals(integrated):
     drawn = [integrated.draws(name) for name in names]
     assert drawn[0].shape == (4, 5000)
     seen, exact = next_dataset(*drawn, integrated.rope), integrated.next_dataset
-    for name in ("left", "rope", "right", "mean_left", "mean_rope", "mean_right", "positive"):
+    for name in QUANTITIES:
         error = np.hypot(4 * seen.errors[name], exact.errors[name])
         assert abs(getattr(seen, name) - getattr(exact, name)) < error, name
     delta0 = drawn[0].ravel()
@@ -139,13 +139,13 @@ def test_there_are_draws_of_every_parameter_of_the_model_and_of_no_other(integra
     result = quadrature_fit(
         hc.HierarchicalComparison.from_differences(integrated.differences, priors=priors), draws=100
     )
-    assert set(result.posterior["posterior"].dataset.data_vars) == names
-    assert "sample_stats" not in result.posterior.children
+    assert set(result.datatree["posterior"].dataset.data_vars) == names
+    assert "sample_stats" not in result.datatree.children
     assert all(np.isfinite(result.draws(name)).all() for name in names)
     light = quadrature_fit(
         hc.HierarchicalComparison.from_differences(integrated.differences, priors=priors), draws=100, keep="population"
     )
-    assert set(light.posterior["posterior"].dataset.data_vars) == names - {"delta", "sigma"}
+    assert set(light.datatree["posterior"].dataset.data_vars) == names - {"delta", "sigma"}
     with pytest.raises(hc.ArgumentError, match="keep='all'"):
         light.datasets()
 

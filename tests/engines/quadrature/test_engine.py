@@ -16,14 +16,15 @@ import hiercomp as hc
 from hiercomp.engines.quadrature import engine as quadrature
 from hiercomp.engines.quadrature import grid as posterior_grid
 from hiercomp.engines.quadrature.likelihood import MeanLikelihood
+from hiercomp.engines.quadrature.support import Support
 from hiercomp.rope import Rope
 from tests.conftest import simulated_scores
 from tests.engines.quadrature.reference_quadrature import next_dataset
 from tests.whole.test_accuracy import EXACT, simulated_collection
 
-REGIONS = ("left", "rope", "right")
-EXPECTED = ("mean_left", "mean_rope", "mean_right")
-NAMES = (*REGIONS, *EXPECTED, "positive")
+PROBABILITIES = ("p_left", "p_rope", "p_right")
+EXPECTED = ("expected_left", "expected_rope", "expected_right")
+NAMES = (*PROBABILITIES, *EXPECTED, "p_positive")
 LONG_CHAINS = json.loads((Path(__file__).parents[2] / "data/long_chains.json").read_text())
 reference = partial(next_dataset, centres=300)  # indicators on its grid of delta0 need more nodes than its default
 VARIANTS = {
@@ -72,7 +73,6 @@ def with_twice_the_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Double every number of nodes, and halve the step of the integrals over delta_i."""
     for module, name in [
         (quadrature, "FIRST_NODES"),
-        (quadrature, "FIRST_NODES_MANY"),
         (posterior_grid, "FINE_NODES"),
         (posterior_grid, "SMOOTH_NODES"),
     ]:
@@ -168,7 +168,7 @@ class ImportanceSample:
 
     def __init__(self, differences: hc.PairedDifferences, priors: hc.Priors, count: int, seed: int = 3) -> None:
         generator = np.random.default_rng(seed)
-        d, q = differences, len(differences.datasets)
+        d, q = differences, len(differences.dataset_names)
         n = d.n.astype(float)
         s, s0 = d.standard_deviation.mean(), np.std(d.mean, ddof=1)
         bound = d.delta0_bound if priors.delta0_bound is None else priors.delta0_bound
@@ -301,6 +301,32 @@ def test_a_bound_of_delta0_that_cuts_the_posterior_is_kept():
     assert abs(result.log_marginal_likelihood - found) < 4 * error
 
 
+def test_data_that_lie_unevenly_about_their_centre_are_integrated_about_the_mode(monkeypatch):
+    # A quarter of 54 data sets to the right: the mode of delta0 is several scales away from its approximate centre
+    generator = np.random.default_rng(54)
+    delta = 0.004 + 0.006 * generator.normal(size=54)
+    delta += np.where(np.arange(54) < 14, 0.08 * generator.exponential(size=54), 0)
+    comparison = of_arrays([centre + 0.02 * generator.normal(size=50) for centre in delta])
+    usual = integrate(comparison)
+    monkeypatch.setattr(quadrature, "FEW_DATASETS", 54)  # an axis without a centre
+    other = integrate(comparison)
+    assert usual.diagnostics.nodes[2] < other.diagnostics.nodes[2]
+    # Without the search for the mode: 5e-5
+    assert np.abs(values(usual) - values(other)).max() < 2e-5
+
+
+def test_a_wider_support_never_crosses_its_ends():
+    # The functions of the ends meet beyond the place of nu where they were fitted
+    narrowing = Support((0.4, 1.6), np.array([-0.13, 0.21, -0.03]), np.array([0.5, 0.35, -0.16]))
+    assert narrowing.proper
+    limits = np.array([0.0, 3.3, -5.2, 7.4])
+    for _ in range(4):
+        narrowing = narrowing.widened(np.array([0.0, 0.3, 0.0, 0.0]), limits)
+        lower, upper = narrowing.ends(np.linspace(*narrowing.nu, 101))
+        assert (upper - lower).min() > 0.1
+    assert narrowing.nu == (0.4, pytest.approx(3.3))
+
+
 @pytest.fixture(scope="module")
 def few() -> hc.ComparisonResult:
     """Fourteen data sets, right better by 0.012."""
@@ -314,9 +340,9 @@ def test_nothing_is_drawn_until_draws_are_asked_for():
     assert result.tree is None
     _ = result.next_dataset, result.expected_difference, result.log_marginal_likelihood
     _ = result.odds(), result.decision(), result.rope_curve([0, 0.01]), result.with_rope(0.02).next_dataset
-    assert "posterior" not in vars(result)
+    assert "datatree" not in vars(result)
     result.datasets()
-    assert "posterior" in vars(result)
+    assert "datatree" in vars(result)
 
 
 def test_the_summary_states_the_error_of_the_integration_and_speaks_of_no_chains(few):
@@ -340,7 +366,7 @@ def test_the_dictionary_is_ready_for_json(few):
 
 @pytest.mark.parametrize(("q", "variant"), [(3, "gaussian"), (14, "default"), (14, "kruschke")])
 def test_a_saved_result_is_read_again_as_the_same(few, tmp_path, q, variant):
-    given = few.differences.subset(few.differences.datasets[:q])
+    given = few.differences.subset(few.differences.dataset_names[:q])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", hc.FewDatasetsWarning)
         comparison = hc.HierarchicalComparison.from_differences(given, priors=VARIANTS[variant])
@@ -350,10 +376,10 @@ def test_a_saved_result_is_read_again_as_the_same(few, tmp_path, q, variant):
     assert again.with_rope((-0.005, 0.02)).next_dataset == result.with_rope((-0.005, 0.02)).next_dataset
     assert again.log_marginal_likelihood == result.log_marginal_likelihood
     assert again.expected_difference == result.expected_difference
-    assert (again.status, again.notes, again.engine, again.keep) == (
+    assert (again.status, again.notes, (again.engine_name, again.engine_version), again.keep) == (
         result.status,
         result.notes,
-        result.engine,
+        (result.engine_name, result.engine_version),
         result.keep,
     )
     assert again.diagnostics == result.diagnostics
@@ -374,17 +400,17 @@ def test_another_rope_gives_what_a_new_fit_with_it_gives(few, rope):
 
 def test_the_rope_curve_is_the_probabilities_of_each_rope(few):
     curve = few.rope_curve([0.0, 0.01, 0.04])
-    assert curve.loc[0.0, "rope"] == 0
+    assert curve.loc[0.0, "p_rope"] == 0
     seen = few.next_dataset
-    np.testing.assert_array_equal(curve.loc[0.01], [getattr(seen, name) for name in (*REGIONS, *EXPECTED)])
-    assert (curve["rope"].diff().dropna() > 0).all()
-    np.testing.assert_allclose(curve[list(REGIONS)].sum(axis=1), 1, atol=1e-12)
+    np.testing.assert_array_equal(curve.loc[0.01], [getattr(seen, name) for name in (*PROBABILITIES, *EXPECTED)])
+    assert (curve["p_rope"].diff().dropna() > 0).all()
+    np.testing.assert_allclose(curve[list(PROBABILITIES)].sum(axis=1), 1, atol=1e-12)
 
 
 def test_without_a_rope_right_is_as_probable_as_a_positive_centre(few):
     seen = few.with_rope(0.0).next_dataset
-    assert seen.rope == seen.mean_rope == 0
-    assert seen.right == pytest.approx(seen.positive, abs=1e-12)
+    assert seen.p_rope == seen.expected_rope == 0
+    assert seen.p_right == pytest.approx(seen.p_positive, abs=1e-12)
 
 
 def test_sampled_results_have_no_marginal_likelihood(result):
@@ -398,26 +424,26 @@ def test_the_variants_of_a_fit_are_fitted_by_quadrature_too(few):
     assert set(found["status"]) == {"ok"}
     assert found["error"].max() < 1e-3
     named = integrate(hc.HierarchicalComparison.from_differences(few.differences, priors=hc.Priors.kruschke()))
-    assert found.loc["nu: kruschke", "right"] == named.next_dataset.right
+    assert found.loc["nu: kruschke", "p_right"] == named.next_dataset.p_right
 
 
 def test_leaving_out_a_data_set_by_weights_agrees_with_integrating_again(few):
     result = integrate(hc.HierarchicalComparison.from_differences(few.differences), draws=2500)
     weighted = result.influence(n_jobs=1)
-    name = few.differences.datasets[3]
-    rest = few.differences.subset([other for other in few.differences.datasets if other != name])
+    name = few.differences.dataset_names[3]
+    rest = few.differences.subset([other for other in few.differences.dataset_names if other != name])
     again = values(integrate(hc.HierarchicalComparison.from_differences(rest)))[:3]
     # 10,000 independent draws under weights that are worth at least half of them
     error = np.sqrt(np.maximum(again * (1 - again), 1e-4) / 5000)
-    assert (np.abs(weighted.to_frame().loc[name, list(REGIONS)].to_numpy(float) - again) < 4 * error).all()
+    assert (np.abs(weighted.to_frame().loc[name, list(PROBABILITIES)].to_numpy(float) - again) < 4 * error).all()
 
 
 def test_identical_scores_are_answered_without_integration():
     same = simulated_scores(6, centre=0.0, spread=0.0, noise=0.0)
     result = integrate(hc.HierarchicalComparison(same, "bayes", "tree"))
-    assert result.next_dataset.rope == 1
+    assert result.next_dataset.p_rope == 1
     assert result.integrated is None
-    assert result.engine == "none (identical scores)"
+    assert (result.engine_name, result.engine_version) == ("none", "identical scores")
 
 
 def changed(differences: hc.PairedDifferences, **fields) -> hc.HierarchicalComparison:
@@ -427,7 +453,7 @@ def changed(differences: hc.PairedDifferences, **fields) -> hc.HierarchicalCompa
 
 @pytest.mark.parametrize(("q", "variant"), [(6, "gaussian"), (14, "default")])
 def test_mirrored_data_mirror_the_answer(few, q, variant):
-    given, priors = few.differences.subset(few.differences.datasets[:q]), VARIANTS[variant]
+    given, priors = few.differences.subset(few.differences.dataset_names[:q]), VARIANTS[variant]
     lower, upper = (-0.005, 0.02) if q == 6 else (-0.01, 0.01)
     seen = values(integrate(changed(given, rope=(lower, upper), priors=priors)))
     mirrored = values(integrate(changed(given, mean=-given.mean, rope=(-upper, -lower), priors=priors)))
@@ -436,8 +462,8 @@ def test_mirrored_data_mirror_the_answer(few, q, variant):
 
 @pytest.mark.parametrize(("q", "variant"), [(6, "gaussian"), (14, "default")])
 def test_the_order_of_the_data_sets_does_not_matter(few, q, variant):
-    given, priors = few.differences.subset(few.differences.datasets[:q]), VARIANTS[variant]
-    reversed_order = given.subset(given.datasets[::-1])
+    given, priors = few.differences.subset(few.differences.dataset_names[:q]), VARIANTS[variant]
+    reversed_order = given.subset(given.dataset_names[::-1])
     first, second = (integrate(changed(one, priors=priors)) for one in (given, reversed_order))
     np.testing.assert_allclose(values(first), values(second), atol=1e-6)
     assert first.log_marginal_likelihood == pytest.approx(second.log_marginal_likelihood, abs=1e-6)
@@ -445,7 +471,7 @@ def test_the_order_of_the_data_sets_does_not_matter(few, q, variant):
 
 @pytest.mark.parametrize(("q", "variant"), [(6, "gaussian"), (14, "default")])
 def test_percentages_give_the_same_answer_as_fractions(few, q, variant):
-    given, priors = few.differences.subset(few.differences.datasets[:q]), VARIANTS[variant]
+    given, priors = few.differences.subset(few.differences.dataset_names[:q]), VARIANTS[variant]
     fractions = integrate(changed(given, priors=priors))
     percentages = integrate(
         changed(
@@ -469,11 +495,11 @@ def test_percentages_give_the_same_answer_as_fractions(few, q, variant):
 def test_a_probability_below_the_error_gives_odds_that_are_a_bound(few):
     clear = integrate(changed(few.differences, mean=few.differences.mean + 0.3))
     seen = clear.next_dataset
-    assert seen.floor == max(seen.errors[region] for region in REGIONS)
-    assert seen.left <= seen.floor < seen.right
+    assert seen.floor == seen.largest_error
+    assert seen.p_left <= seen.floor < seen.p_right
     odds = {(one.favoured, one.against): one for one in clear.odds()}
     assert odds["right", "left"].is_bound
-    assert odds["right", "left"].value == seen.right / seen.floor
+    assert odds["right", "left"].value == seen.p_right / seen.floor
     assert str(odds["right", "left"]).startswith("> ")
     assert all(np.isfinite(one.value) for one in clear.odds() if one.grade != "undetermined")
     assert clear.decision().region == "right"

@@ -213,7 +213,7 @@ def test_what_is_wrong_with_a_csv_file_is_said_with_its_line(tmp_path, content, 
 def test_latin_1_needs_its_name(tmp_path):
     path = tmp_path / "results.arff"
     path.write_bytes((HEADER + "Käse,1,1,a.T,90,?\n").encode("latin-1"))
-    with pytest.raises(HiercompError, match=r"not UTF-8 text .*name its encoding"):
+    with pytest.raises(HiercompError, match=r"line 9, byte 206: not UTF-8 text.*name its encoding"):
         read_weka(path)
     assert read_weka(path, encoding="latin-1")["dataset"].tolist() == ["Käse"]
     with pytest.raises(ArgumentError, match="latin-x"):

@@ -1,4 +1,4 @@
-"""Whether the rope fits the scores, and what the constructor of the comparison refuses or warns of."""
+"""Whether the rope fits the scores, and what the constructor of the comparison refuses or warns about."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from hiercomp.errors import (
     DegenerateScoresWarning,
     DroppedScoresWarning,
     FewDatasetsWarning,
+    Note,
     ScaleWarning,
     ScoreTableError,
 )
 from hiercomp.model.priors import Priors
 from hiercomp.rope import Rope
 from hiercomp.scores.differences import PairedDifferences
-from hiercomp.scores.scale import check_scale
+from hiercomp.scores.problems import comparison_problems, notes_or_error
 
 
 def scores(low=0.5, high=0.9, q=6, n=10, seed=8) -> tuple[np.ndarray, np.ndarray]:
@@ -29,6 +30,10 @@ def scores(low=0.5, high=0.9, q=6, n=10, seed=8) -> tuple[np.ndarray, np.ndarray
     left, right = np.random.default_rng(seed).uniform(low, high, size=(2, q, n))
     left[:, 0], right[:, 0] = low, high
     return left, right
+
+
+def check_scale(differences: PairedDifferences, rope: Rope) -> list[Note]:
+    return notes_or_error(comparison_problems(differences, rope))
 
 
 def differences(low=0.5, high=0.9, **options) -> PairedDifferences:
@@ -101,7 +106,7 @@ def test_a_rope_that_holds_every_difference_is_noted():
     )
     (note,) = check_scale(narrow, Rope.of(0.05))
     assert note.category is ScaleWarning
-    assert "[-0.05, 0.05] holds every observed difference" in note.message
+    assert "Every observed difference lies inside the rope [-0.05, 0.05]" in note.message
     assert check_scale(narrow, Rope.of(0.001)) == []
 
 
@@ -115,7 +120,7 @@ def test_scores_below_0_or_above_100_are_noted_for_their_orientation(low, high):
     (note,) = check_scale(differences(low, high), Rope.of(0.01))
     assert note.category is ScaleWarning
     assert f"range from {low:g} to {high:g} and are taken as higher is better" in note.message
-    assert "higher_is_better=False" in note.message
+    assert "higher_is_better=False" in note.remedy
     assert check_scale(differences(low, high, higher_is_better=False), Rope.of(0.01)) == []
 
 
@@ -150,13 +155,13 @@ def test_priors_that_are_none_are_refused(priors):
 
 
 def test_a_single_data_set_is_refused_with_the_test_to_use():
-    with pytest.raises(ScoreTableError, match=r"one data set only \('d0'\).*correlated t-test"):
+    with pytest.raises(ScoreTableError, match=r"only one data set \('d0'\).*correlated t-test"):
         HierarchicalComparison(table(q=1))
 
 
 @pytest.mark.parametrize("q", [2, 4])
 def test_fewer_than_five_data_sets_are_warned_of_at_the_line_of_the_user(q):
-    with pytest.warns(FewDatasetsWarning, match=rf"{q} data sets only: the priors on sigma0 and nu weigh") as caught:
+    with pytest.warns(FewDatasetsWarning, match=rf"only {q} data sets.*priors for sigma0 and nu") as caught:
         comparison = HierarchicalComparison(table(q=q))
     assert caught[0].filename == __file__
     assert [note.category for note in comparison.differences.notes] == [FewDatasetsWarning]
@@ -173,9 +178,9 @@ def test_dropped_folds_are_warned_of_and_kept():
 
 def test_a_data_set_with_one_algorithm_only_is_warned_of_and_left_out():
     frame = table()
-    with pytest.warns(DroppedScoresWarning, match="one algorithm only: 1 data set: 'd2'"):
+    with pytest.warns(DroppedScoresWarning, match="only one algorithm: 1 data set: 'd2'"):
         comparison = HierarchicalComparison(frame[(frame["dataset"] != "d2") | (frame["algorithm"] == "nb")])
-    assert "d2" not in comparison.differences.datasets
+    assert "d2" not in comparison.differences.dataset_names
 
 
 def test_names_that_differ_only_by_case_are_warned_of():
@@ -207,7 +212,7 @@ def test_constant_data_sets_under_a_rope_of_zero_are_refused():
 
 def test_data_sets_that_are_all_constant_are_refused():
     left, _ = scores()
-    with pytest.raises(ScoreTableError, match=r"In no data set.*signed_rank_test"):
+    with pytest.raises(ScoreTableError, match=r"constant across folds in every data set.*signed_rank_test"):
         HierarchicalComparison.from_arrays(left, left + np.linspace(0, 0.1, 6)[:, None], rho=0.1)
 
 

@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hiercomp.errors import DroppedScoresWarning, ScoreTableError
-from hiercomp.scores import pairing
-from hiercomp.scores.pairing import choose_algorithms, pair_scores
-from hiercomp.scores.table import tidy_scores
+from hiercomp.scores.arrays import ScoreArrays
+from hiercomp.scores.table import choose_algorithms, tidy_scores
 
 
 def table(q: int = 3, runs: int = 2, folds: int = 4, algorithms=("nb", "tree")) -> pd.DataFrame:
@@ -21,7 +20,18 @@ def table(q: int = 3, runs: int = 2, folds: int = 4, algorithms=("nb", "tree")) 
 
 
 def pairs(frame, *, drop=False):
-    return pair_scores(tidy_scores(frame), "nb", "tree", drop=drop)
+    return ScoreArrays.of(tidy_scores(frame), ("nb", "tree"), rho=0.1).pair("nb", "tree", drop=drop)
+
+
+def paired_by_pandas(frame: pd.DataFrame) -> pd.DataFrame:
+    """Both finite scores of each place, by a merge; sorted by data set, run and fold."""
+    place = ["dataset", *(role for role in ("run", "fold") if role in frame)]
+    finite = frame[np.isfinite(frame["score"])]
+    sides = [
+        finite.loc[finite["algorithm"] == name, [*place, "score"]].rename(columns={"score": side})
+        for name, side in (("nb", "left"), ("tree", "right"))
+    ]
+    return sides[0].merge(sides[1], on=place, how="inner").sort_values(place).reset_index(drop=True)
 
 
 @given(
@@ -30,40 +40,60 @@ def pairs(frame, *, drop=False):
     st.sampled_from([("nb", "tree"), ("tree", "nb"), ("b", "tree", "nb")]),
     st.sampled_from(["int", "text", "category"]),
     st.integers(0, 99),
-    st.lists(st.sampled_from(["nan", "row left out", "row twice", "run left out"]), max_size=1),
+    st.lists(st.sampled_from(["nan", "row left out", "run left out", "data set left out"]), max_size=2),
 )
 @settings(deadline=None, derandomize=True, max_examples=300)
-def test_complete_tables_are_paired_as_all_tables_are(q, place, algorithms, kind, seed, oddities):
+def test_the_pairs_are_those_of_a_merge(q, place, algorithms, kind, seed, oddities):
     generator = np.random.default_rng(seed)
     frame = table(q, 2 if "run" in place else 1, int(generator.integers(1, 12)) if "fold" in place else 1, algorithms)
     frame["score"] = generator.normal(size=len(frame))
     frame = frame[[*place, "algorithm", "score"]]
     if "run" in place and "run left out" in oddities:
         frame = frame[(frame["dataset"] != "d0") | (frame["run"] == 0)]  # of both algorithms: it is complete still
+    if "data set left out" in oddities:
+        frame = frame[(frame["dataset"] != "d1") | (frame["algorithm"] != "nb")]
     if "nan" in oddities:
         frame.loc[0, "score"] = np.nan
     frame = frame.drop(index=[0] if "row left out" in oddities and len(frame) > 6 else [])
-    frame = pd.concat([frame, frame.iloc[:1] if "row twice" in oddities else frame.iloc[:0]])
     frame = frame.iloc[generator.permutation(len(frame))]
+    expected = paired_by_pandas(frame)
     if kind == "category":
         frame = frame.astype({"dataset": "category", "algorithm": "category"})
     elif kind == "text":
         frame = frame.astype(dict.fromkeys(place, str))
-    found = []
-    for general in (False, True):
-        with pytest.MonkeyPatch.context() as patch:
-            if general:
-                patch.setattr(pairing, "_complete_pairs", lambda *_: None)
-            try:
-                found.append(pairs(frame, drop=bool(seed % 2)))
-            except ScoreTableError as error:
-                found.append(str(error))
-    if isinstance(found[0], str):
-        assert found[0] == found[1]
+    if len(expected) == 0:
+        with pytest.raises(ScoreTableError):
+            pairs(frame, drop=True)
         return
-    pd.testing.assert_frame_equal(found[0].frame, found[1].frame)
-    assert found[0].folds == found[1].folds
-    assert found[0].notes == found[1].notes
+    arrays = ScoreArrays.of(tidy_scores(frame), ("nb", "tree"), rho=0.1)
+    found = arrays.pair("nb", "tree", drop=True)
+    paired = found.to_frame()
+    assert paired.columns.tolist() == expected.columns.tolist()
+    for role in place:
+        assert paired[role].astype(str).tolist() == expected[role].astype(str).tolist()
+    assert paired[["left", "right"]].to_numpy().tolist() == expected[["left", "right"]].to_numpy().tolist()
+    assert dict(zip(found.dataset_names, found.n.tolist(), strict=True)) == expected.groupby("dataset").size().to_dict()
+    lost = len(frame[frame["algorithm"].isin(["nb", "tree"])]) > 2 * len(expected)
+    assert bool(found.notes) == lost
+    if lost and any("one algorithm" not in note.message for note in found.notes):
+        with pytest.raises(ScoreTableError):
+            arrays.pair("nb", "tree")
+
+
+def test_places_beyond_the_largest_number_are_numbered_without_gaps():
+    # 4 million data sets, runs and folds have 6.4e19 combinations; these three tables have 3 places of each algorithm
+    frame = table(q=3, runs=1, folds=1)
+    arrays = ScoreArrays.of(tidy_scores(frame), rho=0.1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("hiercomp.scores.arrays.LARGEST_NUMBER", 2)
+        small = ScoreArrays.of(tidy_scores(frame), rho=0.1)
+    assert small.scores.tolist() == arrays.scores.tolist()
+    assert small.dataset_names == arrays.dataset_names == ("d0", "d1", "d2")
+
+
+def folds(frame):
+    arrays = ScoreArrays.of(tidy_scores(frame), ("nb", "tree"))
+    return dict(zip(arrays.dataset_names, arrays.n_folds.tolist(), strict=True))
 
 
 def cell(frame, dataset, algorithm, run, fold):
@@ -97,7 +127,7 @@ def test_a_name_in_another_unicode_form_is_found():
 
 
 def test_one_algorithm_alone_is_refused():
-    with pytest.raises(ScoreTableError, match=r"one algorithm only \('nb'\); a comparison needs two"):
+    with pytest.raises(ScoreTableError, match=r"only one algorithm \('nb'\); a comparison needs two"):
         choose_algorithms(tidy_scores(table(algorithms=("nb",))), None, None)
 
 
@@ -127,7 +157,7 @@ def test_an_algorithm_is_not_compared_with_itself():
 
 def test_scores_are_paired_by_data_set_run_and_fold():
     # 8 scores of nb, then 8 of tree in each data set: every pair differs by 0.008
-    paired = pairs(table()).frame
+    paired = pairs(table()).to_frame()
     assert paired["dataset"].tolist() == ["d0"] * 8 + ["d1"] * 8 + ["d2"] * 8
     np.testing.assert_allclose(paired["right"] - paired["left"], 0.008, atol=1e-15)
     assert sorted(paired["left"]) == table().loc[lambda frame: frame["algorithm"] == "nb", "score"].tolist()
@@ -136,30 +166,35 @@ def test_scores_are_paired_by_data_set_run_and_fold():
 @pytest.mark.parametrize("seed", range(3))
 def test_the_order_of_rows_does_not_matter(seed):
     shuffled = table().sample(frac=1, random_state=seed)
-    pd.testing.assert_frame_equal(pairs(shuffled).frame, pairs(table()).frame)
+    pd.testing.assert_frame_equal(pairs(shuffled).to_frame(), pairs(table()).to_frame())
 
 
 def test_a_third_algorithm_does_not_matter_however_broken():
     frame = table(algorithms=("nb", "tree", "knn"))
     frame.loc[frame["algorithm"] == "knn", "score"] = np.nan
     expected = frame[frame["algorithm"] != "knn"]
-    pd.testing.assert_frame_equal(pairs(frame).frame, pairs(expected).frame)
+    pd.testing.assert_frame_equal(pairs(frame).to_frame(), pairs(expected).to_frame())
 
 
 def test_folds_are_counted_per_run_and_data_set():
     frame = pd.concat([table(q=1, runs=3, folds=5), table(q=2, runs=1, folds=10).query("dataset == 'd1'")])
-    assert pairs(frame).folds == {"d0": 5, "d1": 10}
+    assert folds(frame) == {"d0": 5, "d1": 10}
 
 
 def test_the_number_of_folds_is_that_before_any_were_dropped():
     frame = table(q=2, runs=1, folds=5)
     frame = frame[~cell(frame, "d0", "tree", 0, 4)]
-    assert pairs(frame, drop=True).folds == {"d0": 5, "d1": 5}
+    assert folds(frame) == {"d0": 5, "d1": 5}
+    kept = ScoreArrays.of(tidy_scores(frame), ("nb", "tree")).pair("nb", "tree", drop=True)
+    assert kept.rho.tolist() == [1 / 5, 1 / 5]
 
 
 def test_hold_out_repetitions_have_no_number_of_folds():
-    assert pairs(table(runs=6, folds=1).drop(columns="fold")).folds == {"d0": None, "d1": None, "d2": None}
-    assert pairs(table(runs=6, folds=1)).folds == {"d0": None, "d1": None, "d2": None}
+    assert folds(table(runs=6, folds=1).drop(columns="fold")) == {"d0": 0, "d1": 0, "d2": 0}
+    for frame in (table(runs=6, folds=1).drop(columns="fold"), table(runs=6, folds=1)):
+        with pytest.raises(ScoreTableError, match="number of folds is unknown for 3 of 3") as caught:
+            ScoreArrays.of(tidy_scores(frame)).pair("nb", "tree")
+        assert caught.value.key == "unknown_rho"
 
 
 def test_a_cell_with_two_scores_is_refused_even_if_they_are_equal():
@@ -182,9 +217,7 @@ def test_several_runs_without_a_run_column_are_refused_with_a_hint():
 
 
 def test_several_scores_without_run_and_fold_columns_can_not_be_paired():
-    with pytest.raises(
-        ScoreTableError, match=r"6 pairs of data set and algorithm.*no run and no fold column.*from_arrays"
-    ):
+    with pytest.raises(ScoreTableError, match=r"6 data set-algorithm combinations.*no run or fold column.*from_arrays"):
         pairs(table().drop(columns=["run", "fold"]))
 
 
@@ -193,17 +226,17 @@ def test_a_fold_that_one_algorithm_lacks_is_refused_with_its_place():
     with pytest.raises(ScoreTableError) as caught:
         pairs(frame[~cell(frame, "d1", "tree", 1, 2)])
     message = str(caught.value)
-    assert message.startswith(
-        "1 score in 1 data set without a partner (first: dataset 'd1', algorithm 'nb', run 1, fold 2)"
-    )
+    assert message.startswith("1 score is absent in 1 data set although another algorithm has one")
+    assert "(first: dataset 'd1', algorithm 'tree', run 1, fold 2)" in message
     assert "missing='drop'" in message
+    assert (caught.value.key, caught.value.places) == ("unpaired_scores", ("d1",))
 
 
 def test_dropping_a_fold_without_partner_is_noted_with_the_count():
     frame = table()
     lacking = cell(frame, "d1", "tree", 1, 2) | cell(frame, "d1", "nb", 0, 0) | cell(frame, "d2", "nb", 0, 3)
     dropped = pairs(frame[~lacking], drop=True)
-    assert dropped.frame["dataset"].value_counts().to_dict() == {"d0": 8, "d1": 6, "d2": 7}
+    assert dropped.to_frame()["dataset"].value_counts().to_dict() == {"d0": 8, "d1": 6, "d2": 7}
     assert [note.category for note in dropped.notes] == [DroppedScoresWarning]
     assert dropped.notes[0].message.startswith(
         "Dropped because one algorithm has no score there: 3 folds of 2 data sets ("
@@ -239,7 +272,7 @@ def test_dropping_missing_scores_drops_the_partner_too_and_notes_both_counts():
     frame.loc[cell(frame, "d1", "tree", 1, 2), "score"] = np.nan
     frame.loc[cell(frame, "d2", "tree", 1, 2) | cell(frame, "d2", "nb", 1, 2), "score"] = np.inf
     dropped = pairs(frame, drop=True)
-    assert dropped.frame["dataset"].value_counts().to_dict() == {"d0": 8, "d1": 7, "d2": 7}
+    assert dropped.to_frame()["dataset"].value_counts().to_dict() == {"d0": 8, "d1": 7, "d2": 7}
     assert [note.category for note in dropped.notes] == [DroppedScoresWarning] * 2
     assert dropped.notes[0].message.startswith("Dropped as missing or not finite: 3 scores (")
     assert dropped.notes[1].message.startswith(
@@ -252,7 +285,7 @@ def test_a_data_set_that_loses_every_pair_is_named(algorithms):
     frame = table()
     frame.loc[(frame["dataset"] == "d1") & frame["algorithm"].isin(algorithms), "score"] = np.nan
     dropped = pairs(frame, drop=True)
-    assert set(dropped.frame["dataset"]) == {"d0", "d2"}
+    assert set(dropped.to_frame()["dataset"]) == {"d0", "d2"}
     assert dropped.notes[-1].category is DroppedScoresWarning
     assert dropped.notes[-1].message == "Left out, without a paired score: 1 data set: 'd1'."
 
@@ -261,9 +294,9 @@ def test_a_data_set_that_loses_every_pair_is_named(algorithms):
 def test_a_data_set_with_one_algorithm_only_is_left_out_and_named(drop):
     frame = table()
     found = pairs(frame[~((frame["dataset"] == "d1") & (frame["algorithm"] == "tree"))], drop=drop)
-    assert set(found.frame["dataset"]) == {"d0", "d2"}
+    assert set(found.to_frame()["dataset"]) == {"d0", "d2"}
     assert [note.category for note in found.notes] == [DroppedScoresWarning]
-    assert found.notes[0].message == "Left out, with scores of one algorithm only: 1 data set: 'd1'."
+    assert found.notes[0].message == "Left out, with scores of only one algorithm: 1 data set: 'd1'."
 
 
 def test_at_most_five_excluded_data_sets_are_listed():

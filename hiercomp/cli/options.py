@@ -1,0 +1,279 @@
+"""Options that several commands share, each declared once: a group is a dataclass, and a command takes it whole."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import json
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+
+import typer
+
+from hiercomp.cli.shared import one_line
+from hiercomp.errors import ArgumentError, HiercompWarning
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from hiercomp.model.priors import Priors
+
+READING, MODEL, OUTPUT = "How the file is read", "Model and verdict", "Output"
+ON_COMMAND_LINE = (  # arguments of importers that --option does not set
+    *("path", "source", "scores", "format", "columns", "rho", "higher_is_better"),
+    *("encoding", "separator", "decimal", "percent", "largest_bytes"),
+)
+
+ScoresArgument = Annotated[
+    Path, typer.Argument(help="Scores: a tidy .csv, .csv.gz or .parquet file, or a result file of another tool.")
+]
+LowerIsBetterOption = Annotated[
+    bool, typer.Option("--lower-is-better", help="The metric is a loss or an error.", rich_help_panel=MODEL)
+]
+RhoOption = Annotated[
+    float | None, typer.Option(help="Correlation between folds; by default 1/folds.", rich_help_panel=MODEL)
+]
+DropUnpairedOption = Annotated[
+    bool,
+    typer.Option(
+        "--drop-unpaired", help="Leave out folds that one algorithm lacks, and say so.", rich_help_panel=MODEL
+    ),
+]
+EngineOption = Annotated[str, typer.Option(help="auto, embedded, cmdstan or quadrature.", rich_help_panel=MODEL)]
+SeedOption = Annotated[int, typer.Option(help="Seed of every random draw.", rich_help_panel=MODEL)]
+ReportOption = Annotated[
+    Path | None,
+    typer.Option(help="Also write a report: one HTML file with figures and tables.", rich_help_panel=OUTPUT),
+]
+ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite existing files.", rich_help_panel=OUTPUT)]
+
+
+@dataclass(frozen=True)
+class ReadingOptions:
+    """How a file of scores is read."""
+
+    file_format: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            help="auto, tidy, wide, weka, mlr3, tidymodels, mlflow, lm_eval or sklearn.",
+            rich_help_panel=READING,
+        ),
+    ] = "auto"
+    column: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="ROLE=NAME, such as score=auc; may be repeated.", metavar="ROLE=NAME", rich_help_panel=READING
+        ),
+    ] = None
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="An option of the format, such as measure=classif.acc or folds=10; may be repeated.",
+            metavar="NAME=VALUE",
+            rich_help_panel=READING,
+        ),
+    ] = None
+    encoding: Annotated[
+        str | None, typer.Option(help="Encoding of a text file; by default UTF-8.", rich_help_panel=READING)
+    ] = None
+    sep: Annotated[
+        str | None,
+        typer.Option("--sep", help="The separator of cells; by default it is detected.", rich_help_panel=READING),
+    ] = None
+    decimal: Annotated[str, typer.Option(help="The decimal sign.", rich_help_panel=READING)] = "."
+    percent: Annotated[
+        bool,
+        typer.Option("--percent", help="Take cells such as 91% and divide them by 100.", rich_help_panel=READING),
+    ] = False
+    largest_bytes: Annotated[
+        int | None,
+        typer.Option(
+            help="Refuse a table of more bytes, decompressed; by default 4,000,000,000.",
+            min=1,
+            rich_help_panel=READING,
+        ),
+    ] = None
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """Which column is which, from the ROLE=NAME of ``--column``."""
+        return dict(_pair("--column", "ROLE=NAME such as score=auc", text) for text in self.column or [])
+
+    def arguments(self) -> dict[str, Any]:
+        """Arguments of `hiercomp.read_scores`, those of the format included."""
+        return {
+            "format": self.file_format,
+            "columns": self.columns or None,
+            "encoding": self.encoding,
+            "separator": self.sep,
+            "decimal": self.decimal,
+            "percent": self.percent,
+            "largest_bytes": self.largest_bytes,
+            **self._of_the_format(),
+        }
+
+    def read(self, path: Path) -> pd.DataFrame:
+        """The scores of a file; notes on how it was read go to standard error."""
+        from hiercomp.files.read import read_scores
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", HiercompWarning)  # they are among the notes
+            table = read_scores(path, **self.arguments())
+        if table.attrs["format"] != "tidy":
+            typer.echo(f"hiercomp: {path} was read as {table.attrs['format']}", err=True)
+        for note in table.attrs["notes"]:
+            typer.echo(f"hiercomp: {one_line(note)}", err=True)
+        return table
+
+    def _of_the_format(self) -> dict[str, Any]:
+        """The NAME=VALUE of ``--option``: numbers, true and false as such, all else as text."""
+        found: dict[str, Any] = {}
+        for text in self.option or []:
+            name, value = _pair("--option", "NAME=VALUE such as folds=10", text)
+            if name in ON_COMMAND_LINE:
+                raise ArgumentError(f"--option {text}: use the command's own option for {name!r}. See --help.")
+            try:
+                found[name] = json.loads(value)
+            except (ValueError, RecursionError):
+                found[name] = value
+        return found
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """What is compared how, and what a verdict needs."""
+
+    rope: Annotated[
+        str, typer.Option(help="Half-width of the region of equivalence, or LOWER:UPPER.", rich_help_panel=MODEL)
+    ] = "0.01"
+    rho: RhoOption = None
+    lower_is_better: LowerIsBetterOption = False
+    prior: Annotated[str, typer.Option(help="default, juarez_steel, kruschke or gaussian.", rich_help_panel=MODEL)] = (
+        "default"
+    )
+    alpha: Annotated[
+        float, typer.Option(help="A verdict needs a probability above 1 - alpha.", rich_help_panel=MODEL)
+    ] = 0.05
+    seed: SeedOption = 0
+
+    @property
+    def interval(self) -> float | tuple[float, float]:
+        """The rope that ``--rope`` names."""
+        try:
+            numbers = [float(part) for part in self.rope.split(":")]
+        except ValueError:
+            numbers = []
+        if len(numbers) == 1:
+            return numbers[0]
+        if len(numbers) == 2:
+            return numbers[0], numbers[1]
+        raise ArgumentError(
+            f"--rope must be a half-width such as 0.01 or LOWER:UPPER such as -0.02:0.01, got {self.rope!r}."
+        )
+
+    @property
+    def priors(self) -> Priors:
+        """The priors that ``--prior`` names."""
+        from hiercomp.model.priors import NAMED_PRIORS
+
+        if self.prior not in NAMED_PRIORS:
+            raise ArgumentError(f"--prior must be one of {', '.join(NAMED_PRIORS)}, got {self.prior!r}.")
+        return NAMED_PRIORS[self.prior]
+
+
+@dataclass(frozen=True)
+class OutputOptions:
+    """What a command writes besides its text."""
+
+    json_file: Annotated[
+        Path | None,
+        typer.Option("--json", help="Also write the result as JSON; - prints it.", rich_help_panel=OUTPUT),
+    ] = None
+    force: ForceOption = False
+
+    @property
+    def text_wanted(self) -> bool:
+        """Whether standard output is free for text."""
+        return str(self.json_file) != "-"
+
+    def check(self, **others: Path | None) -> None:
+        """Refuse existing files, and two options that name the same one, before a long computation.
+
+        Parameters
+        ----------
+        **others : path or None
+            Files of the command's other options, by the options' names.
+        """
+        from hiercomp.outputs import output_path
+
+        seen: dict[Path, str] = {}
+        for name, path in {"json": self.json_file, **others}.items():
+            if path is None or (str(path) == "-" and name == "json"):
+                continue
+            if str(path) == "-":
+                raise ArgumentError(f"--{name} needs the name of a file, such as {name}.html.")
+            output_path(path, overwrite=self.force)
+            place = path.absolute()
+            if place in seen:
+                raise ArgumentError(f"{seen[place]} and --{name} both name {path}.")
+            seen[place] = f"--{name}"
+
+    def write_json(self, content: dict[str, Any]) -> None:
+        """Write a dictionary to the file that ``--json`` names, if any; - is standard output."""
+        from hiercomp.outputs import written_whole
+
+        if self.json_file is None:
+            return
+        text = json.dumps(content, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+        if str(self.json_file) == "-":
+            typer.echo(text, nl=False)
+            return
+        with written_whole(self.json_file, overwrite=self.force) as unfinished:
+            unfinished.write_text(text, encoding="utf-8")
+
+
+def with_groups(command: Callable[..., None]) -> Callable[..., None]:
+    """A command for typer, in which each parameter that is a group of options stands as these options.
+
+    Parameters
+    ----------
+    command : callable
+        A parameter annotated with a dataclass, such as `ReadingOptions`, is a group: its fields are the options.
+    """
+    parameters: list[inspect.Parameter] = []
+    groups: dict[str, type] = {}
+    for parameter in inspect.signature(command, eval_str=True).parameters.values():
+        group = parameter.annotation
+        if not is_dataclass(group):
+            parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+            continue
+        groups[parameter.name] = group  # type: ignore[assignment]
+        hints = get_type_hints(group, include_extras=True)
+        parameters += [
+            inspect.Parameter(
+                option.name, inspect.Parameter.KEYWORD_ONLY, default=option.default, annotation=hints[option.name]
+            )
+            for option in fields(group)
+        ]
+
+    @functools.wraps(command)
+    def expanded(**values: Any) -> None:
+        for name, group in groups.items():
+            values[name] = group(**{option.name: values.pop(option.name) for option in fields(group)})
+        command(**values)
+
+    expanded.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    expanded.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return expanded
+
+
+def _pair(option: str, wanted: str, text: str) -> tuple[str, str]:
+    """The two sides of an equals sign."""
+    name, _, value = text.partition("=")
+    if not value:
+        raise ArgumentError(f"{option} must be {wanted}, got {text!r}.")
+    return name, value

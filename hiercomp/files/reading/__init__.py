@@ -1,1 +1,0 @@
-"""Files of scores: text tables and Parquet, small and large, from bytes to checked columns."""

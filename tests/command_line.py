@@ -1,0 +1,59 @@
+"""The command line, run inside the test's process or as a process of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import sys
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from unittest import mock
+
+from typer.testing import CliRunner
+
+import hiercomp.cli
+
+COMMAND = [sys.executable, "-m", "hiercomp.cli"]
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a command left behind; the names are those of `subprocess.CompletedProcess`."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def run(folder: Path, *arguments: object) -> Done:
+    """Run ``hiercomp`` with some arguments in a folder, in this process."""
+    command = ["hiercomp", *map(str, arguments)]
+    with (
+        contextlib.chdir(folder),
+        mock.patch.object(sys, "argv", command),
+        warnings.catch_warnings(),
+        CliRunner().isolation() as (output, errors, *_),
+    ):
+        try:
+            hiercomp.cli.main()
+        except SystemExit as end:
+            code = int(end.code or 0)
+        return Done(code, output.getvalue().decode(), errors.getvalue().decode())
+
+
+def run_process(folder: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
+    """Run ``hiercomp`` as a user does, in a process of its own."""
+    command = [*COMMAND, *map(str, arguments)]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+
+
+def assert_one_line_of_error(done: Done | subprocess.CompletedProcess[str], *parts: str) -> None:
+    """Exit code 2, and one line on standard error that holds these parts."""
+    assert done.returncode == 2, done
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1, done.stderr
+    assert done.stderr.startswith("hiercomp: ")
+    assert "Traceback" not in done.stderr
+    for part in parts:
+        assert part in done.stderr, done.stderr
