@@ -61,6 +61,8 @@ def serial(table) -> TournamentResult:
 
 @pytest.fixture
 def cluster(tmp_path) -> Iterator[distributed.LocalCluster]:
+    # On a busy machine a worker takes longer to start again than the 15 s after which a local cluster gives it up
+    dask.config.set({"distributed.deploy.lost-worker-timeout": "5min"})
     with distributed.LocalCluster(
         n_workers=2,
         threads_per_worker=1,
@@ -180,7 +182,6 @@ class Dies(GaussianNB):
 
     def fit(self, X, y):
         if int(X.sum() * 100) % 5 == 0:
-            time.sleep(2)  # a nanny gives up a worker that dies before the nanny has seen it start
             os._exit(9)
         return super().fit(X, y)
 
