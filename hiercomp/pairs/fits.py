@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hiercomp.comparison import HierarchicalComparison
-from hiercomp.errors import HiercompError, HiercompWarning
+from hiercomp.errors import EngineError, HiercompError, HiercompWarning
 from hiercomp.model.priors import Priors
 from hiercomp.pairs.checkpoint import Checkpoint, pair_key
 from hiercomp.posterior.result import ComparisonResult
 from hiercomp.rope import Rope
 from hiercomp.scores.differences import PairedDifferences
+from hiercomp.wording import counted
 from hiercomp.workers import dask_backend, task_seed
 
 if TYPE_CHECKING:
@@ -76,12 +77,19 @@ class PairFits:
                 done.add(places[key])
                 yield places[key], result
             tasks = [task for task in tasks if task.place not in done]
+        lost = {task.place for task in tasks}
         with closing(self._in_parallel(tasks, n_jobs, dask)) as batches:
             for finished in batches:
+                lost -= {place for place, _ in finished}
                 if kept is not None:
                     results = [(place, found) for place, found in finished if isinstance(found, ComparisonResult)]
                     kept.add([(keys[place], result) for place, result in results])
                 yield from finished
+        if lost:
+            raise EngineError(
+                f"{counted(len(lost), 'pair', 'has')} no result: the Dask workers that fitted them died.",
+                remedy="Give the workers more memory, or fewer threads each. A checkpoint keeps the other pairs.",
+            )
 
     def fit(self, tasks: Sequence[Task]) -> list[Found]:
         """Fit some pairs, in a worker; what goes wrong with one of them is its result."""
