@@ -65,7 +65,6 @@ if TYPE_CHECKING:
     from hiercomp.files.read import read_scores
     from hiercomp.files.write import write_scores
     from hiercomp.model.priors import Priors
-    from hiercomp.pairs.result import TournamentResult
     from hiercomp.planning.plan import plan
     from hiercomp.planning.result import PlanResult
     from hiercomp.posterior.next_dataset import Decision, NextDataset, Odds
@@ -76,7 +75,7 @@ if TYPE_CHECKING:
     from hiercomp.scores.differences import PairedDifferences
     from hiercomp.scores.problems import TableProblem
     from hiercomp.summary.comparison import Summary
-    from hiercomp.tournament import compare_all
+    from hiercomp.tournament import TournamentResult, compare_all
 
 __version__ = "0.1.0"
 
@@ -94,7 +93,7 @@ _LAZY = {
     "NormalGamma": "closed_form.one_dataset.correlated_t",
     "Odds": "posterior.next_dataset",
     "PairedDifferences": "scores.differences",
-    "TournamentResult": "pairs.result",
+    "TournamentResult": "tournament",
     "PlanResult": "planning.result",
     "check_scores": "files.check",
     "compare_all": "tournament",

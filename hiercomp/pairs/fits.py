@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from hiercomp.comparison import HierarchicalComparison
 from hiercomp.errors import EngineError, HiercompError, HiercompWarning
@@ -26,6 +26,28 @@ if TYPE_CHECKING:
 MOST_PAIRS_A_TASK, TASKS_A_WORKER = 8, 4
 PAIRS_WORTH_A_PROCESS = 8  # of the quadrature engine: starting a process takes as long
 Found: TypeAlias = "tuple[int, ComparisonResult | HiercompError]"  # place among the pairs, and what came of it
+
+
+@dataclass(frozen=True)
+class FailedPair:
+    """A pair that can't be compared, and why.
+
+    Attributes
+    ----------
+    left, right : str
+        The algorithms.
+    reason : str
+        What is wrong and what to do.
+    """
+
+    left: str
+    right: str
+    reason: str
+
+    @property
+    def status(self) -> Literal["failed"]:
+        """Always "failed"; as `hiercomp.ComparisonResult.status`."""
+        return "failed"
 
 
 @dataclass(frozen=True)

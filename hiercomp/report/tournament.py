@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hiercomp.arguments import number_between
-from hiercomp.pairs.result import SIGNS, FailedPair, TournamentResult
+from hiercomp.pairs.fits import FailedPair
 from hiercomp.plots.pairs import MOST_ALGORITHMS
 from hiercomp.report.figures import Figure
 from hiercomp.report.methods import Methods
@@ -19,10 +19,13 @@ from hiercomp.report.provenance import Fact, Source, file_facts, software_facts
 from hiercomp.report.tables import Row, Table, column, number, numbered, probability, words
 from hiercomp.report.tournament_figures import tournament_figures
 from hiercomp.report.tournament_methods import tournament_methods, tournament_setting_facts
+from hiercomp.summary.tournament import SIGNS
 from hiercomp.wording import counted, shown
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from hiercomp.tournament import TournamentResult
 
 MOST_GROUPS = 100  # that the page lists
 REGION = {"better": "left", "worse": "right", "equivalent": "rope"}

@@ -12,7 +12,7 @@ from hiercomp.wording import counted, probability_text, shown
 if TYPE_CHECKING:
     import pandas as pd
 
-    from hiercomp.pairs.result import TournamentResult
+    from hiercomp.tournament import TournamentResult
 
 LARGEST_NAMED = 5  # algorithms whose chances of being the best the words state
 

@@ -26,7 +26,7 @@ from hiercomp.wording import counted, probability_text, shown
 if TYPE_CHECKING:
     import pandas as pd
 
-    from hiercomp.pairs.result import TournamentResult
+    from hiercomp.tournament import TournamentResult
 
 
 def tournament_methods(

@@ -28,9 +28,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import hiercomp as hc
 from hiercomp.crossval import cross_validate_all
-from hiercomp.pairs.result import TournamentResult
 from hiercomp.posterior.saved import plain_values
-from hiercomp.tournament import compare_all
+from hiercomp.tournament import TournamentResult, compare_all
 
 dask = pytest.importorskip("dask", reason="the dask extra is not installed")
 distributed = pytest.importorskip("dask.distributed", reason="the dask extra is not installed")
