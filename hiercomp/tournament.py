@@ -125,7 +125,7 @@ class TournamentResult:
         return found
 
     def better(self) -> pd.DataFrame:
-        """P(row better): that on the next data set the row being better is the likeliest outcome.
+        """P(row better): that on the next data set the row being better is the most likely outcome.
 
         NaN on the diagonal and for pairs that failed or were not compared.
         """

@@ -36,6 +36,17 @@ def error_text(value: float) -> str:
     return "0" if value == 0 else f"< {SMALLEST_SHOWN}" if value < SMALLEST_SHOWN else f"{value:.3f}"
 
 
+def outcome_words(left: str, right: str) -> dict[str, str]:
+    """The three regions in words that name the algorithms.
+
+    Examples
+    --------
+    >>> outcome_words("bayes", "tree")
+    {'left': 'bayes better', 'rope': 'practically equivalent', 'right': 'tree better'}
+    """
+    return {"left": f"{left} better", "rope": "practically equivalent", "right": f"{right} better"}
+
+
 def counted(number: int, thing: str, verb: str = "") -> str:
     """A number and what it counts, with a verb where one is given: "has", "is" or "was".
 
