@@ -306,9 +306,9 @@ def test_each_pair_uses_the_data_sets_that_both_have(table):
     df = without(without(table, dataset="d0", algorithm="good"), dataset="d5", algorithm="same")
     with pytest.warns(hc.DroppedScoresWarning) as caught:
         found = compare_all(df, **FAST)
-    assert len(found["plain", "best_of_all"].differences.datasets) == 8
-    assert found["plain", "good"].differences.datasets == tuple(f"d{i}" for i in range(1, 8))
-    assert found["same", "good"].differences.datasets == ("d1", "d2", "d3", "d4", "d6", "d7")
+    assert len(found["plain", "best_of_all"].differences.dataset_names) == 8
+    assert found["plain", "good"].differences.dataset_names == tuple(f"d{i}" for i in range(1, 8))
+    assert found["same", "good"].differences.dataset_names == ("d1", "d2", "d3", "d4", "d6", "d7")
     counts = found.to_frame().set_index(["left", "right"])["datasets"]
     assert [counts[pair] for pair in (("plain", "same"), ("plain", "best_of_all"), ("same", "good"))] == [7, 8, 6]
     messages = [str(warning.message) for warning in caught]

@@ -16,13 +16,14 @@ from hiercomp.errors import ArgumentError, Note
 from hiercomp.model.priors import Priors
 from hiercomp.pairs.cliques import maximal_groups
 from hiercomp.pairs.ranking import DRAWS, Standings, expected_ranks
-from hiercomp.posterior.result import ComparisonResult
+from hiercomp.posterior.fit import Fit
 from hiercomp.rope import REGIONS, Rope
 from hiercomp.wording import nearest_name, shown
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from hiercomp.comparison import ComparisonResult
     from hiercomp.plots import PairwisePlots
     from hiercomp.summary.tournament import PairwiseSummary
 
@@ -233,14 +234,14 @@ class PairwiseResult:
             names = (*(f"probability_{region}" for region in REGIONS), "error", "expected_difference")
             numbers = dict.fromkeys(names, np.nan)
             verdict = "failed"
-            if isinstance(pair, ComparisonResult) and not failed:
+            if isinstance(pair, Fit) and not failed:
                 seen, decision = pair.next_dataset, pair.decision(alpha)
                 numbers = {f"probability_{region}": seen.probabilities[region] for region in REGIONS}
                 numbers["error"] = seen.largest_error
                 numbers["expected_difference"] = pair.expected_difference
                 words = {"none": "no verdict", "undecided": "undecided"}
                 verdict = words.get(decision.region) or pair.outcome(decision.region)
-            count = len(pair.differences.dataset_names) if isinstance(pair, ComparisonResult) else 0
+            count = len(pair.differences.dataset_names) if isinstance(pair, Fit) else 0
             rows.append(
                 {"left": pair.left, "right": pair.right, "datasets": count}
                 | numbers
@@ -339,7 +340,7 @@ class PairwiseResult:
         number = {name: place for place, name in enumerate(self.algorithms)}
         square = np.full((len(number), len(number)), np.nan)
         for pair in self.pairs:
-            if isinstance(pair, ComparisonResult) and pair.status != "failed":
+            if isinstance(pair, Fit) and pair.status != "failed":
                 square[number[pair.left], number[pair.right]] = forward(pair)
                 square[number[pair.right], number[pair.left]] = backward(pair)
         names = list(self.algorithms)

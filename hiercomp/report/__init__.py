@@ -11,8 +11,8 @@ from hiercomp.report.provenance import Source
 from hiercomp.report.tournament import write_pairwise_report
 
 if TYPE_CHECKING:
+    from hiercomp.comparison import ComparisonResult
     from hiercomp.posterior.influence import Influence
-    from hiercomp.posterior.result import ComparisonResult
     from hiercomp.posterior.sensitivity import Sensitivity
 
 __all__ = ["ReportContents", "Source", "render", "report_contents", "write_pairwise_report", "write_report"]

@@ -17,20 +17,9 @@ from hiercomp.report.tables import Table
 from hiercomp.wording import counted, probability_text, shown
 
 if TYPE_CHECKING:
+    from hiercomp.comparison import ComparisonResult
     from hiercomp.posterior.influence import Influence
-    from hiercomp.posterior.result import ComparisonResult
     from hiercomp.posterior.sensitivity import Sensitivity
-
-INTEGRATION = {
-    "ok": "the estimated error of every probability is small",
-    "warned": "the estimated error of a probability is above 0.001 on the finest grid",
-    "failed": "the estimated error of a probability is above 0.01, and no verdict is given",
-}
-MEANINGS = {
-    "ok": "every check passes",
-    "warned": "the checks pass, but trajectories were cut at the largest tree depth, or a single chain can't be compared",
-    "failed": "a check fails after every attempt, and no verdict is given",
-}
 
 
 @dataclass(frozen=True)
@@ -55,8 +44,6 @@ class ReportContents:
         P(delta0 > 0) in words; empty where there is no verdict.
     exact : bool
         Whether nothing was sampled, since the scores are identical.
-    integrated : bool
-        Whether the posterior was integrated, and not sampled.
     notes : tuple of str
         Every warning.
     figures : mapping from key to (number, Figure)
@@ -78,7 +65,6 @@ class ReportContents:
     computation: str
     positive: str
     exact: bool
-    integrated: bool
     notes: tuple[str, ...]
     figures: dict[str, tuple[int, Figure]]
     tables: dict[str, tuple[int, Table]]
@@ -122,10 +108,9 @@ def report_contents(
     _check_sensitivity(sensitivity, result, alpha)
     _check_influence(influence, result)
     summary = result.summary(alpha)
-    failed, exact = result.status == "failed", result.diagnostics.exact
+    failed, exact = result.status == "failed", result.differences.identical
     standing = "failed" if summary.decision is None else summary.decision.region
     closed_form = result.closed_form_tests()
-    meanings = INTEGRATION if result.diagnostics.integrated else MEANINGS
     direction = "higher" if result.differences.higher_is_better else "lower"
     positive = ""
     if summary.next_dataset is not None and not exact:
@@ -137,8 +122,8 @@ def report_contents(
             None if failed else tables.odds_table(result),
             None if failed or exact else tables.population_table(result),
             tables.datasets_table(result),
-            None if exact else tables.diagnostics_table(result.diagnostics),
-            None if result.diagnostics.integrated else tables.attempts_table(result),
+            tables.diagnostics_table(result.diagnostics),
+            tables.attempts_table(result),
             tables.closed_form_table(closed_form, exact),
             None if sensitivity is None else tables.sensitivity_table(sensitivity),
             None if influence is None else tables.influence_table(influence),
@@ -154,11 +139,10 @@ def report_contents(
         ),
         conclusion=summary.conclusion,
         standing=standing,
-        status=f"{summary.status}: {'nothing was sampled' if exact else meanings[summary.status]}",
+        status=f"{summary.status}: {result.diagnostics.status_meaning}",
         computation=summary.computation,
         positive=positive,
         exact=exact,
-        integrated=result.diagnostics.integrated,
         notes=tuple(map(shown, summary.notes)),
         figures={figure.key: (place, figure) for place, figure in enumerate(figures, start=1)},
         tables=shown_tables,

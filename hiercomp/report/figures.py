@@ -18,7 +18,7 @@ from hiercomp.wording import counted, probability_text, shown
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as MatplotlibFigure
 
-    from hiercomp.posterior.result import ComparisonResult
+    from hiercomp.comparison import ComparisonResult
     from hiercomp.posterior.sensitivity import Sensitivity
 
 COLUMN = (4.2, 3.1)  # inches: half of the page's width
@@ -87,7 +87,7 @@ def report_figures(result: ComparisonResult, sensitivity: Sensitivity | None = N
     plans: list[Plan] = []
     if result.status != "failed":
         plans.append(_next_dataset(result))
-        if not result.diagnostics.exact:
+        if not result.differences.identical:
             makers = (_simplex, _population, _posterior, _shrinkage, _rope_curve, _ppc)
             plans += [make(result) for make in makers]
     if sensitivity is not None and result.status != "failed":
@@ -141,32 +141,29 @@ def _next_dataset(result: ComparisonResult) -> Plan:
         "Probability that each outcome is the likeliest one on the next data set",
         f"Bars: {_listed(result, seen.probabilities)}. {_errors(result)}",
         "Probability that each outcome is the likeliest one on the next data set. Whiskers, where they can be seen, are two "
-        f"{'estimated' if result.diagnostics.integrated else 'Monte Carlo standard'} errors.",
+        f"{result.posterior.error_words.short} errors.",
     )
 
 
 def _errors(result: ComparisonResult) -> str:
-    largest = result.next_dataset.largest_error
-    if result.diagnostics.exact:
+    inference = result.next_dataset
+    if inference.exact:
         return "Nothing was sampled; they are exact."
-    kind = "estimated" if result.diagnostics.integrated else "Monte Carlo"
-    return f"The largest {kind} error is {largest:.2g}."
+    return f"The largest {result.posterior.error_words.short} error is {inference.largest_error:.2g}."
 
 
 def _simplex(result: ComparisonResult) -> Plan:
-    seen, integrated = result.next_dataset, result.diagnostics.integrated
-    share = "Probability that" if integrated else "Share of draws in which"
-    parted = "its probability" if integrated else "the share of draws in it"
+    seen = result.next_dataset
     return Plan(
         "simplex",
         COLUMN,
         lambda figure: result.plot.simplex(ax=figure.subplots()),
         "Posterior draws in the triangle of the three outcomes",
-        f"{counted(result.draws('delta0').size, 'posterior draw')} of the probabilities of the three outcomes. {share} an "
-        f"outcome is the likeliest: {_listed(result, seen.probabilities)}. "
-        f"{'Expected probabilities' if integrated else 'Mean of the draws'}: {_listed(result, seen.expected)}.",
+        f"{counted(result.draws('delta0').size, 'posterior draw')} of the probabilities of the three outcomes. "
+        f"{result.posterior.error_words.share} an outcome is the likeliest: {_listed(result, seen.probabilities)}. "
+        f"Expected probabilities: {_listed(result, seen.expected)}.",
         "Posterior draws of the probabilities of the three outcomes. A corner is certainty of its outcome; dashed lines "
-        f"part the regions in which each outcome is the likeliest, with {parted}.",
+        "part the regions in which each outcome is the likeliest, with its probability.",
     )
 
 
@@ -283,7 +280,7 @@ def _sensitivity(sensitivity: Sensitivity) -> Plan:
 
 
 def _listed(result: ComparisonResult, values: dict[str, float]) -> str:
-    exact = result.diagnostics.exact
+    exact = result.next_dataset.exact
     return ", ".join(f"{shown(result.outcome(region))} {probability_text(values[region], exact)}" for region in REGIONS)
 
 

@@ -12,9 +12,9 @@ from hiercomp.wording import error_text, probability_text, shown
 
 if TYPE_CHECKING:
     from hiercomp.closed_form.side_by_side import ClosedFormTests
+    from hiercomp.comparison import ComparisonResult
     from hiercomp.posterior.diagnostics import Diagnostics
     from hiercomp.posterior.influence import Influence
-    from hiercomp.posterior.result import ComparisonResult
     from hiercomp.posterior.sensitivity import Sensitivity
 
 ABSENT = "–"
@@ -133,18 +133,15 @@ def outcomes(result: ComparisonResult) -> dict[str, str]:
 
 
 def next_dataset_table(result: ComparisonResult) -> Table:
-    """The probabilities of the three outcomes on the next data set, with their Monte Carlo errors."""
-    seen, names, exact = result.next_dataset, outcomes(result), result.diagnostics.exact
-    error = "Monte Carlo standard error, how much the number would change with another seed"
-    if result.diagnostics.integrated:
-        error = "estimated error of the integration, from a coarser grid"
+    """The probabilities of the three outcomes on the next data set, with their errors."""
+    seen, names, error = result.next_dataset, outcomes(result), result.posterior.error_words
     rows = [
         Row(
             (
                 words(names[region]),
-                probability(seen.probabilities[region], exact),
+                probability(seen.probabilities[region], seen.exact),
                 number(seen.errors[f"p_{region}"], error_text(seen.errors[f"p_{region}"])),
-                probability(seen.expected[region], exact),
+                probability(seen.expected[region], seen.exact),
                 number(seen.errors[f"expected_{region}"], error_text(seen.errors[f"expected_{region}"])),
             ),
             region,
@@ -157,7 +154,7 @@ def next_dataset_table(result: ComparisonResult) -> Table:
         ("Outcome", "Probability", "Error", "Expected", "Error of expected"),
         tuple(rows),
         "Probability: that this outcome is the likeliest one on the next data set. Expected: the chance that it happens "
-        f"there. Error: {error}.",
+        f"there. Error: {error.name}, {error.source}.",
     )
 
 
@@ -177,11 +174,7 @@ def odds_table(result: ComparisonResult) -> Table | None:
         ("Favoured", "Against", "Odds", "Evidence"),
         tuple(rows),
         "1 to 3 weak, 3 to 20 positive, above 20 strong (Raftery 1995). “>” is a bound: "
-        + (
-            "the other probability is too small to be told."
-            if result.diagnostics.integrated
-            else "no draw favoured the other outcome."
-        ),
+        f"{result.posterior.error_words.bound}.",
     )
 
 
@@ -210,7 +203,7 @@ def datasets_table(result: ComparisonResult) -> Table:
     frame, names = result.datasets(), outcomes(result)
     plain = {"mean": "Mean", "sd": "SD", "n": "Scores", "rho": "rho"}
     posterior = {"posterior_mean": "Posterior mean", "lower": "Lower", "upper": "Upper"}
-    failed, exact = result.status == "failed", result.diagnostics.exact
+    failed, exact = result.status == "failed", result.differences.identical
     units = [column(frame[["mean"] if failed else ["mean", "posterior_mean", "lower", "upper"]].to_numpy().ravel())]
     width = 1 if failed else 4
     moments = [units[0][start : start + width] for start in range(0, len(units[0]), width)]
@@ -244,8 +237,8 @@ def datasets_table(result: ComparisonResult) -> Table:
     return Table("datasets", "The data sets, one in each row.", tuple(columns), tuple(rows), legend, sortable=True)
 
 
-def diagnostics_table(diagnostics: Diagnostics) -> Table:
-    """Each check of the sampler with what it means."""
+def diagnostics_table(diagnostics: Diagnostics) -> Table | None:
+    """Each check with what it means; None where there is none."""
     rows = []
     for name, row in diagnostics.to_frame().iterrows():
         value = float(row["value"])
@@ -254,19 +247,16 @@ def diagnostics_table(diagnostics: Diagnostics) -> Table:
         limit = str(row["threshold"]).replace("<=", "at most").replace(">=", "at least")
         cells = (words(name), number(value, text), words(limit), words("passes" if row["passes"] else "fails"))
         rows.append(Row((*cells, words(row["worst"] or ABSENT), words(MEANINGS[str(name)]))))
-    caption = "Checks of the sampler, each at its worst over the parameters."
-    saturated = f"{diagnostics.tree_depth_saturated:,} trajectories"
-    legend = f"Tree depth: {saturated} were cut at the largest depth (slow, not wrong)."
-    if diagnostics.integrated:
-        caption, legend = "The check of the integration.", ""
+    if not rows:
+        return None
     columns = ("Check", "Value", "Needed", "Result", "Worst parameter", "Meaning")
-    return Table("diagnostics", caption, columns, tuple(rows), legend)
+    return Table("diagnostics", diagnostics.caption, columns, tuple(rows), diagnostics.remark)
 
 
 def attempts_table(result: ComparisonResult) -> Table | None:
     """The runs of the sampler, where there was more than one or the last failed."""
     attempts = result.attempts
-    if len(attempts) < 2 and result.status != "failed":
+    if not attempts or (len(attempts) < 2 and result.status != "failed"):
         return None
     rows = []
     for place, attempt in enumerate(attempts, start=1):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hiercomp.engines import engine_words
-from hiercomp.posterior.result import ComparisonResult
+from hiercomp.posterior.fit import Fit
 from hiercomp.report import references
 from hiercomp.report.methods import (
     Methods,
@@ -73,9 +73,9 @@ def pairwise_setting_facts(result: PairwiseResult, alpha: float, ranking: pd.Dat
     return tuple(facts)
 
 
-def computed(result: PairwiseResult) -> list[ComparisonResult]:
+def computed(result: PairwiseResult) -> list[Fit]:
     """The pairs that have a verdict's numbers."""
-    return [pair for pair in result.pairs if isinstance(pair, ComparisonResult) and pair.status != "failed"]
+    return [pair for pair in result.pairs if isinstance(pair, Fit) and pair.status != "failed"]
 
 
 def _bounds(result: PairwiseResult) -> list[float]:
@@ -84,7 +84,7 @@ def _bounds(result: PairwiseResult) -> list[float]:
 
 def _data(result: PairwiseResult) -> list[Sentence]:
     model = references.HIERARCHICAL
-    pairs = [pair.differences for pair in result.pairs if isinstance(pair, ComparisonResult)]
+    pairs = [pair.differences for pair in result.pairs if isinstance(pair, Fit)]
     count, datasets = len(result.algorithms), counted(len(result.datasets), "data set")
     compared = f"{counted(count, 'algorithm')}, each with each other,"
     if result.baseline is not None:
@@ -108,7 +108,7 @@ def _data(result: PairwiseResult) -> list[Sentence]:
 
 
 def _computation(result: PairwiseResult) -> list[Sentence]:
-    pairs = [pair for pair in computed(result) if not pair.diagnostics.exact]
+    pairs = [pair for pair in computed(result) if not pair.differences.identical]
     if not pairs:
         return []
     error = max(pair.next_dataset.largest_error for pair in pairs)

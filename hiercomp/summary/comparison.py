@@ -7,7 +7,6 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from hiercomp.engines import engine_words
 from hiercomp.posterior.next_dataset import Decision, NextDataset, Odds
 from hiercomp.rope import REGIONS, Rope
 from hiercomp.wording import error_text, latex, markdown, probability_text, shown
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Group
 
-    from hiercomp.posterior.result import ComparisonResult
+    from hiercomp.comparison import ComparisonResult
 
 HEADER = ("On the next data set", "probability", "error", "expected", "error")
 LEGEND = "probability: that this outcome is the likeliest; expected: mean chance of this outcome; error: {}"
@@ -50,6 +49,8 @@ class Summary:
         Every warning.
     outcomes : dict from region to str
         The regions in words.
+    error_name : str
+        How the errors are called.
     """
 
     conclusion: str
@@ -67,12 +68,12 @@ class Summary:
     diagnostics: dict[str, Any]
     notes: tuple[str, ...]
     outcomes: dict[str, str] = field(repr=False)
+    error_name: str = field(repr=False)
 
     @property
     def legend(self) -> str:
         """What the columns are."""
-        integrated = "integration_error" in self.diagnostics
-        return LEGEND.format("estimated error of the integration" if integrated else "Monte Carlo standard error")
+        return LEGEND.format(self.error_name)
 
     @property
     def title(self) -> str:
@@ -229,13 +230,12 @@ class Summary:
         seen = self.next_dataset
         if seen is None:
             return [(self.outcomes[region], "-", "-", "-", "-") for region in REGIONS]
-        exact = not any(seen.errors.values())
         return [
             (
                 self.outcomes[region],
-                probability_text(seen.probabilities[region], exact),
+                probability_text(seen.probabilities[region], seen.exact),
                 error_text(seen.errors[f"p_{region}"]),
-                probability_text(seen.expected[region], exact),
+                probability_text(seen.expected[region], seen.exact),
                 error_text(seen.errors[f"expected_{region}"]),
             )
             for region in REGIONS
@@ -244,7 +244,7 @@ class Summary:
     def _details(self) -> list[str]:
         lines = []
         if self.next_dataset is not None:
-            positive = probability_text(self.next_dataset.p_positive, exact=self.next_dataset.draws == 1)
+            positive = probability_text(self.next_dataset.p_positive, exact=self.next_dataset.exact)
             lines.append(f"Probability that {shown(self.right)} is better on average: {positive}")
             for odds in self.odds:
                 pair = f"{shown(self.outcomes[odds.favoured])} against {shown(self.outcomes[odds.against])}"
@@ -271,10 +271,11 @@ def summarise(result: ComparisonResult, alpha: float) -> Summary:
         decision=decision,
         odds=() if failed else result.odds(),
         population={} if failed else {str(name): dict(row) for name, row in result.population().T.to_dict().items()},
-        computation=_computation(result),
+        computation=result.posterior.computation,
         diagnostics=result.diagnostics.to_dict(),
         notes=result.notes,
         outcomes={region: result.outcome(region) for region in REGIONS},
+        error_name=result.posterior.error_words.name,
     )
 
 
@@ -282,7 +283,7 @@ def _conclusion(result: ComparisonResult, decision: Decision | None, names: dict
     left, right = shown(result.left), shown(result.right)
     if decision is None:
         return f"No verdict: the computation failed its checks ({'; '.join(result.diagnostics.failures)})."
-    if result.diagnostics.exact:
+    if result.differences.identical:
         return f"{left} and {right} have identical scores on every fold: {names[decision.most_probable]}."
     probability = probability_text(decision.probability)
     level = f"{100 * (1 - decision.alpha):g}%"
@@ -292,10 +293,11 @@ def _conclusion(result: ComparisonResult, decision: Decision | None, names: dict
             f"has probability {probability}."
         )
     if decision.region == "undecided":
-        kind, advice = ("estimated", "") if result.diagnostics.integrated else ("Monte Carlo", "; fit with more draws")
+        error = result.posterior.error_words
+        advice = f"; {error.remedy}" if error.remedy else ""
         return (
             f"Undecided: the probability of {names[decision.most_probable]} on the next data set, {probability}, is within "
-            f"three {kind} errors of {1 - decision.alpha:g}{advice}."
+            f"three {error.short} errors of {1 - decision.alpha:g}{advice}."
         )
     if decision.region == "rope":
         claim = f"{left} and {right} are practically equivalent (difference within {result.rope})"
@@ -306,17 +308,3 @@ def _conclusion(result: ComparisonResult, decision: Decision | None, names: dict
         if margin < 0:  # a rope beside zero: the region holds differences of both signs
             claim = f"{worse} is not better than {better} by more than {-margin:g}"
     return f"The likeliest outcome on the next data set is that {claim} (probability {probability})."
-
-
-def _computation(result: ComparisonResult) -> str:
-    engine = engine_words(result.engine_name, result.engine_version)
-    if result.diagnostics.exact:
-        return f"{engine}; {result.diagnostics}."
-    if result.diagnostics.integrated:
-        return f"{engine}, {result.diagnostics}."
-    settings, last = result.settings, result.attempts[-1]
-    runs = f"{settings.chains} chains of {last.draws:,} draws after {last.warmup:,} of warmup"
-    extras = [f"{settings.draws:,} asked"] if last.draws != settings.draws else []
-    extras += [f"{len(result.attempts)} runs, the last: {last.purpose}"] if len(result.attempts) > 1 else []
-    asked = f" ({'; '.join(extras)})" if extras else ""
-    return f"{engine}, {runs}{asked}, seed {settings.seed}; {result.diagnostics}."

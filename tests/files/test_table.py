@@ -534,7 +534,7 @@ from hiercomp.files.table import read_score_file
 differences = PairedDifferences.from_table(read_score_file({str(path)!r}), "algorithm_0", "algorithm_1")
 with open("/proc/self/status") as status:  # ru_maxrss would begin with what the parent has used
     peak = next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
-print(len(differences.datasets), differences.n.sum(), peak)
+print(len(differences.dataset_names), differences.n.sum(), peak)
 """
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     datasets, scores, kilobytes = map(int, run.stdout.split())
@@ -1005,7 +1005,7 @@ def test_gaps_and_odd_names_of_categorical_tables_are_judged_as_those_of_text(dr
         except hc.errors.ScoreTableError as error:
             found.append(str(error))
         else:
-            found.append((differences.datasets, differences.n.tolist(), differences.notes))
+            found.append((differences.dataset_names, differences.n.tolist(), differences.notes))
     assert found[0] == found[1]
     assert isinstance(found[0], str) is not drop
 
