@@ -40,18 +40,16 @@ if TYPE_CHECKING:
     from hiercomp.closed_form.many_algorithms.friedman import FriedmanResult, PostHocResult, friedman_test, nemenyi_test
     from hiercomp.closed_form.many_algorithms.posthoc import posthoc_test
     from hiercomp.closed_form.one_dataset.calibrated import CalibratedResult, calibrated_test
-    from hiercomp.closed_form.one_dataset.calibration import Calibration, calibrate
     from hiercomp.closed_form.one_dataset.correlated_t import CorrelatedTResult, NormalGamma, correlated_t_test
     from hiercomp.closed_form.one_dataset.five_by_two import five_by_two_cv_f, five_by_two_cv_t
     from hiercomp.closed_form.one_dataset.frequentist import (
-        FrequentistResult,
         corrected_t_test,
         mann_whitney,
         paired_t_test,
         welch_t_test,
     )
     from hiercomp.closed_form.one_dataset.mcnemar import mcnemar
-    from hiercomp.closed_form.one_dataset.replicability import Replicability, replicability
+    from hiercomp.closed_form.result import FrequentistResult
     from hiercomp.closed_form.side_by_side import ClosedFormTests
     from hiercomp.comparison import ComparisonResult, HierarchicalComparison, compare, load_result
     from hiercomp.crossval.run import cross_validate_all
@@ -67,7 +65,7 @@ if TYPE_CHECKING:
     from hiercomp.files.read import read_scores
     from hiercomp.files.write import write_scores
     from hiercomp.model.priors import Priors
-    from hiercomp.pairs.result import PairwiseResult
+    from hiercomp.pairs.result import TournamentResult
     from hiercomp.planning.plan import plan
     from hiercomp.planning.result import PlanResult
     from hiercomp.posterior.next_dataset import Decision, NextDataset, Odds
@@ -85,18 +83,17 @@ _LAZY = {
     "ClosedFormTests": "closed_form.side_by_side",
     "BayesianSignResult": "closed_form.across_datasets.bayesian_sign",
     "CalibratedResult": "closed_form.one_dataset.calibrated",
-    "Calibration": "closed_form.one_dataset.calibration",
     "ComparisonResult": "comparison",
     "CorrelatedTResult": "closed_form.one_dataset.correlated_t",
     "Decision": "posterior.next_dataset",
-    "FrequentistResult": "closed_form.one_dataset.frequentist",
+    "FrequentistResult": "closed_form.result",
     "FriedmanResult": "closed_form.many_algorithms.friedman",
     "HierarchicalComparison": "comparison",
     "NextDataset": "posterior.next_dataset",
     "NormalGamma": "closed_form.one_dataset.correlated_t",
     "Odds": "posterior.next_dataset",
     "PairedDifferences": "scores.differences",
-    "PairwiseResult": "pairs.result",
+    "TournamentResult": "pairs.result",
     "PlanResult": "planning.result",
     "check_scores": "files.check",
     "compare": "comparison",
@@ -105,7 +102,6 @@ _LAZY = {
     "PoissonBinomialResult": "closed_form.across_datasets.poisson_binomial",
     "PostHocResult": "closed_form.many_algorithms.friedman",
     "Priors": "model.priors",
-    "Replicability": "closed_form.one_dataset.replicability",
     "Rope": "rope",
     "SignedRankResult": "closed_form.across_datasets.signed_rank",
     "Summary": "summary.comparison",
@@ -113,7 +109,6 @@ _LAZY = {
     "TableProblem": "scores.problems",
     "bayesian_sign_test": "closed_form.across_datasets.bayesian_sign",
     "bayesian_signed_rank_test": "closed_form.across_datasets.bayesian_sign",
-    "calibrate": "closed_form.one_dataset.calibration",
     "calibrated_test": "closed_form.one_dataset.calibrated",
     "corrected_t_test": "closed_form.one_dataset.frequentist",
     "correlated_t_test": "closed_form.one_dataset.correlated_t",
@@ -139,7 +134,6 @@ _LAZY = {
     "read_scores": "files.read",
     "read_tidymodels": "files.formats.tidymodels",
     "read_weka": "files.formats.weka",
-    "replicability": "closed_form.one_dataset.replicability",
     "sign_test": "closed_form.across_datasets.signed_rank",
     "signed_rank_test": "closed_form.across_datasets.signed_rank",
     "welch_t_test": "closed_form.one_dataset.frequentist",
@@ -152,7 +146,6 @@ __all__ = [
     "ArgumentError",
     "BayesianSignResult",
     "CalibratedResult",
-    "Calibration",
     "ClosedFormTests",
     "ComparisonResult",
     "ConvergenceWarning",
@@ -176,13 +169,11 @@ __all__ = [
     "NormalGamma",
     "Odds",
     "PairedDifferences",
-    "PairwiseResult",
     "PlanResult",
     "PoissonBinomialResult",
     "PostHocResult",
     "Priors",
     "RefitWarning",
-    "Replicability",
     "ResultFileError",
     "Rope",
     "ScaleWarning",
@@ -192,10 +183,10 @@ __all__ = [
     "Summary",
     "TableCheck",
     "TableProblem",
+    "TournamentResult",
     "__version__",
     "bayesian_sign_test",
     "bayesian_signed_rank_test",
-    "calibrate",
     "calibrated_test",
     "check_scores",
     "compare",
@@ -225,7 +216,6 @@ __all__ = [
     "read_scores",
     "read_tidymodels",
     "read_weka",
-    "replicability",
     "sign_test",
     "signed_rank_test",
     "welch_t_test",

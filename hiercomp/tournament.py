@@ -18,7 +18,7 @@ from hiercomp.errors import ArgumentError, DroppedScoresWarning, HiercompError, 
 from hiercomp.model.priors import Priors
 from hiercomp.pairs.fits import PairFits, Task, pair_seed
 from hiercomp.pairs.ranking import standings_of
-from hiercomp.pairs.result import FailedPair, PairwiseResult
+from hiercomp.pairs.result import FailedPair, TournamentResult
 from hiercomp.posterior.fit import Fit
 from hiercomp.rope import Rope, RopeLike
 from hiercomp.scores.arrays import ScoreArrays
@@ -32,7 +32,6 @@ from hiercomp.workers import sampling_progress
 if TYPE_CHECKING:
     from dask.distributed import Client
 
-ENGINE = "quadrature"  # of "auto": without Monte Carlo error, and much faster than sampling
 BEST = "best"
 TAKEN = ("self", "engine", "seed", "progress")  # arguments of a fit that are compare_all's own
 
@@ -41,7 +40,7 @@ def compare_all(
     df: Any,
     *,
     rope: RopeLike,
-    engine: str = "auto",
+    engine: str = "quadrature",
     baseline: str | None = None,
     n_jobs: int | None = None,
     seed: int = 0,
@@ -54,7 +53,7 @@ def compare_all(
     missing: Literal["error", "drop"] = "error",
     dask: str | Client | None = None,
     **fit_options: Any,
-) -> PairwiseResult:
+) -> TournamentResult:
     """Compare every pair of algorithms, or every algorithm with one, by the hierarchical model.
 
     The table is read and checked once. Each pair uses the data sets that both algorithms have; where a data set has no
@@ -68,14 +67,15 @@ def compare_all(
     rope : float, pair of float or Rope
         Differences that make no practical difference, in the metric's units. A rope that is not symmetric about zero needs
         a ``baseline``, which is the left algorithm of every pair.
-    engine : {"auto", "quadrature", "embedded", "cmdstan"}
-        "auto" takes quadrature here.
+    engine : {"quadrature", "auto", "embedded", "cmdstan"}
+        "quadrature" has no Monte Carlo error and is much faster than sampling; the others are those of
+        `HierarchicalComparison.fit`.
     baseline : str, optional
         Compare every other algorithm with this one only. "best" takes the algorithm with the best mean of the data sets'
         mean scores, unless an algorithm has that name.
     n_jobs : int, optional
-        Processes at once. None takes what an active ``joblib.parallel_config`` says, and all cores without one; -1 is all
-        cores, -2 all but one.
+        Processes at once. None is joblib's rule: one, unless a ``joblib.parallel_config`` is active; -1 is all cores, -2 all
+        but one.
     seed : int
         From 0 to 2^31 - 1. Each pair's own seed depends on this and on the two names, so that neither the order of
         running nor further algorithms change it.
@@ -103,7 +103,7 @@ def compare_all(
 
     Returns
     -------
-    PairwiseResult
+    TournamentResult
 
     Raises
     ------
@@ -133,7 +133,7 @@ def compare_all(
     >>> scores = hc.load_scores("keel")
     >>> three = scores[scores["algorithm"].isin(["naive_bayes", "decision_tree", "random_forest"])]
     >>> result = compare_all(three, rope=0.01, n_jobs=1, progress=False)
-    >>> result.order
+    >>> result.order()
     ('random_forest', 'naive_bayes', 'decision_tree')
     >>> result.verdict("random_forest", "decision_tree")
     'better'
@@ -151,7 +151,7 @@ def compare_all(
     seed = seed_number(seed)
     true_or_false("progress", progress)
     number_of_jobs(n_jobs)
-    chosen = choose_engine(ENGINE if engine == "auto" else engine)
+    chosen = choose_engine(engine)
     options = _checked_options(fit_options) | {"engine": chosen.name}
     if chosen.holds_draws:
         options = {"keep": "population"} | options
@@ -194,12 +194,12 @@ def compare_all(
         for pair, result in ((pair, found[place]) for place, pair in enumerate(pairs))
     )
     standings = standings_of(arrays)
-    notes += [*_gathered(kept), *_ranking_notes(arrays, len(standings.datasets))]
+    notes += [*_gathered(kept), *_ranking_notes(arrays, len(standings.dataset_names))]
     for note in notes:
         note.warn(stacklevel=2)
-    return PairwiseResult(
+    return TournamentResult(
         algorithms=arrays.algorithms,
-        datasets=arrays.dataset_names,
+        dataset_names=arrays.dataset_names,
         pairs=kept,
         standings=standings,
         rope=given,

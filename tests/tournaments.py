@@ -10,7 +10,7 @@ import pandas as pd
 
 import hiercomp as hc
 from hiercomp.pairs.ranking import Standings
-from hiercomp.pairs.result import FailedPair, PairwiseResult
+from hiercomp.pairs.result import FailedPair, TournamentResult
 from hiercomp.posterior.next_dataset import QUANTITIES, NextDataset
 
 NAMES = ("boosting", "forest", "bayes", "tree", "neighbours", "logistic", "svm", "extra", "network", "stumps")
@@ -42,7 +42,7 @@ def known(
 
 def tournament(
     base: hc.ComparisonResult, count: int, *, names: tuple[str, ...] | None = None, baseline: str | None = None
-) -> PairwiseResult:
+) -> TournamentResult:
     """Algorithms of which each is better than the next ones with a probability that grows with their distance.
 
     The pair of the second and the fourth has failed, that of the first and the third is undecided, that of the first two is
@@ -68,9 +68,9 @@ def tournament(
     means = 0.9 - 0.01 * np.arange(len(names)) + generator.normal(0, 0.008, (12, len(names)))
     residuals = tuple(generator.normal(0, 0.01, (10, len(names))) for _ in datasets)
     standings = Standings(names, datasets, means, residuals, np.full(12, 10), np.full(12, 0.1))
-    return PairwiseResult(
+    return TournamentResult(
         algorithms=names,
-        datasets=datasets,
+        dataset_names=datasets,
         pairs=tuple(pairs),
         standings=standings,
         rope=base.rope,

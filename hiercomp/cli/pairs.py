@@ -30,8 +30,8 @@ def pairs(
         str | None, typer.Option(help="Compare every other algorithm with this one only; best takes the best mean.")
     ] = None,
     drop_unpaired: DropUnpairedOption = False,
-    engine: EngineOption = "auto",
-    jobs: Annotated[int | None, typer.Option(help="Processes at once; by default every core.")] = None,
+    engine: EngineOption = "quadrature",
+    jobs: Annotated[int, typer.Option(help="Processes at once; -1 for every core.")] = -1,
     dask: Annotated[str | None, typer.Option(help="Address of a Dask scheduler to run on.")] = None,
     checkpoint: Annotated[
         Path | None, typer.Option(help="Keep finished pairs in this file, and go on from it if it exists.")
@@ -71,9 +71,9 @@ def pairs(
         )
     summary = result.summary(model.alpha)
     if report is not None:
-        from hiercomp.report import write_pairwise_report
+        from hiercomp.report import write_tournament_report
 
-        write_pairwise_report(result, report, source=source, alpha=model.alpha, overwrite=outputs.force)
+        write_tournament_report(result, report, source=source, alpha=model.alpha, overwrite=outputs.force)
     outputs.write_json(summary.to_dict())
     if outputs.text_wanted:
         print_result(summary)

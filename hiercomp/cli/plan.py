@@ -70,7 +70,7 @@ def plan(
     ] = None,
     simulations: Annotated[int, typer.Option(help="Simulated collections of each size.")] = 200,
     engine: EngineOption = "quadrature",
-    jobs: Annotated[int | None, typer.Option(help="Fits at once; by default one for each core.")] = None,
+    jobs: Annotated[int, typer.Option(help="Fits at once; -1 for one on each core.")] = -1,
 ) -> None:
     """Say how probable each verdict is with so many data sets and runs, by simulation.
 
@@ -82,7 +82,7 @@ def plan(
     priors = model.priors
     priors = priors if largest_difference is None else replace(priors, delta0_bound=largest_difference)
     common: dict[str, Any] = {
-        "datasets": _whole_numbers("--datasets", datasets),
+        "n_datasets": _whole_numbers("--datasets", datasets),
         "rho": model.rho,
         "rope": model.interval,
         "alpha": model.alpha,
@@ -177,7 +177,7 @@ def _plain(found: PlanResult) -> dict[str, Any]:
         "title": found.title,
         "conclusion": found.conclusion,
         "algorithms": list(found.algorithms),
-        "rope": [found.interval.lower, found.interval.upper],
+        "rope": [found.rope.lower, found.rope.upper],
         "alpha": found.alpha,
         "simulations": found.simulations,
         "assumption": found.assumption,

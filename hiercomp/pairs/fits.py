@@ -107,15 +107,13 @@ class PairFits:
         if not tasks:
             return
         with dask_backend(dask):
-            backend, configured = get_active_backend()
-            wanted = n_jobs if n_jobs is not None else -1 if configured is None else configured
-            workers = effective_n_jobs(wanted)
-            if n_jobs is None and configured is None and type(backend).__name__ == "LokyBackend":
+            workers = effective_n_jobs(n_jobs)
+            if n_jobs is not None and n_jobs < 0 and type(get_active_backend()[0]).__name__ == "LokyBackend":
                 worth = PAIRS_WORTH_A_PROCESS if self.options["engine"] == "quadrature" else 1
-                wanted = workers = min(workers, ceil(len(tasks) / worth))
+                n_jobs = workers = min(workers, ceil(len(tasks) / worth))
             size = max(min(MOST_PAIRS_A_TASK, ceil(len(tasks) / (TASKS_A_WORKER * workers))), 1)
             batches = (tasks[start : start + size] for start in range(0, len(tasks), size))
-            found = Parallel(n_jobs=wanted, return_as="generator_unordered")(
+            found = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(
                 delayed(self.fit)(batch) for batch in batches
             )
             try:

@@ -34,7 +34,7 @@ class Standings:
     Attributes
     ----------
     algorithms : tuple of str, length k
-    datasets : tuple of str, length q
+    dataset_names : tuple of str, length q
         The data sets that count.
     means : ndarray, shape (q, k)
         Mean scores; larger is better.
@@ -49,7 +49,7 @@ class Standings:
     """
 
     algorithms: tuple[str, ...]
-    datasets: tuple[str, ...]
+    dataset_names: tuple[str, ...]
     means: FloatArray
     residuals: tuple[FloatArray, ...]
     n: NDArray[np.int64]
@@ -75,7 +75,7 @@ def standings_of(arrays: ScoreArrays) -> Standings:
     notes_or_error(doubts)
     return Standings(
         algorithms=arrays.algorithms,
-        datasets=tuple(arrays.dataset_names[i] for i in enough),
+        dataset_names=tuple(arrays.dataset_names[i] for i in enough),
         means=sign * np.array([row.mean(axis=0) for row in rows]).reshape(-1, len(arrays.algorithms)),
         residuals=tuple(residual_factor(sign * row) for row in rows),
         n=n[enough],
@@ -115,7 +115,7 @@ def expected_ranks(standings: Standings, *, draws: int = DRAWS, seed: int = 0) -
     Returns
     -------
     DataFrame
-        Indexed by algorithm, best first: expected_rank, lower and upper (central 95% interval), probability_best. Its
+        Indexed by algorithm, best first: expected_rank, lower and upper (central 95% interval), p_best. Its
         ``attrs`` hold the assumption, the draws, the seed, the number of data sets, those left out, and the largest
         Monte Carlo standard errors of the expected ranks and of the probabilities.
 
@@ -170,7 +170,7 @@ def expected_ranks(standings: Standings, *, draws: int = DRAWS, seed: int = 0) -
         "expected_rank": plain.mean(axis=0),
         "lower": lower,
         "upper": upper,
-        "probability_best": best.mean(axis=0),
+        "p_best": best.mean(axis=0),
     }
     frame = pd.DataFrame(columns, index=pd.Index(standings.algorithms, name="algorithm"))
     frame = frame.round(12)  # the weights sum to 1 up to rounding
@@ -179,10 +179,10 @@ def expected_ranks(standings: Standings, *, draws: int = DRAWS, seed: int = 0) -
         "assumption": ASSUMPTION,
         "draws": draws,
         "seed": seed,
-        "datasets": q,
+        "n_datasets": q,
         "left_out": list(standings.left_out),
         "expected_rank_error": float(plain.std(axis=0, ddof=1).max() / np.sqrt(draws)),
-        "probability_best_error": float(best.std(axis=0, ddof=1).max() / np.sqrt(draws)),
+        "p_best_error": float(best.std(axis=0, ddof=1).max() / np.sqrt(draws)),
     }
     return frame
 

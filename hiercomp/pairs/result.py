@@ -1,4 +1,4 @@
-"""PairwiseResult: the hierarchical model's answer for every pair of many algorithms."""
+"""TournamentResult: the hierarchical model's answer for every pair of many algorithms."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from hiercomp.comparison import ComparisonResult
-    from hiercomp.plots import PairwisePlots
-    from hiercomp.summary.tournament import PairwiseSummary
+    from hiercomp.plots import TournamentPlots
+    from hiercomp.summary.tournament import TournamentSummary
 
 Verdict = Literal["better", "worse", "equivalent", "none", "undecided", "failed", "not compared"]
 
@@ -74,17 +74,17 @@ class FailedPair:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PairwiseResult:
+class TournamentResult:
     """The comparisons of every pair of many algorithms, or of every algorithm with a baseline.
 
     Made by `compare_all`; nothing in it changes. In its square frames the row is seen against the column:
-    ``better.loc["a", "b"]`` is the probability that a is better than b.
+    ``better().loc["a", "b"]`` is the probability that a is better than b.
 
     Attributes
     ----------
     algorithms : tuple of str, length k
         In the order in which they first appear in the table; `order` has the best first.
-    datasets : tuple of str
+    dataset_names : tuple of str
         Every data set of the table; a pair's own are in its ``differences``.
     pairs : tuple of ComparisonResult or FailedPair
         In the order of ``algorithms``, or the baseline on the left. Pickled with everything but what can be computed again.
@@ -104,7 +104,7 @@ class PairwiseResult:
     """
 
     algorithms: tuple[str, ...]
-    datasets: tuple[str, ...]
+    dataset_names: tuple[str, ...]
     pairs: tuple[ComparisonResult | FailedPair, ...]
     standings: Standings
     rope: Rope
@@ -127,12 +127,6 @@ class PairwiseResult:
         found = {pair.status for pair in self.pairs}
         return "failed" if "failed" in found else "warned" if "warned" in found else "ok"
 
-    def __getitem__(self, names: tuple[str, str]) -> ComparisonResult:
-        """``result["a", "b"]``: the comparison of a pair; see `pair`."""
-        if not isinstance(names, tuple) or len(names) != 2:
-            raise ArgumentError(f"Name two algorithms, such as result[{self.algorithms[0]!r}, {self.algorithms[1]!r}].")
-        return self.pair(*names)
-
     def pair(self, left: str, right: str) -> ComparisonResult:
         """The comparison of a pair, with everything that a single comparison has.
 
@@ -150,14 +144,14 @@ class PairwiseResult:
             )
         if found.left != left:
             raise ArgumentError(
-                f"This pair is kept as result[{found.left!r}, {found.right!r}], its differences being {shown(found.right)} "
-                f"minus {shown(found.left)}. Ask for it in this order; .better, .verdict and the other tables take either."
+                f"This pair is kept as result.pair({found.left!r}, {found.right!r}), its differences being "
+                f"{shown(found.right)} minus {shown(found.left)}. Ask for it in this order; verdict() and the square tables "
+                "take either."
             )
         if isinstance(found, FailedPair):
             raise ArgumentError(f"{shown(left)} against {shown(right)} has no result: {found.reason}")
         return found
 
-    @cached_property
     def better(self) -> pd.DataFrame:
         """P(row better): that on the next data set the row being better is the likeliest outcome.
 
@@ -165,12 +159,10 @@ class PairwiseResult:
         """
         return self._square(lambda pair: pair.next_dataset.p_left, lambda pair: pair.next_dataset.p_right)
 
-    @cached_property
     def equivalent(self) -> pd.DataFrame:
         """P(practically equivalent) on the next data set; symmetric."""
         return self._square(lambda pair: pair.next_dataset.p_rope, lambda pair: pair.next_dataset.p_rope)
 
-    @cached_property
     def expected_difference(self) -> pd.DataFrame:
         """Posterior mean of the mean difference, row minus column in the metric's units: above zero the row is better.
 
@@ -178,7 +170,6 @@ class PairwiseResult:
         """
         return self._square(lambda pair: -pair.expected_difference, lambda pair: pair.expected_difference)
 
-    @cached_property
     def odds(self) -> pd.DataFrame:
         """Posterior odds P(row better) / P(column better); see `ComparisonResult.odds` of a pair for bounds and grades.
 
@@ -213,9 +204,9 @@ class PairwiseResult:
         names = list(self.algorithms)
         return pd.DataFrame(rows, index=pd.Index(names, name="algorithm"), columns=names)
 
-    def matrix(self, alpha: float = 0.05) -> pd.DataFrame:
+    def verdict_signs(self, alpha: float = 0.05) -> pd.DataFrame:
         """The verdicts as signs, best algorithm first; its ``attrs["legend"]`` says what each sign means."""
-        words = self.verdicts(alpha).loc[list(self.order), list(self.order)]
+        words = self.verdicts(alpha).loc[list(self.order()), list(self.order())]
         table = words.replace({str(verdict): sign for verdict, sign in SIGNS.items()})
         table.attrs["legend"] = {SIGNS[verdict]: LEGEND[verdict] for verdict in SIGNS if SIGNS[verdict]}
         return table
@@ -223,7 +214,7 @@ class PairwiseResult:
     def to_frame(self, alpha: float = 0.05) -> pd.DataFrame:
         """One row for each pair: everything as numbers.
 
-        Columns left, right, datasets, probability_left, probability_rope, probability_right and the largest of their errors,
+        Columns left, right, n_datasets, p_left, p_rope, p_right and the largest of their errors,
         expected_difference (right minus left), verdict (in words), status.
         """
         import pandas as pd
@@ -231,19 +222,19 @@ class PairwiseResult:
         rows = []
         for pair in self.pairs:
             failed = isinstance(pair, FailedPair) or pair.status == "failed"
-            names = (*(f"probability_{region}" for region in REGIONS), "error", "expected_difference")
+            names = (*(f"p_{region}" for region in REGIONS), "error", "expected_difference")
             numbers = dict.fromkeys(names, np.nan)
             verdict = "failed"
             if isinstance(pair, Fit) and not failed:
                 seen, decision = pair.next_dataset, pair.decision(alpha)
-                numbers = {f"probability_{region}": seen.probabilities[region] for region in REGIONS}
+                numbers = {f"p_{region}": seen.probabilities[region] for region in REGIONS}
                 numbers["error"] = seen.largest_error
                 numbers["expected_difference"] = pair.expected_difference
                 words = {"none": "no verdict", "undecided": "undecided"}
                 verdict = words.get(decision.region) or pair.outcome(decision.region)
             count = len(pair.differences.dataset_names) if isinstance(pair, Fit) else 0
             rows.append(
-                {"left": pair.left, "right": pair.right, "datasets": count}
+                {"left": pair.left, "right": pair.right, "n_datasets": count}
                 | numbers
                 | {"verdict": verdict, "status": pair.status}
             )
@@ -265,12 +256,11 @@ class PairwiseResult:
             return self._ranking.copy()
         return expected_ranks(self.standings, draws=draws, seed=self.seed if seed is None else seed)
 
-    @cached_property
     def order(self) -> tuple[str, ...]:
         """The algorithms, the best expected rank first; by their means of P(better) - P(worse) where there is no ranking."""
-        if self.standings.datasets:
+        if self.standings.dataset_names:
             return tuple(self._ranking.index)
-        balance = (self.better - self.better.T).mean(axis=1).fillna(0.0)
+        balance = (self.better() - self.better().T).mean(axis=1).fillna(0.0)
         return tuple(balance.sort_values(ascending=False, kind="stable").index)
 
     def cliques(self, alpha: float = 0.05) -> list[tuple[str, ...]]:
@@ -290,26 +280,26 @@ class PairwiseResult:
         """The largest groups of which each two are practically equivalent at level ``alpha``; as `cliques`."""
         return self._groups(alpha, ("equivalent",))
 
-    def summary(self, alpha: float = 0.05) -> PairwiseSummary:
+    def summary(self, alpha: float = 0.05) -> TournamentSummary:
         """The ranking, the verdicts and everything needed to judge them; prints, and renders in a notebook."""
         from hiercomp.summary.tournament import summarise_pairs
 
         return summarise_pairs(self, alpha)
 
     @property
-    def plot(self) -> PairwisePlots:
+    def plot(self) -> TournamentPlots:
         """The plots as methods: ``result.plot.heatmap()``, ``result.plot.ranking()``."""
-        from hiercomp.plots import PairwisePlots
+        from hiercomp.plots import TournamentPlots
 
-        return PairwisePlots(self)
+        return TournamentPlots(self)
 
     def report(
         self, path: str | Path, *, source: str | Path | None = None, alpha: float = 0.05, overwrite: bool = False
     ) -> Path:
-        """Write an HTML page of everything, in one file; see `hiercomp.report.write_pairwise_report`."""
-        from hiercomp.report import write_pairwise_report
+        """Write an HTML page of everything, in one file; see `hiercomp.report.write_tournament_report`."""
+        from hiercomp.report import write_tournament_report
 
-        return write_pairwise_report(self, path, source=source, alpha=alpha, overwrite=overwrite)
+        return write_tournament_report(self, path, source=source, alpha=alpha, overwrite=overwrite)
 
     @cached_property
     def _ranking(self) -> pd.DataFrame:
@@ -347,14 +337,14 @@ class PairwiseResult:
         return pd.DataFrame(square, index=pd.Index(names, name="algorithm"), columns=names)
 
     def _groups(self, alpha: float, joined: tuple[Verdict, ...]) -> list[tuple[str, ...]]:
-        words = self.verdicts(alpha).loc[list(self.order), list(self.order)]
+        words = self.verdicts(alpha).loc[list(self.order()), list(self.order())]
         alike: NDArray[np.bool_] = words.isin(joined).to_numpy(dtype=bool)
-        return [tuple(self.order[place] for place in group) for group in maximal_groups(alike)]
+        return [tuple(self.order()[place] for place in group) for group in maximal_groups(alike)]
 
     def __repr__(self) -> str:
         against = "all pairs" if self.baseline is None else f"against {self.baseline}"
         return (
-            f"<PairwiseResult: {len(self.algorithms)} algorithms, {against}, {len(self.datasets)} data sets, "
+            f"<TournamentResult: {len(self.algorithms)} algorithms, {against}, {len(self.dataset_names)} data sets, "
             f"rope {self.rope}, status {self.status}>"
         )
 

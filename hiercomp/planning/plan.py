@@ -22,7 +22,7 @@ from hiercomp.wording import counted, shown
 if TYPE_CHECKING:
     from hiercomp.comparison import ComparisonResult
 
-DATASETS = (10, 20, 30, 50)
+N_DATASETS = (10, 20, 30, 50)
 WHOLE = 1e-6  # 1/rho that is this near a whole number is a number of folds
 
 
@@ -32,7 +32,7 @@ def plan(
     sigma0: float,
     nu: float = np.inf,
     standard_deviation: float | Sequence[float],
-    datasets: int | Sequence[int] = DATASETS,
+    n_datasets: int | Sequence[int] = N_DATASETS,
     folds: int = 10,
     runs: int | Sequence[int] = 10,
     rho: float | None = None,
@@ -61,7 +61,7 @@ def plan(
         Degrees of freedom of the population, at least 1; infinite for a Gaussian one.
     standard_deviation : float or sequence of float
         Standard deviation of the folds' differences within a data set; of several, each data set takes one at random.
-    datasets : int or sequence of int
+    n_datasets : int or sequence of int
         Numbers of data sets, at least 2.
     folds : int
         Folds of one run of cross-validation.
@@ -82,8 +82,8 @@ def plan(
     engine : str
         See `HierarchicalComparison.fit`.
     n_jobs : int, optional
-        Processes at once. None takes what an active ``joblib.parallel_config`` says, and all cores without one; -1 is all
-        cores, -2 all but one.
+        Processes at once. None is joblib's rule: one, unless a ``joblib.parallel_config`` is active; -1 is all cores, -2 all
+        but one.
     seed : int
         The same arguments and seed give the same table, whatever n_jobs is.
     progress : bool
@@ -115,8 +115,8 @@ def plan(
     Examples
     --------
     >>> assumed = {"delta0": 0.03, "sigma0": 0.005, "standard_deviation": 0.03, "priors": Priors.gaussian()}
-    >>> found = plan(**assumed, datasets=(15, 20), simulations=2, n_jobs=1, progress=False)
-    >>> found.to_frame()["right"].tolist()
+    >>> found = plan(**assumed, n_datasets=(15, 20), simulations=2, n_jobs=1, progress=False)
+    >>> found.to_frame()["p_right"].tolist()
     [1.0, 1.0]
     """
     delta0, sigma0 = finite_number("delta0", delta0), _at_least("sigma0", sigma0, 0)
@@ -147,14 +147,16 @@ def plan(
         ),
     )
     options = fit_options | {"engine": engine, "seed": seed, "progress": False}
-    settings = PlanSettings(_whole_numbers("datasets", datasets, 2), Rope.of(rope), alpha, priors, simulations, options)
+    settings = PlanSettings(
+        _whole_numbers("n_datasets", n_datasets, 2), Rope.of(rope), alpha, priors, simulations, options
+    )
     return simulated_plan(assumption, numbers_of_runs, settings, n_jobs, progress)
 
 
 def plan_from_result(
     result: ComparisonResult,
     *,
-    datasets: int | Sequence[int] = DATASETS,
+    n_datasets: int | Sequence[int] = N_DATASETS,
     folds: int | None = None,
     runs: int | Sequence[int] | None = None,
     rho: float | None = None,
@@ -178,7 +180,7 @@ def plan_from_result(
     ----------
     result : ComparisonResult
         The pilot.
-    datasets : int or sequence of int
+    n_datasets : int or sequence of int
         Numbers of data sets of the new collection; the pilot's own data sets are not part of it.
     folds : int, optional
         Folds of one run; by default 1/rho of the pilot's data sets.
@@ -214,8 +216,8 @@ def plan_from_result(
     >>> b = a + np.random.default_rng(2).normal(0.03, 0.02, size=a.shape)
     >>> comparison = hc.HierarchicalComparison.from_arrays(a, b, folds=10, priors=Priors.gaussian())
     >>> pilot = comparison.fit("quadrature", progress=False)
-    >>> found = plan_from_result(pilot, datasets=(15, 20), simulations=1, n_jobs=1, progress=False)
-    >>> found.datasets, found.runs
+    >>> found = plan_from_result(pilot, n_datasets=(15, 20), simulations=1, n_jobs=1, progress=False)
+    >>> found.n_datasets, found.runs
     ((15, 20), (1,))
     """
     if result.status == "failed":
@@ -228,7 +230,7 @@ def plan_from_result(
     assumption, numbers_of_runs = pilot_assumption(result, folds=folds, runs=runs, rho=rho, seed=seed)
     rope = result.rope if rope is None else Rope.of(rope)
     options = fit_options | {"engine": engine, "seed": seed, "progress": False}
-    settings = PlanSettings(_whole_numbers("datasets", datasets, 2), rope, alpha, priors, simulations, options)
+    settings = PlanSettings(_whole_numbers("n_datasets", n_datasets, 2), rope, alpha, priors, simulations, options)
     found = simulated_plan(assumption, numbers_of_runs, settings, n_jobs, progress)
     return replace(found, notes=(*found.notes, *(f"Pilot: {note}" for note in result.notes)))
 

@@ -33,7 +33,7 @@ class PlanResult(Presentation):
 
     Attributes
     ----------
-    datasets : tuple of int
+    n_datasets : tuple of int
         Numbers of data sets, ascending.
     runs : tuple of int or None
         Numbers of runs of cross-validation, ascending; None where they are those of the pilot's data sets, which differ.
@@ -43,7 +43,7 @@ class PlanResult(Presentation):
         Simulated collections at each number of data sets and runs.
     alpha : float
         Level of the verdicts.
-    interval : Rope
+    rope : Rope
         The region of practical equivalence.
     algorithms : tuple of str
         The left and the right algorithm.
@@ -53,12 +53,12 @@ class PlanResult(Presentation):
         What failed or is odd.
     """
 
-    datasets: tuple[int, ...]
+    n_datasets: tuple[int, ...]
     runs: tuple[int | None, ...]
     counts: NDArray[np.int64]
     simulations: int
     alpha: float
-    interval: Rope
+    rope: Rope
     algorithms: tuple[str, str]
     assumption: str
     notes: tuple[str, ...] = ()
@@ -76,7 +76,7 @@ class PlanResult(Presentation):
         """What was simulated."""
         left, right = map(shown, self.algorithms)
         return (
-            f"Plan, {left} against {right}, rope {self.interval}, verdicts at {100 * (1 - self.alpha):g}%; "
+            f"Plan, {left} against {right}, rope {self.rope}, verdicts at {100 * (1 - self.alpha):g}%; "
             f"{self.simulations:,} simulated collections of each size from {self.assumption}"
         )
 
@@ -109,7 +109,7 @@ class PlanResult(Presentation):
         Returns
         -------
         int or None
-            One of ``datasets``; None where none is enough.
+            One of ``n_datasets``; None where none is enough.
 
         Raises
         ------
@@ -129,7 +129,7 @@ class PlanResult(Presentation):
         reached = (
             self.bounds[option, :, place, 0] if by == "lower" else self.counts[option, :, place] / self.simulations
         )
-        return next((q for q, value in zip(self.datasets, reached, strict=True) if value >= power), None)
+        return next((q for q, value in zip(self.n_datasets, reached, strict=True) if value >= power), None)
 
     def plot(self, *, ax: Axes | None = None, **line: Any) -> Axes:
         """The probabilities against the number of data sets; see `hiercomp.plots.plot_plan`."""
@@ -140,17 +140,19 @@ class PlanResult(Presentation):
     def to_frame(self) -> pd.DataFrame:
         """One row for each number of runs and of data sets: the probabilities and the ends of their 95% intervals.
 
-        Columns datasets, runs, left, rope, right, none, undecided, failed, then left_lower, left_upper and so on.
+        Columns n_datasets, runs, p_left, p_rope, p_right, p_none, p_undecided, p_failed, then p_left_lower,
+        p_left_upper and so on.
         """
         import pandas as pd
 
         rows = []
         for option, runs in enumerate(self.runs):
-            for place, count in enumerate(self.datasets):
-                row = {"datasets": count, "runs": np.nan if runs is None else runs}
-                row |= dict(zip(OUTCOMES, self.counts[option, place] / self.simulations, strict=True))
+            for place, count in enumerate(self.n_datasets):
+                row = {"n_datasets": count, "runs": np.nan if runs is None else runs}
+                for outcome, hits in zip(OUTCOMES, self.counts[option, place], strict=True):
+                    row[f"p_{outcome}"] = hits / self.simulations
                 for outcome, (lower, upper) in zip(OUTCOMES, self.bounds[option, place], strict=True):
-                    row |= {f"{outcome}_lower": lower, f"{outcome}_upper": upper}
+                    row |= {f"p_{outcome}_lower": lower, f"p_{outcome}_upper": upper}
                 rows.append(row)
         return pd.DataFrame(rows)
 
@@ -163,7 +165,7 @@ class PlanResult(Presentation):
     def _sentence(self, option: int) -> str:
         place = int(np.argmax(self.counts[option, -1, :3]))
         region: Any = REGIONS[place]
-        runs, verdict, last = self.runs[option], self.outcome(region), self.datasets[-1]
+        runs, verdict, last = self.runs[option], self.outcome(region), self.n_datasets[-1]
         where = f"With {counted(runs, 'run')}: " if runs is not None and len(self.runs) > 1 else ""
         sure, likely = (self.smallest(region, runs=runs, by=by) for by in BY)
         if sure is not None:
@@ -182,7 +184,7 @@ class PlanResult(Presentation):
         return f"{start}; the likeliest, {verdict}, has probability {self._range(option, last, place)}."
 
     def _range(self, option: int, datasets: int, outcome: int) -> str:
-        place = self.datasets.index(datasets)
+        place = self.n_datasets.index(datasets)
         value, (lower, upper) = (
             self.counts[option, place, outcome] / self.simulations,
             self.bounds[option, place, outcome],
@@ -195,9 +197,9 @@ class PlanResult(Presentation):
         cells: dict[str, list[str]] = {"data sets": [], "runs": []}
         cells |= {self.outcome(name): [] for name in OUTCOMES}
         for _, row in frame.iterrows():
-            cells["data sets"].append(f"{row['datasets']:.0f}")
+            cells["data sets"].append(f"{row['n_datasets']:.0f}")
             cells["runs"].append("as the pilot" if np.isnan(row["runs"]) else f"{row['runs']:.0f}")
             for name in OUTCOMES:
-                ends = f"({row[f'{name}_lower']:.2f}-{row[f'{name}_upper']:.2f})"
-                cells[self.outcome(name)].append("0" if row[name] == 0 else f"{row[name]:.3f} {ends}")
+                ends = f"({row[f'p_{name}_lower']:.2f}-{row[f'p_{name}_upper']:.2f})"
+                cells[self.outcome(name)].append("0" if row[f"p_{name}"] == 0 else f"{row[f'p_{name}']:.3f} {ends}")
         return type(frame)(cells, index=[""] * len(frame))

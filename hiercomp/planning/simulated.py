@@ -26,7 +26,7 @@ from hiercomp.workers import sampling_progress
 class PlanSettings:
     """What a plan does with the simulated collections."""
 
-    datasets: tuple[int, ...]
+    n_datasets: tuple[int, ...]
     rope: Rope
     alpha: float
     priors: Priors
@@ -50,6 +50,7 @@ def simulated_plan(
     from joblib import Parallel, delayed
 
     true_or_false("progress", progress)
+    number_of_jobs(n_jobs)
     if assumption.left == assumption.right:
         raise ArgumentError(f"left and right are both called {assumption.left!r}; give the algorithms different names.")
     if assumption.n.min() < SMALLEST_N:
@@ -57,14 +58,14 @@ def simulated_plan(
             f"folds x runs must be at least {SMALLEST_N} scores of a data set, got {assumption.n.min()}."
         )
     choose_engine(settings.options["engine"])  # refused here, not in every fit
-    count, seed = settings.datasets[-1], settings.options["seed"]
+    count, seed = settings.n_datasets[-1], settings.options["seed"]
     tasks = (
         delayed(_verdicts)(tuple(simulated_collections(assumption, count, seed, number)), settings)
         for number in range(settings.simulations)
     )
     found = []
     with sampling_progress("Simulating", 1, settings.simulations, shown=progress) as report:
-        for verdicts in Parallel(n_jobs=_jobs(n_jobs), return_as="generator")(tasks):
+        for verdicts in Parallel(n_jobs=n_jobs, return_as="generator")(tasks):
             found.append(verdicts)
             if report is not None:
                 report(0, len(found))
@@ -74,12 +75,12 @@ def simulated_plan(
     for note in notes:
         note.warn(stacklevel=3)
     return PlanResult(
-        datasets=settings.datasets,
+        n_datasets=settings.n_datasets,
         runs=runs,
         counts=counts,
         simulations=settings.simulations,
         alpha=settings.alpha,
-        interval=settings.rope,
+        rope=settings.rope,
         algorithms=(assumption.left, assumption.right),
         assumption=assumption.words,
         notes=tuple(note.text for note in notes),
@@ -90,10 +91,10 @@ def _verdicts(collections: tuple[PairedDifferences, ...], settings: PlanSettings
     """The outcome of every fit of one simulation, shape (runs, datasets): places in `OUTCOMES`."""
     from threadpoolctl import threadpool_limits
 
-    codes = np.empty((len(collections), len(settings.datasets)), dtype=np.int64)
+    codes = np.empty((len(collections), len(settings.n_datasets)), dtype=np.int64)
     with threadpool_limits(limits=1):  # a thread for each process, the same last bits
         for option, collection in enumerate(collections):
-            for place, count in enumerate(settings.datasets):
+            for place, count in enumerate(settings.n_datasets):
                 outcome = _outcome(first_datasets(collection, count), settings)
                 codes[option, place] = OUTCOMES.index(outcome)
     return codes
@@ -109,7 +110,7 @@ def _outcome(differences: PairedDifferences, settings: PlanSettings) -> str:
 
 def _notes(codes: NDArray[np.int64], runs: tuple[int | None, ...], settings: PlanSettings) -> list[Note]:
     notes = []
-    if settings.datasets[0] < FEW_DATASETS:
+    if settings.n_datasets[0] < FEW_DATASETS:
         text = f"With fewer than {FEW_DATASETS} data sets the priors on sigma0 and nu weigh heavily on the verdict."
         notes.append(Note(FewDatasetsWarning, text))
     failed = np.argwhere(codes == OUTCOMES.index("failed"))
@@ -118,17 +119,7 @@ def _notes(codes: NDArray[np.int64], runs: tuple[int | None, ...], settings: Pla
         number = "" if runs[option] is None else f" and {counted(int(runs[option] or 0), 'run')}"
         text = (
             f"{len(failed)} of {codes.size:,} fits failed (first: simulation {simulation} with "
-            f"{settings.datasets[place]} data sets{number}) and count as no verdict of any kind; see the column failed."
+            f"{settings.n_datasets[place]} data sets{number}) and count as no verdict of any kind; see the column failed."
         )
         notes.append(Note(ConvergenceWarning, text))
     return notes
-
-
-def _jobs(n_jobs: int | None) -> int:
-    """What an active ``joblib.parallel_config`` says where nothing is given, and every core without one."""
-    from joblib.parallel import get_active_backend
-
-    if n_jobs is None:
-        configured = get_active_backend()[1]
-        return -1 if configured is None else int(configured)
-    return number_of_jobs(n_jobs) or 1

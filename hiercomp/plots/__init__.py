@@ -1,24 +1,22 @@
 """Every picture of comparisons and of the tests; each takes axes or makes them, and changes no global style."""
 
-from hiercomp.plots.accessor import ComparisonPlots, PairwisePlots
+from hiercomp.plots.accessor import ComparisonPlots, TournamentPlots
 from hiercomp.plots.arviz_page import plot_diagnostics
-from hiercomp.plots.arviz_page import plot_diagnostics as diagnostics
 from hiercomp.plots.closed_form import plot_critical_difference, plot_poisson_binomial, plot_sign_simplex, plot_student
 from hiercomp.plots.datasets import plot_ppc, plot_shrinkage, replicated_standard_deviations, shrinkage_table
 from hiercomp.plots.next_dataset import plot_next_dataset, plot_simplex
-from hiercomp.plots.pairs import plot_pairwise_heatmap, plot_ranking
+from hiercomp.plots.pairs import plot_pairs_heatmap, plot_ranking
 from hiercomp.plots.planning import plot_plan
 from hiercomp.plots.population import plot_population, plot_posterior, plot_rope_curve, population_density
 from hiercomp.plots.sensitivity import plot_sensitivity
 
 __all__ = [
     "ComparisonPlots",
-    "PairwisePlots",
-    "diagnostics",
+    "TournamentPlots",
     "plot_critical_difference",
     "plot_diagnostics",
     "plot_next_dataset",
-    "plot_pairwise_heatmap",
+    "plot_pairs_heatmap",
     "plot_plan",
     "plot_poisson_binomial",
     "plot_population",

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from hiercomp.plots.arviz_page import plot_diagnostics
 from hiercomp.plots.datasets import plot_ppc, plot_shrinkage
 from hiercomp.plots.next_dataset import plot_next_dataset, plot_simplex
-from hiercomp.plots.pairs import plot_pairwise_heatmap, plot_ranking
+from hiercomp.plots.pairs import plot_pairs_heatmap, plot_ranking
 from hiercomp.plots.population import plot_population, plot_posterior, plot_rope_curve
 from hiercomp.plots.sensitivity import plot_sensitivity
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from hiercomp.arguments import FloatArray
     from hiercomp.comparison import ComparisonResult
-    from hiercomp.pairs.result import PairwiseResult
+    from hiercomp.pairs.result import TournamentResult
     from hiercomp.posterior.sensitivity import Sensitivity
 
 
@@ -84,15 +84,15 @@ class ComparisonPlots:
 
 
 @dataclass(frozen=True, repr=False)
-class PairwisePlots:
+class TournamentPlots:
     """The plots of every pair of many algorithms; each takes ``ax`` or makes one, and returns it.
 
     Attributes
     ----------
-    result : PairwiseResult
+    result : TournamentResult
     """
 
-    result: PairwiseResult
+    result: TournamentResult
 
     def __call__(self, *, ax: Axes | None = None, **options: Any) -> Axes:
         """The most asked-for plot: `heatmap`."""
@@ -107,8 +107,8 @@ class PairwisePlots:
         numbers: bool | None = None,
         **cells: Any,
     ) -> Axes:
-        """P(row better) and P(equivalent) of every pair; see `hiercomp.plots.plot_pairwise_heatmap`."""
-        return plot_pairwise_heatmap(self.result, ax=ax, alpha=alpha, algorithms=algorithms, numbers=numbers, **cells)
+        """P(row better) and P(equivalent) of every pair; see `hiercomp.plots.plot_pairs_heatmap`."""
+        return plot_pairs_heatmap(self.result, ax=ax, alpha=alpha, algorithms=algorithms, numbers=numbers, **cells)
 
     def ranking(
         self, *, ax: Axes | None = None, alpha: float = 0.05, algorithms: Sequence[str] | None = None, **line: Any

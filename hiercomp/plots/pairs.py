@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.path import Path
 
-    from hiercomp.pairs.result import PairwiseResult
+    from hiercomp.pairs.result import TournamentResult
 
 MOST_ALGORITHMS = 40  # whose names can be read at a page's width
 WIDEST, LETTER = 7.1, 0.067  # inches: of a page, and of a letter of a name
@@ -38,8 +38,8 @@ CELL = 0.92  # of the grid's step, which leaves a gap
 MOST_BARS = 16  # columns of cliques beside the ranks
 
 
-def plot_pairwise_heatmap(
-    result: PairwiseResult,
+def plot_pairs_heatmap(
+    result: TournamentResult,
     *,
     ax: Axes | None = None,
     alpha: float = 0.05,
@@ -49,13 +49,13 @@ def plot_pairwise_heatmap(
 ) -> Axes:
     """Every pair as a cell that is filled from below with P(row better), then P(equivalent); signs mark the verdicts.
 
-    The algorithms stand in the order of `PairwiseResult.order`, the best first; where they were compared with a baseline
+    The algorithms stand in the order of `TournamentResult.order`, the best first; where they were compared with a baseline
     only, that is the only row. What is left of a cell, at the top, is the probability that the column's algorithm is
     better.
 
     Parameters
     ----------
-    result : PairwiseResult
+    result : TournamentResult
         From `hiercomp.compare_all`.
     ax : matplotlib.axes.Axes, optional
     alpha : float
@@ -79,13 +79,13 @@ def plot_pairwise_heatmap(
     alpha = number_between("alpha", alpha, 0, 0.5)
     if numbers is not None:
         true_or_false("numbers", numbers)
-    order = _chosen(result.order, algorithms)
+    order = _chosen(result.order(), algorithms)
     rows, columns = _sides(result, order)
     ax = axes(ax, *heatmap_size(result, order))
     better, equivalent = (
-        frame.loc[rows, columns].to_numpy(dtype=float) for frame in (result.better, result.equivalent)
+        frame.loc[rows, columns].to_numpy(dtype=float) for frame in (result.better(), result.equivalent())
     )
-    worse = result.better.loc[columns, rows].to_numpy(dtype=float).T
+    worse = result.better().loc[columns, rows].to_numpy(dtype=float).T
     _fill(ax, {"left": better, "rope": equivalent, "right": worse}, cells)
     verdicts = {
         (i, j): result.verdict(one, other, alpha)
@@ -118,7 +118,7 @@ def plot_pairwise_heatmap(
 
 
 def plot_ranking(
-    result: PairwiseResult,
+    result: TournamentResult,
     *,
     ax: Axes | None = None,
     alpha: float = 0.05,
@@ -128,13 +128,13 @@ def plot_ranking(
     """Expected rank of each algorithm with its 95% interval, the best at the top; bars join what is not told apart.
 
     Beside each algorithm stands the probability that it is the best one on the next data set. The ranks are those of
-    `PairwiseResult.ranking`, whose assumption holds here too; the bars are `PairwiseResult.cliques`, which come from the
+    `TournamentResult.ranking`, whose assumption holds here too; the bars are `TournamentResult.cliques`, which come from the
     verdicts of the pairs and not from the ranks. A bar is thin where it passes an algorithm that it does not join. To be
     joined is not to be equivalent.
 
     Parameters
     ----------
-    result : PairwiseResult
+    result : TournamentResult
         From `hiercomp.compare_all`.
     ax : matplotlib.axes.Axes, optional
     alpha : float
@@ -163,7 +163,7 @@ def plot_ranking(
     drawn = options(line, color=COLOURS["rope"], linewidth=3.0)
     ax.hlines(rows, table["lower"].to_numpy(), table["upper"].to_numpy(), **drawn)
     ax.plot(table["expected_rank"], rows, "o", color=COLOURS["right"], markersize=5, markeredgecolor="white")
-    chances = [probability_text(float(value)) for value in table["probability_best"]]
+    chances = [probability_text(float(value)) for value in table["p_best"]]
     for place, text in zip([-0.9, *rows], ["P(best)", *chances], strict=True):
         ax.annotate(
             text,
@@ -197,7 +197,7 @@ def plot_ranking(
     return ax
 
 
-def heatmap_size(result: PairwiseResult, algorithms: Sequence[str]) -> tuple[float, float]:
+def heatmap_size(result: TournamentResult, algorithms: Sequence[str]) -> tuple[float, float]:
     """Width and height in inches of the heatmap of these algorithms: as large as it needs, and no wider than a page."""
     rows, columns = map(len, _sides(result, list(algorithms)))
     longest = LETTER * max(map(len, distinct_labels(algorithms)))
@@ -247,17 +247,17 @@ def _chosen(order: Sequence[str], algorithms: Sequence[str] | None) -> list[str]
         raise ArgumentError(f"algorithms must be a list of names, got the single text {wanted!r}.")
     unknown = [name for name in wanted if name not in order]
     if unknown:
-        raise ArgumentError(f"{unknown[0]!r} is not an algorithm of this result; they are in result.order.")
+        raise ArgumentError(f"{unknown[0]!r} is not an algorithm of this result; they are in result.order().")
     chosen = [name for name in order if name in set(wanted)]
     if not 2 <= len(chosen) <= MOST_ALGORITHMS:
         raise ArgumentError(
             f"{counted(len(chosen), 'algorithm')} can't be drawn: 2 to {MOST_ALGORITHMS} can. Name some, such as "
-            f"algorithms=result.order[:{MOST_ALGORITHMS}]."
+            f"algorithms=result.order()[:{MOST_ALGORITHMS}]."
         )
     return chosen
 
 
-def _sides(result: PairwiseResult, order: list[str]) -> tuple[list[str], list[str]]:
+def _sides(result: TournamentResult, order: list[str]) -> tuple[list[str], list[str]]:
     """The algorithms of the rows and of the columns."""
     if result.baseline is None:
         return order, order
@@ -341,7 +341,7 @@ def _points(ax: Axes) -> float:
     return float(ax.get_window_extent().width / figure.dpi * 72)
 
 
-def _cliques(result: PairwiseResult, table: pd.DataFrame, alpha: float) -> list[list[int]]:
+def _cliques(result: TournamentResult, table: pd.DataFrame, alpha: float) -> list[list[int]]:
     """Rows of the drawn members of each group, without groups that another one holds."""
     place = {name: row for row, name in enumerate(table.index)}
     groups = {

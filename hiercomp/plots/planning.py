@@ -43,28 +43,28 @@ def plot_plan(plan: PlanResult, *, ax: Axes | None = None, **line: Any) -> Axes:
     names |= {"none": "no verdict", "undecided": "undecided", "failed": "failed"}
     several = len(plan.runs) > 1
     for option in reversed(range(len(plan.runs))):
-        rows = table.iloc[option * len(plan.datasets) : (option + 1) * len(plan.datasets)]
+        rows = table.iloc[option * len(plan.n_datasets) : (option + 1) * len(plan.n_datasets)]
         style = STYLES[(len(plan.runs) - 1 - option) % len(STYLES)]
         for name, text in names.items():
-            if name in ("undecided", "failed") and not table[name].any():
+            if name in ("undecided", "failed") and not table[f"p_{name}"].any():
                 continue
             colour = COLOURS.get(name) or OTHER_COLOURS[name]
             runs = plan.runs[option]
             drawn = options(line, color=colour, linestyle=style, marker=MARKERS[name], markersize=4, linewidth=1.2)
             described = f"{text}, {counted(runs, 'run')}" if several and runs is not None else text
-            ax.plot(rows["datasets"], rows[name], label=described, **drawn)
+            ax.plot(rows["n_datasets"], rows[f"p_{name}"], label=described, **drawn)
             if len(plan.runs) <= MOST_BANDS:
                 ax.fill_between(
-                    rows["datasets"],
-                    rows[f"{name}_lower"],
-                    rows[f"{name}_upper"],
+                    rows["n_datasets"],
+                    rows[f"p_{name}_lower"],
+                    rows[f"p_{name}_upper"],
                     color=colour,
                     alpha=0.15,
                     linewidth=0,
                 )
     ax.axhline(POWER, color=INK, linewidth=0.5, linestyle=":")
     ax.set_ylim(-0.02, 1.02)
-    ax.set_xticks(plan.datasets)
+    ax.set_xticks(plan.n_datasets)
     labels(ax, "number of data sets", "probability of the verdict", title=f"Verdicts at {100 * (1 - plan.alpha):g}%")
     legend(ax, ncols=2)
     return ax

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from hiercomp.report.contents import ReportContents, report_contents
 from hiercomp.report.page import free_path, render, write_page
 from hiercomp.report.provenance import Source
-from hiercomp.report.tournament import write_pairwise_report
+from hiercomp.report.tournament import write_tournament_report
 
 if TYPE_CHECKING:
     from hiercomp.comparison import ComparisonResult
     from hiercomp.posterior.influence import Influence
     from hiercomp.posterior.sensitivity import Sensitivity
 
-__all__ = ["ReportContents", "Source", "render", "report_contents", "write_pairwise_report", "write_report"]
+__all__ = ["ReportContents", "Source", "render", "report_contents", "write_report", "write_tournament_report"]
 
 
 def write_report(

@@ -50,7 +50,7 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Plan:
+class FigureSpec:
     """A figure that is not drawn yet.
 
     Attributes
@@ -84,23 +84,23 @@ def report_figures(result: ComparisonResult, sensitivity: Sensitivity | None = N
     sensitivity : Sensitivity, optional
         Drawn too where it is given.
     """
-    plans: list[Plan] = []
+    specs: list[FigureSpec] = []
     if result.status != "failed":
-        plans.append(_next_dataset(result))
+        specs.append(_next_dataset(result))
         if not result.differences.identical:
             makers = (_simplex, _population, _posterior, _shrinkage, _rope_curve, _ppc)
-            plans += [make(result) for make in makers]
+            specs += [make(result) for make in makers]
     if sensitivity is not None and result.status != "failed":
-        plans.append(_sensitivity(sensitivity))
-    return draw(plans, (result.left, result.right, *result.differences.dataset_names))
+        specs.append(_sensitivity(sensitivity))
+    return draw(specs, (result.left, result.right, *result.differences.dataset_names))
 
 
-def draw(plans: Sequence[Plan], names: Sequence[str]) -> tuple[Figure, ...]:
+def draw(specs: Sequence[FigureSpec], names: Sequence[str]) -> tuple[Figure, ...]:
     """Draw the planned figures, in a style of the page's own.
 
     Parameters
     ----------
-    plans : sequence of Plan
+    specs : sequence of FigureSpec
     names : sequence of str
         Those that stand in the figures: where matplotlib's font lacks one of their letters, letters are written and not
         drawn, since the reader's browser has them.
@@ -114,13 +114,13 @@ def draw(plans: Sequence[Plan], names: Sequence[str]) -> tuple[Figure, ...]:
     with matplotlib.style.context(["default", STYLE]), warnings.catch_warnings():
         if not letters_as_paths:
             warnings.filterwarnings("ignore", message="Glyph .* missing from")
-        for plan in plans:
-            figure = MatplotlibFigure(figsize=plan.size, layout="constrained")
-            plan.draw(figure)
+        for spec in specs:
+            figure = MatplotlibFigure(figsize=spec.size, layout="constrained")
+            spec.draw(figure)
             svg = inline_svg(
-                figure, f"figure-{plan.key}", plan.title, plan.description, letters_as_paths=letters_as_paths
+                figure, f"figure-{spec.key}", spec.title, spec.description, letters_as_paths=letters_as_paths
             )
-            drawn.append(Figure(plan.key, plan.title, plan.description, plan.caption, svg))
+            drawn.append(Figure(spec.key, spec.title, spec.description, spec.caption, svg))
     return tuple(drawn)
 
 
@@ -132,9 +132,9 @@ def _has_letters(names: Sequence[str]) -> bool:
     return {ord(letter) for name in names for letter in shown(name)} <= set(font.get_charmap())
 
 
-def _next_dataset(result: ComparisonResult) -> Plan:
+def _next_dataset(result: ComparisonResult) -> FigureSpec:
     seen = result.next_dataset
-    return Plan(
+    return FigureSpec(
         "next-dataset",
         COLUMN,
         lambda figure: result.plot.next_dataset(ax=figure.subplots()),
@@ -152,9 +152,9 @@ def _errors(result: ComparisonResult) -> str:
     return f"The largest {result.posterior.error_words.short} error is {inference.largest_error:.2g}."
 
 
-def _simplex(result: ComparisonResult) -> Plan:
+def _simplex(result: ComparisonResult) -> FigureSpec:
     seen = result.next_dataset
-    return Plan(
+    return FigureSpec(
         "simplex",
         COLUMN,
         lambda figure: result.plot.simplex(ax=figure.subplots()),
@@ -167,9 +167,9 @@ def _simplex(result: ComparisonResult) -> Plan:
     )
 
 
-def _population(result: ComparisonResult) -> Plan:
+def _population(result: ComparisonResult) -> FigureSpec:
     seen = result.next_dataset
-    return Plan(
+    return FigureSpec(
         "population",
         (PAGE_WIDTH, 3.2),
         lambda figure: result.plot.population(ax=figure.subplots()),
@@ -181,10 +181,10 @@ def _population(result: ComparisonResult) -> Plan:
     )
 
 
-def _posterior(result: ComparisonResult) -> Plan:
+def _posterior(result: ComparisonResult) -> FigureSpec:
     names = [str(name) for name in result.population().index]
     values = "; ".join(f"{name} is {_interval(result, name)}" for name in names)
-    return Plan(
+    return FigureSpec(
         "posterior",
         (WIDEST, 2.3),
         lambda figure: result.plot.posterior(figure=figure),
@@ -195,7 +195,7 @@ def _posterior(result: ComparisonResult) -> Plan:
     )
 
 
-def _shrinkage(result: ComparisonResult) -> Plan:
+def _shrinkage(result: ComparisonResult) -> FigureSpec:
     frame = shrinkage_table(result)
     count = len(frame)
     height = min(max(1.8 + dataset_plots.NARROWEST_ROW * count, 2.6), dataset_plots.TALLEST)
@@ -206,7 +206,7 @@ def _shrinkage(result: ComparisonResult) -> Plan:
             ("largest", frame.index[-1], frame.iloc[-1]),
         )
     ]
-    return Plan(
+    return FigureSpec(
         "shrinkage",
         (PAGE_WIDTH, height),
         lambda figure: result.plot.shrinkage(ax=figure.subplots()),
@@ -219,14 +219,14 @@ def _shrinkage(result: ComparisonResult) -> Plan:
     )
 
 
-def _rope_curve(result: ComparisonResult) -> Plan:
+def _rope_curve(result: ComparisonResult) -> FigureSpec:
     unit = result.rope.half_width or float(np.abs(result.differences.mean).max()) / CURVE_POINTS[-1]
     points = result.rope_curve([unit * factor for factor in CURVE_POINTS])
     values = "; ".join(
         f"at a half-width of {width:.3g}, {_listed(result, {region: row[f'p_{region}'] for region in REGIONS})}"
         for width, row in points.iterrows()
     )
-    return Plan(
+    return FigureSpec(
         "rope-curve",
         (PAGE_WIDTH, 3.2),
         lambda figure: result.plot.rope_curve(ax=figure.subplots()),
@@ -237,7 +237,7 @@ def _rope_curve(result: ComparisonResult) -> Plan:
     )
 
 
-def _ppc(result: ComparisonResult) -> Plan:
+def _ppc(result: ComparisonResult) -> FigureSpec:
     given = result.differences
     replicates = {
         "mean": (given.mean, result.replicated_means().reshape(-1, len(given.dataset_names))),
@@ -248,7 +248,7 @@ def _ppc(result: ComparisonResult) -> Plan:
         low, high = np.quantile(replicated, [0.025, 0.975], axis=0)
         inside = int(((observed >= low) & (observed <= high)).sum())
         words.append(f"the observed {name} lies in the central 95% of its replicates in {inside} of {len(observed)}")
-    return Plan(
+    return FigureSpec(
         "ppc",
         (WIDEST, 3.0),
         lambda figure: result.plot.ppc(figure=figure),
@@ -259,7 +259,7 @@ def _ppc(result: ComparisonResult) -> Plan:
     )
 
 
-def _sensitivity(sensitivity: Sensitivity) -> Plan:
+def _sensitivity(sensitivity: Sensitivity) -> FigureSpec:
     frame = sensitivity.to_frame()
     left, right = map(shown, sensitivity.algorithms)
     rows = [
@@ -269,7 +269,7 @@ def _sensitivity(sensitivity: Sensitivity) -> Plan:
         else f"{name}: failed"
         for name, row in frame.iterrows()
     ]
-    return Plan(
+    return FigureSpec(
         "sensitivity",
         (PAGE_WIDTH, 1.3 + 0.27 * len(frame)),
         lambda figure: plot_sensitivity(sensitivity, ax=figure.subplots()),

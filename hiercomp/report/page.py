@@ -15,10 +15,10 @@ from hiercomp.errors import ResultFileError
 
 if TYPE_CHECKING:
     from hiercomp.report.contents import ReportContents
-    from hiercomp.report.tournament import PairwiseContents
+    from hiercomp.report.tournament import TournamentContents
 
 
-def render(contents: ReportContents | PairwiseContents, template: str = "report.html.j2") -> str:
+def render(contents: ReportContents | TournamentContents, template: str = "report.html.j2") -> str:
     """The report as one HTML page.
 
     Everything is escaped but the figures, which `inline_svg` makes. The Content-Security-Policy lets the browser run this
@@ -26,7 +26,7 @@ def render(contents: ReportContents | PairwiseContents, template: str = "report.
 
     Parameters
     ----------
-    contents : ReportContents or PairwiseContents
+    contents : ReportContents or TournamentContents
     template : str
         The one for these contents.
     """

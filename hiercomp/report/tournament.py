@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hiercomp.arguments import number_between
-from hiercomp.pairs.result import SIGNS, FailedPair, PairwiseResult
+from hiercomp.pairs.result import SIGNS, FailedPair, TournamentResult
 from hiercomp.plots.pairs import MOST_ALGORITHMS
 from hiercomp.report.figures import Figure
 from hiercomp.report.methods import Methods
 from hiercomp.report.page import free_path, render, write_page
 from hiercomp.report.provenance import Fact, Source, file_facts, software_facts
 from hiercomp.report.tables import Row, Table, column, number, numbered, probability, words
-from hiercomp.report.tournament_figures import pairwise_figures
-from hiercomp.report.tournament_methods import pairwise_methods, pairwise_setting_facts
+from hiercomp.report.tournament_figures import tournament_figures
+from hiercomp.report.tournament_methods import tournament_methods, tournament_setting_facts
 from hiercomp.wording import counted, shown
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Sign:
 
 
 @dataclass(frozen=True)
-class PairwiseContents:
+class TournamentContents:
     """What the page shows.
 
     Attributes
@@ -58,7 +58,7 @@ class PairwiseContents:
         How many algorithms, or against which baseline.
     subtitle : str
     conclusion : str
-        `PairwiseSummary.conclusion`: how many pairs have which verdict, and the best rank.
+        `TournamentSummary.conclusion`: how many pairs have which verdict, and the best rank.
     failed : bool
         Whether no pair could be computed.
     names : tuple of str
@@ -104,8 +104,8 @@ class PairwiseContents:
     methods: Methods
 
 
-def write_pairwise_report(
-    result: PairwiseResult,
+def write_tournament_report(
+    result: TournamentResult,
     path: str | Path,
     *,
     source: Source | str | Path | None = None,
@@ -119,7 +119,7 @@ def write_pairwise_report(
 
     Parameters
     ----------
-    result : PairwiseResult
+    result : TournamentResult
         From `hiercomp.compare_all`.
     path : str or Path
         Where to write it, such as "pairs.html".
@@ -152,23 +152,25 @@ def write_pairwise_report(
     >>> three = scores[scores["algorithm"].isin(["naive_bayes", "decision_tree", "random_forest"])]
     >>> pairs = compare_all(three, rope=0.01, n_jobs=1, progress=False)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     page = write_pairwise_report(pairs, Path(folder) / "pairs.html").read_text(encoding="utf-8")
+    ...     page = write_tournament_report(pairs, Path(folder) / "pairs.html").read_text(encoding="utf-8")
     >>> pairs.summary().conclusion in page
     True
     """
     path = free_path(path, overwrite)
     if source is not None and not isinstance(source, Source):
         source = Source.of(source)
-    contents = pairwise_contents(result, source=source, alpha=alpha)
+    contents = tournament_contents(result, source=source, alpha=alpha)
     return write_page(render(contents, "tournament.html.j2"), path)
 
 
-def pairwise_contents(result: PairwiseResult, *, source: Source | None = None, alpha: float = 0.05) -> PairwiseContents:
+def tournament_contents(
+    result: TournamentResult, *, source: Source | None = None, alpha: float = 0.05
+) -> TournamentContents:
     """Gather what the page shows.
 
     Parameters
     ----------
-    result : PairwiseResult
+    result : TournamentResult
     source : Source, optional
         The file of the scores.
     alpha : float
@@ -183,22 +185,22 @@ def pairwise_contents(result: PairwiseResult, *, source: Source | None = None, a
     level = f"{100 * (1 - alpha):g}%"
     order = _shown(result)
     verdicts = all_verdicts(result, alpha)
-    ranking = result.ranking() if result.standings.datasets else None
+    ranking = result.ranking() if result.standings.dataset_names else None
     summary = result.summary(alpha)
-    figures = pairwise_figures(result, order, verdicts, ranking, alpha)
+    figures = tournament_figures(result, order, verdicts, ranking, alpha)
     pairs = [pair for pair in verdicts if set(pair) <= set(order)]
     left_out = ""
-    if len(order) < len(result.order):
+    if len(order) < len(result.order()):
         left_out = (
-            f"The page shows the best {len(order)} of {len(result.order)} algorithms and the pairs of these; "
+            f"The page shows the best {len(order)} of {len(result.order())} algorithms and the pairs of these; "
             "result.to_frame() and result.ranking() have all."
         )
-    return PairwiseContents(
-        heading=f"{counted(len(result.order), 'algorithm')}, pair by pair"
+    return TournamentContents(
+        heading=f"{counted(len(result.order()), 'algorithm')}, pair by pair"
         if result.baseline is None
-        else f"{counted(len(result.order) - 1, 'algorithm')} against {shown(result.baseline)}",
+        else f"{counted(len(result.order()) - 1, 'algorithm')} against {shown(result.baseline)}",
         subtitle=(
-            f"{counted(len(result.datasets), 'data set')}, {counted(len(verdicts), 'pair')}, rope {result.rope}, "
+            f"{counted(len(result.dataset_names), 'data set')}, {counted(len(verdicts), 'pair')}, rope {result.rope}, "
             f"verdicts at {level}"
         ),
         conclusion=summary.conclusion,
@@ -220,15 +222,15 @@ def pairwise_contents(result: PairwiseResult, *, source: Source | None = None, a
             )
         ),
         data=_data_facts(result, source),
-        settings=pairwise_setting_facts(result, alpha, ranking),
+        settings=tournament_setting_facts(result, alpha, ranking),
         software=software_facts(),
-        methods=pairwise_methods(result, verdicts, ranking, alpha),
+        methods=tournament_methods(result, verdicts, ranking, alpha),
     )
 
 
-def all_verdicts(result: PairwiseResult, alpha: float) -> dict[tuple[str, str], str]:
+def all_verdicts(result: TournamentResult, alpha: float) -> dict[tuple[str, str], str]:
     """The verdict of every pair that was to be compared, the better placed algorithm first."""
-    found = {pair: result.verdict(*pair, alpha) for pair in combinations(result.order, 2)}
+    found = {pair: result.verdict(*pair, alpha) for pair in combinations(result.order(), 2)}
     return {pair: verdict for pair, verdict in found.items() if verdict != "not compared"}
 
 
@@ -245,7 +247,7 @@ def ranking_table(ranking: pd.DataFrame) -> Table:
             (
                 words(name),
                 *(number(row[key], f"{row[key]:.2f}") for key in ("expected_rank", "lower", "upper")),
-                probability(row["probability_best"]),
+                probability(row["p_best"]),
             )
         )
         for name, row in ranking.iterrows()
@@ -261,10 +263,10 @@ def ranking_table(ranking: pd.DataFrame) -> Table:
     )
 
 
-def pairs_table(result: PairwiseResult, pairs: list[tuple[str, str]], alpha: float) -> Table:
+def pairs_table(result: TournamentResult, pairs: list[tuple[str, str]], alpha: float) -> Table:
     """One row for each pair, the better placed algorithm first."""
     number_of = {name: place for place, name in enumerate(result.algorithms)}
-    squares = (result.better, result.equivalent, result.expected_difference)
+    squares = (result.better(), result.equivalent(), result.expected_difference())
     better, equivalent, expected = (square.to_numpy(dtype=float) for square in squares)
     entries = {frozenset((pair.left, pair.right)): pair for pair in result.pairs}
     differences = column(expected[number_of[first], number_of[second]] for first, second in pairs)
@@ -297,9 +299,9 @@ def pairs_table(result: PairwiseResult, pairs: list[tuple[str, str]], alpha: flo
     )
 
 
-def _shown(result: PairwiseResult) -> list[str]:
+def _shown(result: TournamentResult) -> list[str]:
     """The algorithms of the page, the best first, and the baseline whatever its place."""
-    order = list(result.order[:MOST_ALGORITHMS])
+    order = list(result.order()[:MOST_ALGORITHMS])
     if result.baseline is not None and result.baseline not in order:
         order[-1] = result.baseline
     return order
@@ -315,21 +317,21 @@ def _listed(groups: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
     return (*listed, *([f"and {len(groups) - MOST_GROUPS:,} more"] if len(groups) > MOST_GROUPS else []))
 
 
-def _matrix(result: PairwiseResult, order: list[str], alpha: float) -> tuple[tuple[str, tuple[Sign, ...]], ...]:
+def _matrix(result: TournamentResult, order: list[str], alpha: float) -> tuple[tuple[str, tuple[Sign, ...]], ...]:
     return tuple((shown(row), tuple(_sign(result, row, other, alpha) for other in order)) for row in order)
 
 
-def _sign(result: PairwiseResult, row: str, other: str, alpha: float) -> Sign:
+def _sign(result: TournamentResult, row: str, other: str, alpha: float) -> Sign:
     if row == other:
         return Sign("self", "", "itself")
     verdict = result.verdict(row, other, alpha)
     return Sign(REGION.get(verdict, ""), SIGNS[verdict], SPOKEN.get(verdict, verdict))
 
 
-def _data_facts(result: PairwiseResult, source: Source | None) -> tuple[Fact, ...]:
+def _data_facts(result: TournamentResult, source: Source | None) -> tuple[Fact, ...]:
     return (
         *file_facts(source),
         Fact("Algorithms", f"{len(result.algorithms):,}: {', '.join(map(shown, result.algorithms))}"),
         Fact("Metric", f"{'higher' if result.higher_is_better else 'lower'} is better"),
-        Fact("Data sets", f"{len(result.datasets):,}: {', '.join(map(shown, result.datasets))}"),
+        Fact("Data sets", f"{len(result.dataset_names):,}: {', '.join(map(shown, result.dataset_names))}"),
     )

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from hiercomp.plots.pairs import heatmap_size, plot_pairwise_heatmap, plot_ranking, ranking_size
-from hiercomp.report.figures import Figure, Plan, draw
+from hiercomp.plots.pairs import heatmap_size, plot_pairs_heatmap, plot_ranking, ranking_size
+from hiercomp.report.figures import Figure, FigureSpec, draw
 from hiercomp.wording import counted, probability_text, shown
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from hiercomp.pairs.result import PairwiseResult
+    from hiercomp.pairs.result import TournamentResult
 
 LARGEST_NAMED = 5  # algorithms whose chances of being the best the words state
 
 
-def pairwise_figures(
-    result: PairwiseResult,
+def tournament_figures(
+    result: TournamentResult,
     order: list[str],
     verdicts: dict[tuple[str, str], str],
     ranking: pd.DataFrame | None,
@@ -28,7 +28,7 @@ def pairwise_figures(
 
     Parameters
     ----------
-    result : PairwiseResult
+    result : TournamentResult
     order : list of str
         The algorithms that are drawn, the best first.
     verdicts : dict from pair to verdict
@@ -36,13 +36,15 @@ def pairwise_figures(
     alpha : float
         Level of the verdicts.
     """
-    plans = [_heatmap(result, order, verdicts, alpha)]
+    specs = [_heatmap(result, order, verdicts, alpha)]
     if ranking is not None:
-        plans.append(_ranking(result, order, ranking, alpha))
-    return draw(plans, order)
+        specs.append(_ranking(result, order, ranking, alpha))
+    return draw(specs, order)
 
 
-def _heatmap(result: PairwiseResult, order: list[str], verdicts: dict[tuple[str, str], str], alpha: float) -> Plan:
+def _heatmap(
+    result: TournamentResult, order: list[str], verdicts: dict[tuple[str, str], str], alpha: float
+) -> FigureSpec:
     drawn = {pair: verdict for pair, verdict in verdicts.items() if set(pair) <= set(order)}
     counts = Counter({"better": "better", "worse": "better"}.get(verdict, verdict) for verdict in drawn.values())
     phrases = {
@@ -53,10 +55,10 @@ def _heatmap(result: PairwiseResult, order: list[str], verdicts: dict[tuple[str,
         "failed": "there is no result",
     }
     said = "; ".join(f"in {counts[name]:,} {text}" for name, text in phrases.items() if counts[name])
-    return Plan(
+    return FigureSpec(
         "heatmap",
         heatmap_size(result, order),
-        lambda figure: plot_pairwise_heatmap(result, ax=figure.subplots(), alpha=alpha, algorithms=order),
+        lambda figure: plot_pairs_heatmap(result, ax=figure.subplots(), alpha=alpha, algorithms=order),
         "Probabilities and verdicts of every pair",
         f"The algorithms, the best first: {', '.join(map(shown, order))}. Of "
         f"{counted(len(drawn), 'pair')}, {said}. The table of the pairs has every number.",
@@ -66,15 +68,15 @@ def _heatmap(result: PairwiseResult, order: list[str], verdicts: dict[tuple[str,
     )
 
 
-def _ranking(result: PairwiseResult, order: list[str], ranking: pd.DataFrame, alpha: float) -> Plan:
+def _ranking(result: TournamentResult, order: list[str], ranking: pd.DataFrame, alpha: float) -> FigureSpec:
     rows = [
         f"{shown(name)} {row['expected_rank']:.2f} (95% interval {row['lower']:.2f} to {row['upper']:.2f})"
         for name, row in ranking.iterrows()
         if name in order
     ]
-    best = ranking["probability_best"].sort_values(ascending=False, kind="stable").head(LARGEST_NAMED)
+    best = ranking["p_best"].sort_values(ascending=False, kind="stable").head(LARGEST_NAMED)
     chances = ", ".join(f"{shown(name)} {probability_text(float(value))}" for name, value in best.items())
-    return Plan(
+    return FigureSpec(
         "ranking",
         ranking_size(order),
         lambda figure: plot_ranking(result, ax=figure.subplots(), alpha=alpha, algorithms=order),

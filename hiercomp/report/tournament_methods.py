@@ -26,17 +26,17 @@ from hiercomp.wording import counted, probability_text, shown
 if TYPE_CHECKING:
     import pandas as pd
 
-    from hiercomp.pairs.result import PairwiseResult
+    from hiercomp.pairs.result import TournamentResult
 
 
-def pairwise_methods(
-    result: PairwiseResult, verdicts: dict[tuple[str, str], str], ranking: pd.DataFrame | None, alpha: float
+def tournament_methods(
+    result: TournamentResult, verdicts: dict[tuple[str, str], str], ranking: pd.DataFrame | None, alpha: float
 ) -> Methods:
     """Write the Methods paragraph.
 
     Parameters
     ----------
-    result : PairwiseResult
+    result : TournamentResult
     verdicts : dict from pair to verdict
     ranking : DataFrame or None
     alpha : float
@@ -53,7 +53,7 @@ def pairwise_methods(
     )
 
 
-def pairwise_setting_facts(result: PairwiseResult, alpha: float, ranking: pd.DataFrame | None) -> tuple[Fact, ...]:
+def tournament_setting_facts(result: TournamentResult, alpha: float, ranking: pd.DataFrame | None) -> tuple[Fact, ...]:
     """The rope, the priors, the engine and the seeds."""
     facts = [
         Fact("Rope", f"{result.rope}, in the unit of the scores"),
@@ -65,27 +65,27 @@ def pairwise_setting_facts(result: PairwiseResult, alpha: float, ranking: pd.Dat
     if ranking is not None:
         given = ranking.attrs
         text = (
-            f"{given['draws']:,} draws over {counted(given['datasets'], 'data set')}, seed {given['seed']}; largest Monte "
+            f"{given['draws']:,} draws over {counted(given['n_datasets'], 'data set')}, seed {given['seed']}; largest Monte "
             f"Carlo standard error {given['expected_rank_error']:.2g} of an expected rank and "
-            f"{given['probability_best_error']:.2g} of a probability of being the best"
+            f"{given['p_best_error']:.2g} of a probability of being the best"
         )
         facts.append(Fact("Ranking", text))
     return tuple(facts)
 
 
-def computed(result: PairwiseResult) -> list[Fit]:
+def computed(result: TournamentResult) -> list[Fit]:
     """The pairs that have a verdict's numbers."""
     return [pair for pair in result.pairs if isinstance(pair, Fit) and pair.status != "failed"]
 
 
-def _bounds(result: PairwiseResult) -> list[float]:
+def _bounds(result: TournamentResult) -> list[float]:
     return [pair.differences.delta0_bound for pair in computed(result)]
 
 
-def _data(result: PairwiseResult) -> list[Sentence]:
+def _data(result: TournamentResult) -> list[Sentence]:
     model = references.HIERARCHICAL
     pairs = [pair.differences for pair in result.pairs if isinstance(pair, Fit)]
-    count, datasets = len(result.algorithms), counted(len(result.datasets), "data set")
+    count, datasets = len(result.algorithms), counted(len(result.dataset_names), "data set")
     compared = f"{counted(count, 'algorithm')}, each with each other,"
     if result.baseline is not None:
         compared = f"{counted(count - 1, 'algorithm')} with {shown(result.baseline)}"
@@ -107,7 +107,7 @@ def _data(result: PairwiseResult) -> list[Sentence]:
     return sentences
 
 
-def _computation(result: PairwiseResult) -> list[Sentence]:
+def _computation(result: TournamentResult) -> list[Sentence]:
     pairs = [pair for pair in computed(result) if not pair.differences.identical]
     if not pairs:
         return []
@@ -126,7 +126,7 @@ def _computation(result: PairwiseResult) -> list[Sentence]:
     ]
 
 
-def _findings(result: PairwiseResult, verdicts: dict[tuple[str, str], str], alpha: float) -> list[Sentence]:
+def _findings(result: TournamentResult, verdicts: dict[tuple[str, str], str], alpha: float) -> list[Sentence]:
     counts = Counter(verdicts.values())
     told = counts["better"] + counts["worse"]
     rest = len(verdicts) - told - counts["equivalent"]
@@ -153,13 +153,13 @@ def _ranking(ranking: pd.DataFrame | None) -> list[Sentence]:
             "Expected ranks come from the joint posterior of the algorithms' mean scores on each data set, the multivariate "
             f"form of that of the Bayesian correlated t-test ({test.short}), with the next data set drawn from those at "
             f"hand by the Bayesian bootstrap ({bootstrap.short}); they assume that it resembles one of these "
-            f"{counted(int(ranking.attrs['datasets']), 'data set')}.",
+            f"{counted(int(ranking.attrs['n_datasets']), 'data set')}.",
             test,
             bootstrap,
         ),
         say(
             f"The best expected rank, {best['expected_rank']:.2f} (95% interval {best['lower']:.2f} to "
             f"{best['upper']:.2f}), is that of {shown(ranking.index[0])}, which is the best on the next data set "
-            f"with probability {probability_text(float(best['probability_best']))}."
+            f"with probability {probability_text(float(best['p_best']))}."
         ),
     ]

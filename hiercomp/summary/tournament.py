@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from hiercomp.arguments import number_between
 from hiercomp.engines import engine_words
 from hiercomp.errors import ArgumentError
-from hiercomp.pairs.result import LEGEND, SIGNS, PairwiseResult
+from hiercomp.pairs.result import LEGEND, SIGNS, TournamentResult
 from hiercomp.wording import counted, error_text, latex, markdown, probability_text, shown
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ LATEX_SIGNS = {
 
 
 @dataclass(frozen=True, repr=False)
-class PairwiseSummary:
+class TournamentSummary:
     """What a paper would report of all pairs, and whether it can be trusted.
 
     Attributes
@@ -43,7 +43,7 @@ class PairwiseSummary:
     alpha : float
         Level of the verdicts.
     ranking : list of dict
-        Best first: algorithm, expected_rank, lower, upper, probability_best (None where there is no ranking), and the
+        Best first: algorithm, expected_rank, lower, upper, p_best (None where there is no ranking), and the
         numbers of algorithms that it is better than, worse than and equivalent to.
     assumption : str
         What the ranking assumes.
@@ -119,7 +119,7 @@ class PairwiseSummary:
         return "\n".join(lines)
 
     def __repr__(self) -> str:
-        return f"<PairwiseSummary: {self.title}>"
+        return f"<TournamentSummary: {self.title}>"
 
     def __rich__(self) -> Group:
         from rich.console import Group
@@ -167,7 +167,7 @@ class PairwiseSummary:
         details = "".join(f"<li>{escape(line)}</li>" for line in self._details(shown))
         notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
         return (
-            f"<div class='hiercomp-pairwise'><p>{escape(self.title)}</p><p><strong>{escape(self.conclusion)}</strong></p>"
+            f"<div class='hiercomp-tournament'><p>{escape(self.title)}</p><p><strong>{escape(self.conclusion)}</strong></p>"
             f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
             f"<table><thead><tr><td></td>{columns}</tr></thead><tbody>{signs}</tbody></table>"
             f"<p><small>{escape(self._legend())}</small></p><ul>{details}</ul>"
@@ -216,7 +216,7 @@ class PairwiseSummary:
                     name(row["algorithm"]),
                     f"{row['expected_rank']:.2f}" if ranked else "-",
                     f"{row['lower']:.2f} to {row['upper']:.2f}" if ranked else "-",
-                    probability_text(row["probability_best"], exact=True) if ranked else "-",
+                    probability_text(row["p_best"], exact=True) if ranked else "-",
                     *(str(row[verdict]) for verdict in ("better_than", "worse_than", "equivalent_to")),
                 )
             )
@@ -225,7 +225,9 @@ class PairwiseSummary:
     def _signs_as_text(self) -> list[str]:
         count = len(self.signs)
         if count > MOST_COLUMNS:
-            return [f"  The table of verdicts of {count} algorithms is in .matrix() and .to_frame() of the result."]
+            return [
+                f"  The table of verdicts of {count} algorithms is in .verdict_signs() and .to_frame() of the result."
+            ]
         width, digits = max(len(shown(name)) for name in self.signs.index), len(str(count))
         numbers = range(1, count + 1)
         lines = ["  " + " " * (width + digits + 2) + " ".join(str(number).rjust(digits) for number in numbers)]
@@ -260,18 +262,18 @@ class PairwiseSummary:
         ]
 
 
-def summarise_pairs(result: PairwiseResult, alpha: float = 0.05) -> PairwiseSummary:
+def summarise_pairs(result: TournamentResult, alpha: float = 0.05) -> TournamentSummary:
     """The summary of all pairs at level ``alpha``."""
     alpha = number_between("alpha", alpha, 0, 0.5)
     verdicts, frame = result.verdicts(alpha), result.to_frame(alpha)
-    ranks = result.ranking() if result.standings.datasets else None
+    ranks = result.ranking() if result.standings.dataset_names else None
     places = {} if ranks is None else {str(row["algorithm"]): row for row in ranks.reset_index().to_dict("records")}
     ranking = []
     for name, words in zip(result.algorithms, verdicts.to_numpy().tolist(), strict=True):
         numbers = {column: None if ranks is None else float(places[name][column]) for column in RANKED}
         tally = {f"{verdict}_{word}": words.count(verdict) for verdict, word in WORDS.items()}
         ranking.append({"algorithm": name} | numbers | tally)
-    ranking.sort(key=lambda row: result.order.index(str(row["algorithm"])))
+    ranking.sort(key=lambda row: result.order().index(str(row["algorithm"])))
     counts = {
         "told apart": int((verdicts == "better").to_numpy().sum()),
         **{verdict: int((verdicts == verdict).to_numpy().sum()) // 2 for verdict in LEGEND if verdict not in WORDS},
@@ -285,13 +287,13 @@ def summarise_pairs(result: PairwiseResult, alpha: float = 0.05) -> PairwiseSumm
         except ArgumentError as error:  # more groups than anyone could read
             groups.append(())
             notes = (*notes, str(error))
-    return PairwiseSummary(
+    return TournamentSummary(
         title=_title(result),
         conclusion=_conclusion(result, ranks, counts, alpha),
         alpha=alpha,
         ranking=ranking,
         assumption="" if ranks is None else _assumption(ranks),
-        signs=result.matrix(alpha),
+        signs=result.verdict_signs(alpha),
         counts=counts,
         cliques=groups[0],
         equivalent=groups[1],
@@ -302,19 +304,19 @@ def summarise_pairs(result: PairwiseResult, alpha: float = 0.05) -> PairwiseSumm
     )
 
 
-RANKED = ("expected_rank", "lower", "upper", "probability_best")
+RANKED = ("expected_rank", "lower", "upper", "p_best")
 WORDS = {"better": "than", "worse": "than", "equivalent": "to"}
 
 
-def _title(result: PairwiseResult) -> str:
+def _title(result: TournamentResult) -> str:
     which = "all pairs" if result.baseline is None else f"each against {shown(result.baseline)}"
     return (
         f"{len(result.algorithms)} algorithms, {which} ({counted(len(result.pairs), 'pair')}), "
-        f"{counted(len(result.datasets), 'data set')}, rope {result.rope}"
+        f"{counted(len(result.dataset_names), 'data set')}, rope {result.rope}"
     )
 
 
-def _conclusion(result: PairwiseResult, ranks: pd.DataFrame | None, counts: dict[str, int], alpha: float) -> str:
+def _conclusion(result: TournamentResult, ranks: pd.DataFrame | None, counts: dict[str, int], alpha: float) -> str:
     parts = [f"{counts['told apart']} told apart", f"{counts['equivalent']} practically equivalent"]
     parts += [f"{counts[verdict]} {word}" for verdict, word in OTHERS.items() if counts[verdict]]
     text = f"At the {100 * (1 - alpha):g}% level, of {counted(len(result.pairs), 'pair')}: {', '.join(parts)}."
@@ -323,7 +325,7 @@ def _conclusion(result: PairwiseResult, ranks: pd.DataFrame | None, counts: dict
     first = ranks.iloc[0]
     return (
         f"{text} {shown(ranks.index[0])} has the best expected rank, {first['expected_rank']:.2f} of {len(ranks)}, and is "
-        f"the best on the next data set with probability {probability_text(first['probability_best'], exact=True)}."
+        f"the best on the next data set with probability {probability_text(first['p_best'], exact=True)}."
     )
 
 
@@ -332,13 +334,13 @@ OTHERS = {"none": "without a verdict", "undecided": "too close to call", "failed
 
 def _assumption(ranks: pd.DataFrame) -> str:
     return (
-        f"{ranks.attrs['assumption']} {counted(ranks.attrs['datasets'], 'data set')}, {ranks.attrs['draws']:,} draws, Monte "
-        f"Carlo error of a rank at most {error_text(ranks.attrs['expected_rank_error'])}, of a probability "
-        f"{error_text(ranks.attrs['probability_best_error'])}."
+        f"{ranks.attrs['assumption']} {counted(ranks.attrs['n_datasets'], 'data set')}, {ranks.attrs['draws']:,} draws, "
+        f"Monte Carlo error of a rank at most {error_text(ranks.attrs['expected_rank_error'])}, of a probability "
+        f"{error_text(ranks.attrs['p_best_error'])}."
     )
 
 
-def _computation(result: PairwiseResult, frame: pd.DataFrame) -> str:
+def _computation(result: TournamentResult, frame: pd.DataFrame) -> str:
     largest = frame["error"].max()
     error = "" if math.isnan(largest) else f"; largest error of a probability {error_text(float(largest))}"
     engine = engine_words(result.engine_name, result.engine_version)

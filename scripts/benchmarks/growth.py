@@ -76,7 +76,7 @@ def plans(context: Context) -> list[Row]:
             delta0=0.02,
             sigma0=0.01,
             standard_deviation=0.03,
-            datasets=datasets,
+            n_datasets=datasets,
             simulations=simulations,
             n_jobs=jobs,
             progress=False,

@@ -46,7 +46,7 @@ def _plots(context: Context) -> dict[str, Callable[[], Any]]:
     nemenyi = hc.nemenyi_test(np.random.default_rng(0).normal(size=(54, 8)))
     pairs = compare_all(simulated_table(*context.size((20, 30, 20), (3, 14, 20))), rope=0.01, n_jobs=1, progress=False)
     planned = plan(
-        delta0=0.02, sigma0=0.01, standard_deviation=0.03, datasets=(14, 20), simulations=2, n_jobs=1, progress=False
+        delta0=0.02, sigma0=0.01, standard_deviation=0.03, n_datasets=(14, 20), simulations=2, n_jobs=1, progress=False
     )
     return {
         "next_dataset": plot.next_dataset,

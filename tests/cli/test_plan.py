@@ -43,7 +43,7 @@ def test_the_command_prints_and_writes_what_python_gives(hiercomp, tmp_path):
         sigma0=0.01,
         nu=10,
         standard_deviation=0.03,
-        datasets=(13, 16),
+        n_datasets=(13, 16),
         runs=(2, 10),
         folds=5,
         rope=(-0.01, 0.02),
@@ -68,7 +68,7 @@ def test_a_pilot_takes_the_place_of_the_assumed_numbers(hiercomp, folder, scores
     written = json.loads(done.stdout)
     comparison = hc.HierarchicalComparison(scores, "bayes", "tree", rope=0.01, priors=hc.Priors.gaussian())
     result = comparison.fit("quadrature", progress=False)
-    found = plan_from_result(result, datasets=14, simulations=3, n_jobs=1, progress=False)
+    found = plan_from_result(result, n_datasets=14, simulations=3, n_jobs=1, progress=False)
     assert written["algorithms"] == ["bayes", "tree"]
     assert written["table"] == found.to_frame().to_dict("records")
 

@@ -28,7 +28,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import hiercomp as hc
 from hiercomp.crossval import cross_validate_all
-from hiercomp.pairs.result import PairwiseResult
+from hiercomp.pairs.result import TournamentResult
 from hiercomp.posterior.saved import plain_values
 from hiercomp.tournament import compare_all
 
@@ -48,14 +48,14 @@ def table() -> pd.DataFrame:
     return df.assign(score=0.7 + better + generator.normal(0, 0.02, size=len(df)))
 
 
-def compared(df: pd.DataFrame, **options) -> PairwiseResult:
+def compared(df: pd.DataFrame, **options) -> TournamentResult:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", hc.HiercompWarning)
         return compare_all(df, rope=0.01, progress=False, priors=hc.Priors.gaussian(), **options)
 
 
 @pytest.fixture(scope="module")
-def serial(table) -> PairwiseResult:
+def serial(table) -> TournamentResult:
     return compared(table, n_jobs=1)
 
 
@@ -72,7 +72,7 @@ def cluster(tmp_path) -> Iterator[distributed.LocalCluster]:
         yield cluster
 
 
-def assert_equal(one: PairwiseResult, other: PairwiseResult) -> None:
+def assert_equal(one: TournamentResult, other: TournamentResult) -> None:
     pd.testing.assert_frame_equal(one.to_frame(), other.to_frame(), check_exact=True)
     pd.testing.assert_frame_equal(one.ranking(), other.ranking(), check_exact=True)
     assert [plain_values(pair) for pair in one.pairs] == [plain_values(pair) for pair in other.pairs]

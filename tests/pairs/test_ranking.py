@@ -35,7 +35,7 @@ def test_identical_algorithms_share_every_rank_equally():
     table = expected_ranks(standings(same))
     np.testing.assert_array_equal(table["expected_rank"], 2.5)
     np.testing.assert_allclose(table[["lower", "upper"]], 2.5, atol=1e-12)
-    np.testing.assert_allclose(table["probability_best"], 0.25, atol=1e-12)
+    np.testing.assert_allclose(table["p_best"], 0.25, atol=1e-12)
     assert list(table.index) == ["a", "b", "c", "d"]
 
 
@@ -43,7 +43,7 @@ def test_an_algorithm_that_always_wins_is_first_without_a_doubt():
     table = expected_ranks(standings(simulated(6, 10, [0.0, 0.5, 0.0])))
     assert table.index[0] == "b"
     assert table.loc["b"].tolist() == [1.0, 1.0, 1.0, 1.0]
-    np.testing.assert_allclose(table.loc[["a", "c"], "probability_best"], 0)
+    np.testing.assert_allclose(table.loc[["a", "c"], "p_best"], 0)
     assert table["expected_rank"].sum() == pytest.approx(6, abs=1e-12)
 
 
@@ -58,9 +58,9 @@ def test_of_two_algorithms_the_chance_is_that_of_the_correlated_t_test(n):
     draws = 40_000
     table = expected_ranks(standings(scores), draws=draws, seed=3)
     expected, variance = np.mean(known), np.sum(np.array(known) * (1 - np.array(known))) / 49
-    assert table.loc["b", "probability_best"] == pytest.approx(expected, abs=4 * np.sqrt(variance / draws))
-    assert table.loc["b", "expected_rank"] == pytest.approx(2 - table.loc["b", "probability_best"], abs=2e-12)
-    assert table.attrs["probability_best_error"] == pytest.approx(np.sqrt(variance / draws), rel=0.05)
+    assert table.loc["b", "p_best"] == pytest.approx(expected, abs=4 * np.sqrt(variance / draws))
+    assert table.loc["b", "expected_rank"] == pytest.approx(2 - table.loc["b", "p_best"], abs=2e-12)
+    assert table.attrs["p_best_error"] == pytest.approx(np.sqrt(variance / draws), rel=0.05)
 
 
 def test_the_interval_is_that_of_the_bayesian_bootstrap():
@@ -111,13 +111,13 @@ def test_a_plain_loop_gives_the_same_within_its_error():
                 ranks[draw, one] += share * (1 + better + (equal - 1) / 2)
                 firsts[draw, one] += share * (better == 0) / equal
     table = expected_ranks(standings(scores), draws=20_000).loc[list("abcd")]
-    for values, column in ((ranks, "expected_rank"), (firsts, "probability_best")):
+    for values, column in ((ranks, "expected_rank"), (firsts, "p_best")):
         error = values.std(axis=0) * np.sqrt(1 / draws + 1 / 20_000)
         assert (np.abs(values.mean(axis=0) - table[column]) < 4 * error).all()
     for column, tail in (("lower", 0.025), ("upper", 0.975)):
         error = np.sqrt(0.025 * 0.975 * (1 / draws + 1 / 20_000))
         assert (np.abs((ranks < table[column].to_numpy()).mean(axis=0) - tail) < 4 * error).all()
-    assert table.loc["b", "probability_best"] != table.loc["c", "probability_best"]
+    assert table.loc["b", "p_best"] != table.loc["c", "p_best"]
 
 
 def test_more_algorithms_than_folds_are_ranked():

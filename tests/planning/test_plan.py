@@ -123,8 +123,8 @@ def test_other_simulations_and_seeds_give_other_collections():
     ],
 )
 def test_a_clear_population_gives_its_verdict_nearly_always(arguments, region):
-    found = plan(**(SIMPLE | arguments), datasets=25, simulations=20, **FAST)
-    assert found.to_frame()[region].tolist() == [1.0]
+    found = plan(**(SIMPLE | arguments), n_datasets=25, simulations=20, **FAST)
+    assert found.to_frame()[f"p_{region}"].tolist() == [1.0]
     assert found.smallest(region) == 25
 
 
@@ -132,7 +132,7 @@ def test_verdicts_are_those_of_the_t_distribution_where_only_the_sign_of_delta0_
     # Means known nearly exactly and a Gaussian population much wider than the rope: the likeliest region is the sign of
     # delta0, whose posterior under the uniform priors of (delta0, sigma0) is t with q - 2 degrees of freedom
     q, simulations = 8, 40
-    arguments = {"delta0": 0.05, "sigma0": 0.1, "standard_deviation": 1e-3, "rope": 1e-6, "datasets": q}
+    arguments = {"delta0": 0.05, "sigma0": 0.1, "standard_deviation": 1e-3, "rope": 1e-6, "n_datasets": q}
     found = plan(
         **arguments, simulations=simulations, seed=5, **FAST
     )  # fmt: skip
@@ -162,36 +162,36 @@ def test_verdicts_are_those_of_the_t_distribution_where_only_the_sign_of_delta0_
 
 @pytest.mark.slow
 def test_a_mirrored_population_mirrors_left_and_right():
-    options = {"sigma0": 0.02, "standard_deviation": 0.03, "datasets": 14, "simulations": 60}
+    options = {"sigma0": 0.02, "standard_deviation": 0.03, "n_datasets": 14, "simulations": 60}
     right, left = (plan(delta0=delta0, **options, **FAST) for delta0 in (0.02, -0.02))
     a, b = right.to_frame().iloc[0], left.to_frame().iloc[0]
     for one, other in (("right", "left"), ("left", "right"), ("rope", "rope"), ("none", "none")):
-        p = (a[one] + b[other]) / 2
-        assert abs(a[one] - b[other]) <= 4 * np.sqrt(2 * p * (1 - p) / 60)
-    assert 0.1 < a["right"] < 0.9  # else nothing is tested
+        p = (a[f"p_{one}"] + b[f"p_{other}"]) / 2
+        assert abs(a[f"p_{one}"] - b[f"p_{other}"]) <= 4 * np.sqrt(2 * p * (1 - p) / 60)
+    assert 0.1 < a["p_right"] < 0.9  # else nothing is tested
 
 
 @pytest.mark.slow
 def test_more_folds_and_data_sets_make_the_verdict_likelier():
-    found = plan(**SIMPLE, datasets=(5, 15), runs=(1, 10), simulations=20, **FAST).to_frame()
-    right = found.set_index(["runs", "datasets"])["right"]
+    found = plan(**SIMPLE, n_datasets=(5, 15), runs=(1, 10), simulations=20, **FAST).to_frame()
+    right = found.set_index(["runs", "n_datasets"])["p_right"]
     assert right[1, 5] < right[1, 15]
     assert right[10, 5] < right[10, 15]
     assert right[1, 5] <= right[10, 5]
 
 
 def test_the_table_is_the_same_for_any_number_of_processes_and_another_for_another_seed():
-    options = {"datasets": (13, 16), "simulations": 4}
+    options = {"n_datasets": (13, 16), "simulations": 4}
     tables = [plan(**SIMPLE, **options, **(FAST | {"n_jobs": jobs})).counts for jobs in (1, 2)]
     np.testing.assert_array_equal(*tables)
-    wide = {"delta0": 0.02, "sigma0": 0.03, "standard_deviation": 0.03, "datasets": 14, "simulations": 12}
+    wide = {"delta0": 0.02, "sigma0": 0.03, "standard_deviation": 0.03, "n_datasets": 14, "simulations": 12}
     other, same = (plan(**wide, seed=seed, **FAST).counts for seed in (1, 0))
     assert not np.array_equal(other, same)
 
 
 def test_a_smaller_plan_is_a_part_of_the_larger_one():
-    large = plan(**SIMPLE, datasets=(13, 16), runs=(1, 2), simulations=5, **FAST)
-    small = plan(**SIMPLE, datasets=13, runs=2, simulations=5, **FAST)
+    large = plan(**SIMPLE, n_datasets=(13, 16), runs=(1, 2), simulations=5, **FAST)
+    small = plan(**SIMPLE, n_datasets=13, runs=2, simulations=5, **FAST)
     np.testing.assert_array_equal(small.counts[0, 0], large.counts[1, 0])
 
 
@@ -252,7 +252,7 @@ def test_failed_fits_are_counted_and_said():
     hard = {"delta0": 0.002, "sigma0": 0.0005, "standard_deviation": 0.03}
     short = {"engine": "embedded", "chains": 2, "warmup": 100, "draws": 100, "monte_carlo_error": None}
     with pytest.warns(hc.ConvergenceWarning, match=r"1 of 1 fits failed \(first: simulation 0 with 20 data sets"):
-        found = plan(**hard, datasets=20, simulations=1, **short, **FAST)
+        found = plan(**hard, n_datasets=20, simulations=1, **short, **FAST)
     frame = found.to_frame()
     assert frame["failed"].item() > 0
     assert frame[list(OUTCOMES)].sum(axis=1).item() == pytest.approx(1)
@@ -261,7 +261,7 @@ def test_failed_fits_are_counted_and_said():
 
 def test_few_data_sets_are_said():
     with pytest.warns(hc.FewDatasetsWarning, match="fewer than 5 data sets") as caught:
-        found = plan(**SIMPLE, datasets=3, simulations=2, **FAST)
+        found = plan(**SIMPLE, n_datasets=3, simulations=2, **FAST)
     assert [warning.filename for warning in caught if warning.category is hc.FewDatasetsWarning] == [__file__]
     assert "fewer than 5 data sets" in found.notes[0]
 
@@ -279,10 +279,10 @@ def test_few_data_sets_are_said():
         ({"standard_deviation": 2.5}, "too large for scores in"),
         ({"delta0": 3.0}, "too large for scores in"),
         ({"delta0": 3.0, "priors": hc.Priors(delta0_bound=2.0)}, "too large for a delta0_bound of 2"),
-        ({"datasets": 1}, "datasets must be at least 2"),
-        ({"datasets": (10, 10)}, "different whole numbers"),
-        ({"datasets": ()}, "different whole numbers"),
-        ({"datasets": 10.5}, "datasets must be a whole number"),
+        ({"n_datasets": 1}, "n_datasets must be at least 2"),
+        ({"n_datasets": (10, 10)}, "different whole numbers"),
+        ({"n_datasets": ()}, "different whole numbers"),
+        ({"n_datasets": 10.5}, "n_datasets must be a whole number"),
         ({"folds": 1}, "folds must be at least 2"),
         ({"folds": 2, "runs": 1}, "folds x runs must be at least 3"),
         ({"runs": 0}, "runs must be at least 1"),
@@ -301,14 +301,14 @@ def test_few_data_sets_are_said():
 )
 def test_wrong_arguments_are_refused(arguments, message):
     with pytest.raises(hc.ArgumentError, match=message):
-        plan(**(SIMPLE | FAST | {"datasets": 5, "simulations": 1} | arguments))
+        plan(**(SIMPLE | FAST | {"n_datasets": 5, "simulations": 1} | arguments))
 
 
 def test_another_metric_needs_the_bound_of_delta0():
     percent = {"delta0": 2.0, "sigma0": 1.0, "standard_deviation": 3.0, "rope": 1.0}
     priors = hc.Priors(population="gaussian", delta0_bound=100.0)
-    found = plan(**percent, datasets=10, simulations=6, **(FAST | {"priors": priors}))
-    fractions = plan(**SIMPLE, datasets=10, simulations=6, **FAST)
+    found = plan(**percent, n_datasets=10, simulations=6, **(FAST | {"priors": priors}))
+    fractions = plan(**SIMPLE, n_datasets=10, simulations=6, **FAST)
     np.testing.assert_array_equal(found.counts, fractions.counts)  # the same problem in another unit
 
 
@@ -319,10 +319,10 @@ def test_the_plot_draws_the_table():
     drawn = {line.get_label(): line for line in ax.lines}
     for name, label in (("left", "bayes better"), ("rope", "practically equivalent"), ("right", "tree better"),
                         ("none", "no verdict"), ("undecided", "undecided"), ("failed", "failed")):  # fmt: skip
-        np.testing.assert_array_equal(drawn[label].get_xdata(), frame["datasets"])
-        np.testing.assert_array_equal(drawn[label].get_ydata(), frame[name])
+        np.testing.assert_array_equal(drawn[label].get_xdata(), frame["n_datasets"])
+        np.testing.assert_array_equal(drawn[label].get_ydata(), frame[f"p_{name}"])
     ends = np.concatenate([band.get_paths()[0].vertices[:, 1] for band in ax.collections])
-    assert set(frame[["right_lower", "right_upper", "none_lower"]].to_numpy().ravel()) <= set(ends)
+    assert set(frame[["p_right_lower", "p_right_upper", "p_none_lower"]].to_numpy().ravel()) <= set(ends)
     assert [text.get_text() for text in ax.get_legend().get_texts()] == list(drawn)[:6]
 
 
@@ -347,11 +347,11 @@ def test_a_pilot_gives_its_posterior_names_and_design(result):
     np.testing.assert_array_equal(assumption.sigma, result.draws("sigma").reshape(-1, 8))
     np.testing.assert_array_equal(assumption.n, given.n[None])
     assert runs == (3,)
-    found = plan_from_result(result, datasets=(6, 12), simulations=10, **FAST)
+    found = plan_from_result(result, n_datasets=(6, 12), simulations=10, **FAST)
     assert found.algorithms == ("bayes", "tree")
-    assert found.interval == result.rope
+    assert found.rope == result.rope
     assert "the posterior of the pilot (8 data sets)" in found.title
-    assert found.to_frame()["right"].tolist()[1] > 0.5  # tree is better by 0.03 in the pilot, and the rope is 0.01
+    assert found.to_frame()["p_right"].tolist()[1] > 0.5  # tree is better by 0.03 in the pilot, and the rope is 0.01
 
 
 def test_the_design_of_a_pilot_may_be_changed(result):
@@ -376,7 +376,7 @@ def test_a_pilot_of_uneven_data_sets_is_taken_as_it_is_and_needs_folds_for_other
         hc.ArgumentError, match=r"folds is needed beside runs: rho of the pilot's data set 'd0' is 0\.3"
     ):
         pilot_assumption(uneven, runs=2)
-    found = plan_from_result(uneven, datasets=5, simulations=2, **FAST)
+    found = plan_from_result(uneven, n_datasets=5, simulations=2, **FAST)
     assert "as the pilot" in str(found)
     assert np.isnan(found.to_frame()["runs"].item())
 
@@ -394,7 +394,7 @@ def test_without_draws_of_sigma_a_pilot_gives_those_of_its_sums_of_squares(resul
 
 def test_notes_of_the_pilot_are_kept(result):
     odd = replace(result, fit_notes=(hc.errors.Note(hc.ScaleWarning, "something odd"),))
-    assert plan_from_result(odd, datasets=5, simulations=1, **FAST).notes == ("Pilot: something odd",)
+    assert plan_from_result(odd, n_datasets=5, simulations=1, **FAST).notes == ("Pilot: something odd",)
 
 
 def test_pilots_without_a_posterior_are_refused(failed, identical):

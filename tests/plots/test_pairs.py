@@ -14,8 +14,8 @@ from matplotlib import pyplot as plt
 from matplotlib.colors import to_rgb
 
 import hiercomp as hc
-from hiercomp.pairs.result import PairwiseResult
-from hiercomp.plots import PairwisePlots, plot_pairwise_heatmap, plot_ranking
+from hiercomp.pairs.result import TournamentResult
+from hiercomp.plots import TournamentPlots, plot_pairs_heatmap, plot_ranking
 from hiercomp.plots.pairs import CELL, MEANINGS, distinct_labels
 from hiercomp.rope import REGIONS
 from hiercomp.wording import probability_text
@@ -32,7 +32,7 @@ def _close_figures():
 
 
 @pytest.fixture(scope="module")
-def pairs() -> PairwiseResult:
+def pairs() -> TournamentResult:
     """The real thing."""
     return hc.compare_all(four_algorithms(), rope=0.01, n_jobs=1, progress=False)
 
@@ -43,7 +43,7 @@ def base(pairs) -> hc.ComparisonResult:
 
 
 @pytest.fixture(scope="module")
-def ten(base) -> PairwiseResult:
+def ten(base) -> TournamentResult:
     return tournament(base, 10)
 
 
@@ -72,7 +72,7 @@ def test_the_cells_are_filled_with_the_probabilities_of_their_pairs(pairs):
     ax = pairs.plot.heatmap()
     filled = {region: shares(ax, region) for region in REGIONS}
     for pair in pairs.pairs:
-        i, j = (pairs.order.index(name) for name in (pair.left, pair.right))
+        i, j = (pairs.order().index(name) for name in (pair.left, pair.right))
         seen = pair.next_dataset
         for place, values in (
             ((i, j), (seen.p_left, seen.p_rope, seen.p_right)),
@@ -102,7 +102,7 @@ def test_a_cell_is_filled_from_below_with_row_better_and_then_equivalent(ten):
 def test_every_verdict_has_its_sign_and_no_verdict_has_none(ten):
     ax = ten.plot.heatmap()
     expected: dict[str, set] = {}
-    for (i, one), (j, other) in itertools.permutations(enumerate(ten.order), 2):
+    for (i, one), (j, other) in itertools.permutations(enumerate(ten.order()), 2):
         verdict = ten.verdict(one, other)
         if verdict != "none":
             expected.setdefault(verdict, set()).add((i, j))
@@ -119,21 +119,21 @@ def test_the_level_of_the_verdicts_is_the_one_asked_for(ten):
     assert "99%" in texts(ten.plot.heatmap(alpha=0.01))
 
 
-@pytest.mark.parametrize("draw", [plot_pairwise_heatmap, plot_ranking])
+@pytest.mark.parametrize("draw", [plot_pairs_heatmap, plot_ranking])
 def test_the_algorithms_stand_in_their_order_on_the_axes_given_and_no_style_changes(ten, draw):
     before = dict(mpl.rcParams)
     figure, ax = plt.subplots(figsize=(7, 7))
     assert draw(ten, ax=ax) is ax
     assert figure.axes == [ax]
     assert dict(mpl.rcParams) == before
-    assert [tick.get_text() for tick in ax.get_yticklabels()] == list(ten.order)
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == list(ten.order())
     low, high = ax.get_ylim()
     assert low > high  # the best at the top
 
 
 def test_the_columns_have_the_order_of_the_rows(ten):
     ax = ten.plot.heatmap()
-    assert [tick.get_text().replace("\n", "") for tick in ax.get_xticklabels()] == list(ten.order)
+    assert [tick.get_text().replace("\n", "") for tick in ax.get_xticklabels()] == list(ten.order())
 
 
 def test_numbers_are_written_where_the_cells_are_large_enough(pairs, base):
@@ -203,22 +203,22 @@ def test_a_baseline_is_the_only_row(base):
     result = tournament(base, 6, baseline="forest")
     ax = result.plot.heatmap()
     assert [tick.get_text() for tick in ax.get_yticklabels()] == ["forest"]
-    others = [name for name in result.order if name != "forest"]
+    others = [name for name in result.order() if name != "forest"]
     assert [tick.get_text() for tick in ax.get_xticklabels()] == others
     filled = shares(ax, "left")
     for place, name in enumerate(others):
-        value = result.better.loc["forest", name]
+        value = result.better().loc["forest", name]
         assert filled.get((0, place), 0.0) == pytest.approx(0 if np.isnan(value) else value, abs=1e-12)
     assert sum(map(len, signs(ax).values())) + (result.verdicts().loc["forest"] == "none").sum() == 5
 
 
 def test_a_choice_of_algorithms_is_drawn_in_their_order(ten):
-    chosen = [ten.order[7], ten.order[1], ten.order[4]]
+    chosen = [ten.order()[7], ten.order()[1], ten.order()[4]]
     ax = ten.plot.heatmap(algorithms=chosen)
-    assert [tick.get_text() for tick in ax.get_yticklabels()] == [ten.order[1], ten.order[4], ten.order[7]]
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == [ten.order()[1], ten.order()[4], ten.order()[7]]
     ranks = ten.plot.ranking(algorithms=chosen)
     drawn = next(line for line in ranks.lines if line.get_marker() == "o").get_xdata()
-    np.testing.assert_array_equal(drawn, ten.ranking().loc[[ten.order[k] for k in (1, 4, 7)], "expected_rank"])
+    np.testing.assert_array_equal(drawn, ten.ranking().loc[[ten.order()[k] for k in (1, 4, 7)], "expected_rank"])
     assert "of 10" in texts(ranks)  # ranked among all
 
 
@@ -229,7 +229,7 @@ def test_the_ranks_their_intervals_and_the_chances_are_those_of_the_table(ten):
     np.testing.assert_array_equal(points.get_ydata(), np.arange(10))
     segments = np.array(ax.collections[0].get_segments())
     np.testing.assert_array_equal(segments[:, :, 0], table[["lower", "upper"]])
-    assert [text.get_text() for text in ax.texts] == ["P(best)", *map(probability_text, table["probability_best"])]
+    assert [text.get_text() for text in ax.texts] == ["P(best)", *map(probability_text, table["p_best"])]
     assert [tick.get_text() for tick in ax.get_yticklabels()] == table.index.tolist()
 
 
@@ -250,7 +250,7 @@ def bars(ax: plt.Axes, total: int) -> list[list[int]]:
 
 def test_the_bars_join_the_groups_that_are_not_told_apart(ten):
     ax = ten.plot.ranking()
-    expected = sorted(sorted(ten.order.index(name) for name in group) for group in ten.cliques())
+    expected = sorted(sorted(ten.order().index(name) for name in group) for group in ten.cliques())
     assert bars(ax, 10) == expected
     # One of them passes an algorithm that it does not join
     assert any(group != list(range(group[0], group[-1] + 1)) for group in expected)
@@ -270,7 +270,7 @@ def test_where_everything_is_told_apart_there_is_no_bar(base):
     names = ("a", "b", "c")
     apart = tournament(base, 3, names=names)
     assert bars(apart.plot.ranking(alpha=0.49), 3) == sorted(
-        sorted(apart.order.index(name) for name in group) for group in apart.cliques(0.49)
+        sorted(apart.order().index(name) for name in group) for group in apart.cliques(0.49)
     )
 
 
@@ -303,7 +303,7 @@ def test_labels_are_distinct_and_short_and_leave_short_names_alone(names, longes
         assert found == names
 
 
-@pytest.mark.parametrize("draw", [plot_pairwise_heatmap, plot_ranking])
+@pytest.mark.parametrize("draw", [plot_pairs_heatmap, plot_ranking])
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -326,13 +326,13 @@ def test_numbers_must_be_true_or_false(ten):
 
 def test_41_algorithms_are_too_many_and_the_best_40_can_be_drawn(base):
     many = tournament(base, 41)
-    with pytest.raises(hc.ArgumentError, match=r"41 algorithms can't be drawn.*algorithms=result.order\[:40\]"):
+    with pytest.raises(hc.ArgumentError, match=r"41 algorithms can't be drawn.*algorithms=result.order()\[:40\]"):
         many.plot.heatmap()
-    assert len(many.plot.ranking(algorithms=many.order[:40]).get_yticklabels()) == 40
+    assert len(many.plot.ranking(algorithms=many.order()[:40]).get_yticklabels()) == 40
 
 
 def test_the_plots_are_methods_of_the_result(ten):
-    assert isinstance(ten.plot, PairwisePlots)
+    assert isinstance(ten.plot, TournamentPlots)
     assert repr(ten.plot) == "<plots of every pair: heatmap, ranking>"
     assert Counter(map(len, signs(ten.plot()).values())) == Counter(map(len, signs(ten.plot.heatmap()).values()))
     coloured = ten.plot.heatmap(alpha=0.1, edgecolor="red")

@@ -257,12 +257,12 @@ def test_style_by_arguments(tests_of, result):
 
 
 def test_diagnostics_are_six_pictures_on_one_page(result, identical):
-    page = plots.diagnostics(result)
+    page = plots.plot_diagnostics(result)
     assert len(page.axes) == 6
     assert all(len(ax.images) == 1 for ax in page.axes)
     assert page.axes[0].get_title(loc="left") == "Traces"
     with pytest.raises(hc.ArgumentError, match="Nothing was sampled"):
-        plots.diagnostics(identical)
+        plots.plot_diagnostics(identical)
 
 
 @pytest.mark.parametrize(

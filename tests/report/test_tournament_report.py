@@ -11,8 +11,8 @@ import pytest
 
 import hiercomp as hc
 from hiercomp.errors import ArgumentError, ResultFileError, ScoreFileError
-from hiercomp.pairs.result import SIGNS, FailedPair, PairwiseResult
-from hiercomp.report import Source, write_pairwise_report
+from hiercomp.pairs.result import SIGNS, FailedPair, TournamentResult
+from hiercomp.report import Source, write_tournament_report
 from hiercomp.wording import probability_text
 from tests.report.report_pages import ATTACKS, SCRIPT, Page
 from tests.report.test_browser import (  # noqa: F401 - fixtures
@@ -32,7 +32,7 @@ ATTACKERS = (*(f"{attack}数" for attack in ATTACKS), "plain")
 
 
 @pytest.fixture(scope="module")
-def pairs() -> PairwiseResult:
+def pairs() -> TournamentResult:
     """The real thing."""
     return hc.compare_all(four_algorithms(), rope=0.01, n_jobs=1, progress=False)
 
@@ -43,7 +43,7 @@ def base(pairs) -> hc.ComparisonResult:
 
 
 @pytest.fixture(scope="module")
-def results(pairs, base) -> dict[str, PairwiseResult]:
+def results(pairs, base) -> dict[str, TournamentResult]:
     return {
         "four": pairs,
         "twenty": tournament(base, 20),
@@ -54,8 +54,8 @@ def results(pairs, base) -> dict[str, PairwiseResult]:
 
 @pytest.fixture(scope="module")
 def paths(results, tmp_path_factory) -> dict:
-    folder = tmp_path_factory.mktemp("pairwise")
-    return {kind: write_pairwise_report(result, folder / f"{kind}.html") for kind, result in results.items()}
+    folder = tmp_path_factory.mktemp("tournament")
+    return {kind: write_tournament_report(result, folder / f"{kind}.html") for kind, result in results.items()}
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +76,7 @@ def test_every_number_of_the_pairs_is_that_of_the_result(pages, results, kind):
     assert len(texts) == len(result.pairs)
     seen = {(row["First"], row["Second"]): place for place, row in texts.iterrows()}
     for pair in result.pairs:
-        first, second = sorted((pair.left, pair.right), key=result.order.index)
+        first, second = sorted((pair.left, pair.right), key=result.order().index)
         place = seen[first, second]
         verdict = texts.loc[place, "Verdict"]
         if isinstance(pair, FailedPair):
@@ -103,7 +103,7 @@ def test_the_matrix_has_the_sign_of_every_verdict_and_says_it(pages, results, ki
     page, result = pages[kind], results[kind]
     cells = [element for element in page.all("td") if "table-verdicts" in element.parents]
     spoken = {"none": "no verdict", "equivalent": "practically equivalent", "failed": "no result"}
-    names = result.order
+    names = result.order()
     assert len(cells) == len(names) ** 2
     for (i, row), (j, column) in permutations(enumerate(names), 2):
         verdict = result.verdict(row, column)
@@ -129,7 +129,7 @@ def test_the_ranking_is_that_of_the_result_with_its_assumption(pages, results):
         for heading, name in (("Expected rank", "expected_rank"), ("Lower", "lower"), ("Upper", "upper")):
             assert numbers[heading].tolist() == table[name].tolist()
             assert_texts_round_the_numbers(texts[heading], numbers[heading])
-        assert numbers["P(best)"].tolist() == table["probability_best"].tolist()
+        assert numbers["P(best)"].tolist() == table["p_best"].tolist()
         assert table.attrs["assumption"] in page.by_id("the-ranking").text
 
 
@@ -163,7 +163,7 @@ def test_every_note_is_on_the_page(pairs, tmp_path):
     lacking = scores[~((scores["algorithm"] == "bayes") & (scores["dataset"] == "d0"))]
     with pytest.warns(hc.DroppedScoresWarning):
         result = hc.compare_all(lacking, rope=0.01, n_jobs=1, progress=False)
-    page = Page(write_pairwise_report(result, tmp_path / "page.html").read_text(encoding="utf-8"))
+    page = Page(write_tournament_report(result, tmp_path / "page.html").read_text(encoding="utf-8"))
     assert len(result.notes) >= 2
     assert [element.text for element in page.all("li", "notes")] == list(result.notes)
     sizes = page.table("pairs")
@@ -173,7 +173,7 @@ def test_every_note_is_on_the_page(pairs, tmp_path):
 
 def test_the_level_changes_the_verdicts_and_the_words(base, tmp_path):
     result = tournament(base, 10)
-    page = Page(write_pairwise_report(result, tmp_path / "page.html", alpha=0.2).read_text(encoding="utf-8"))
+    page = Page(write_tournament_report(result, tmp_path / "page.html", alpha=0.2).read_text(encoding="utf-8"))
     expected = sum("better" in words for words in result.to_frame(0.2)["verdict"])
     assert page.table("pairs")["Verdict"].str.contains("better").sum() == expected
     assert expected > sum("better" in words for words in result.to_frame()["verdict"])
@@ -188,7 +188,7 @@ def test_without_a_common_data_set_there_is_no_ranking(tmp_path):
     gone = sum(((which == name) & number.isin(places) for name, places in lacking.items()), start=which == "none")
     with pytest.warns(hc.DroppedScoresWarning):
         result = hc.compare_all(scores[~gone], rope=0.01, n_jobs=1, progress=False)
-    page = Page(write_pairwise_report(result, tmp_path / "page.html").read_text(encoding="utf-8"))
+    page = Page(write_tournament_report(result, tmp_path / "page.html").read_text(encoding="utf-8"))
     assert "There is no ranking" in page.by_id("the-ranking").text
     assert [element.attributes["id"] for element in page.all("figure")] == ["heatmap"]
     assert "Expected ranks" not in page.by_id("methods-text").text
@@ -196,7 +196,7 @@ def test_without_a_common_data_set_there_is_no_ranking(tmp_path):
 
 def test_of_41_algorithms_the_best_40_are_shown_and_the_page_says_so(base, tmp_path):
     result = tournament(base, 41)
-    path = write_pairwise_report(result, tmp_path / "page.html")
+    path = write_tournament_report(result, tmp_path / "page.html")
     page = Page(path.read_text(encoding="utf-8"))
     assert "The page shows the best 40 of 41 algorithms" in page.by_id("verdicts").text
     assert len(page.table("pairs")) == 40 * 39 // 2
@@ -215,7 +215,7 @@ def test_20_algorithms_take_less_than_2_megabytes_and_nothing_from_elsewhere(pat
 
 def test_the_same_result_gives_the_same_bytes(results, paths, tmp_path):
     for kind, result in results.items():
-        again = write_pairwise_report(result, tmp_path / f"{kind}.html")
+        again = write_tournament_report(result, tmp_path / f"{kind}.html")
         assert again.read_bytes() == paths[kind].read_bytes()
 
 
@@ -234,7 +234,7 @@ def test_every_id_is_there_once_and_every_reference_has_its_goal(pages):
 def test_the_file_of_the_scores_is_in_the_provenance(pairs, tmp_path):
     scores = tmp_path / "scores.csv"
     four_algorithms().to_csv(scores, index=False)
-    page = Page(write_pairwise_report(pairs, tmp_path / "page.html", source=scores).read_text(encoding="utf-8"))
+    page = Page(write_tournament_report(pairs, tmp_path / "page.html", source=scores).read_text(encoding="utf-8"))
     facts = page.facts()
     assert facts["File"].startswith("scores.csv (")
     assert facts["SHA-256 of the file"] == hashlib.sha256(scores.read_bytes()).hexdigest()
@@ -299,7 +299,7 @@ def test_of_sampled_pairs_the_methods_name_the_sampler(tmp_path):
     scores = four_algorithms()
     three = scores[scores["algorithm"] != "tree"]
     result = hc.compare_all(three, rope=0.01, engine="embedded", n_jobs=1, progress=False)
-    page = Page(write_pairwise_report(result, tmp_path / "page.html").read_text(encoding="utf-8"))
+    page = Page(write_tournament_report(result, tmp_path / "page.html").read_text(encoding="utf-8"))
     text = page.by_id("methods-text").text
     assert "sampled with the No-U-Turn sampler of Stan (Carpenter et al. 2017)" in text
     assert "integrated" not in text
@@ -330,7 +330,7 @@ def test_names_that_attack_are_text(pages, paths):
 )
 def test_wrong_arguments_are_refused_and_leave_no_file(pairs, tmp_path, options, error, message):
     with pytest.raises(error, match=message):
-        write_pairwise_report(pairs, tmp_path / "page.html", **options)
+        write_tournament_report(pairs, tmp_path / "page.html", **options)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -15,7 +15,8 @@ from hiercomp.closed_form.inputs import (
     is_table,
     refuse_masked,
 )
-from hiercomp.closed_form.one_dataset.frequentist import FrequentistResult, t_p_value
+from hiercomp.closed_form.one_dataset.frequentist import t_p_value
+from hiercomp.closed_form.result import FrequentistResult
 from hiercomp.errors import ArgumentError, DegenerateScoresWarning, Note, ScoreTableError, warn_caller
 from hiercomp.scores.differences import PairedDifferences
 from hiercomp.scores.problems import ROUNDING

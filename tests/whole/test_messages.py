@@ -1,0 +1,152 @@
+"""What a user reads when something is refused: every message in one file, so that a change of wording is one diff.
+
+`python -m tests.whole.test_messages` writes the file again. The other tests assert the class of an error and the name that
+it must hold, not its words.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import hiercomp as hc
+
+MESSAGES = Path(__file__).parents[1] / "data" / "messages.txt"
+
+
+def table(datasets: int = 6, folds: int = 5, algorithms: tuple[str, ...] = ("bayes", "tree")) -> pd.DataFrame:
+    """Five-fold cross-validation whose scores vary from fold to fold."""
+    rows = [
+        (f"d{dataset}", algorithm, fold, 0.7 + 0.01 * ((7 * dataset + 3 * fold + 5 * place) % 11) + 0.02 * place)
+        for dataset in range(datasets)
+        for place, algorithm in enumerate(algorithms)
+        for fold in range(1, folds + 1)
+    ]
+    return pd.DataFrame(rows, columns=["dataset", "algorithm", "fold", "score"])
+
+
+def changed(row: int, column: str, value: object) -> pd.DataFrame:
+    frame = table().astype({column: object})
+    frame.loc[row, column] = value
+    return frame
+
+
+def compared(frame: pd.DataFrame, **options: Any) -> Callable[[Path], object]:
+    return lambda folder: hc.HierarchicalComparison(frame, **({"rope": 0.01} | options))
+
+
+def fitted(**options: Any) -> Callable[[Path], object]:
+    return lambda folder: hc.HierarchicalComparison(table(), rope=0.01).fit(progress=False, **options)
+
+
+def read(content: str | bytes, name: str = "scores.csv", **options: Any) -> Callable[[Path], object]:
+    def reading(folder: Path) -> object:
+        path = folder / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return hc.HierarchicalComparison(hc.read_scores(path, **options), rope=0.01)
+
+    return reading
+
+
+HEADER = "dataset,algorithm,fold,score\n"
+ROWS = "iris,bayes,1,0.9\niris,tree,1,0.8\n"
+CASES: dict[str, Callable[[Path], object]] = {
+    "a table without scores": compared(table().drop(columns="score")),
+    "an empty table": compared(table().iloc[:0]),
+    "one algorithm": compared(table(algorithms=("bayes",))),
+    "three algorithms, none named": compared(table(algorithms=("bayes", "tree", "forest"))),
+    "a misspelt algorithm": compared(table(), left="bayse", right="tree"),
+    "an algorithm against itself": compared(table(), left="tree", right="tree"),
+    "one data set": compared(table(datasets=1)),
+    "few data sets": compared(table(datasets=3)),
+    "one fold": compared(table(folds=1)),
+    "two folds": compared(table(folds=2)),
+    "a missing score": compared(changed(3, "score", np.nan)),
+    "an infinite score": compared(changed(3, "score", np.inf)),
+    "a score that is text": compared(changed(3, "score", "high")),
+    "a missing fold": compared(table().drop(index=3)),
+    "a fold left out": compared(table().drop(index=3), missing="drop"),
+    "the same score twice": compared(pd.concat([table(), table().iloc[[3]]], ignore_index=True)),
+    "no fold column": compared(table().drop(columns="fold")),
+    "an empty name": compared(changed(3, "dataset", "")),
+    "percentages and the default rope": compared(table().assign(score=table()["score"] * 100)),
+    "differences inside the rope": compared(table(), rope=1.0),
+    "identical scores": compared(table().assign(score=0.8), rope=0.0),
+    "constant differences": compared(table().assign(score=np.where(table()["algorithm"] == "tree", 0.9, 0.8))),
+    "a negative rope": compared(table(), rope=-0.01),
+    "a rope that is no number": compared(table(), rope="wide"),
+    "rho of one": compared(table(), rho=1.0),
+    "rho without a data set": compared(table(), rho={"d0": 0.1}),
+    "a prior that is none": compared(table(), priors="wide"),
+    "an unknown engine": fitted(engine="quadratur"),
+    "no chains": fitted(engine="embedded", chains=0),
+    "a seed below zero": fitted(engine="embedded", seed=-1),
+    "a share of draws": fitted(engine="embedded", draws=0.5),
+    "an unknown bundled table": lambda folder: hc.load_scores("kell"),
+    "a file that is not there": lambda folder: hc.read_scores(folder / "absent.csv"),
+    "an empty file": read(""),
+    "a header only": read(HEADER),
+    "a cell that is no number": read(HEADER + ROWS + "wine,bayes,1,good\n"),
+    "a decimal comma": read("dataset;algorithm;fold;score\niris;bayes;1;0,9\niris;tree;1;0,8\n"),
+    "a short row": read(HEADER + ROWS + "wine,bayes,1\n"),
+    "a long row": read(HEADER + ROWS + "wine,bayes,1,0.9,extra\n"),
+    "a repeated column": read("dataset,algorithm,fold,score,score\niris,bayes,1,0.9,0.9\n"),
+    "a percent sign": read(HEADER + "iris,bayes,1,90%\niris,tree,1,80%\n"),
+    "an empty score": read(HEADER + "iris,bayes,1,\niris,tree,1,0.8\n"),
+    "an open quotation mark": read(HEADER + '"iris,bayes,1,0.9\niris,tree,1,0.8\n'),
+    "another encoding": read((HEADER + "caf\xe9,bayes,1,0.9\ncaf\xe9,tree,1,0.8\n").encode("latin-1")),
+    "a picture renamed": read(b"\x89PNG\r\n\x1a\n\0\0"),
+    "a saved result that is none": lambda folder: hc.load_result(folder / "fit.nc"),
+    "an alternative that is none": lambda folder: hc.paired_t_test(np.arange(5.0), alternative="more"),
+    "a test of one data set without rho": lambda folder: hc.correlated_t_test(np.arange(5.0)),
+    "Friedman with two algorithms": lambda folder: hc.friedman_test(table()),
+}
+
+
+def said(act: Callable[[Path], object], folder: Path) -> list[str]:
+    """Warnings and the error, each with its class, without the folder."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            act(folder)
+            error = []
+        except hc.HiercompError as refusal:
+            error = [f"{type(refusal).__name__}: {refusal}"]
+    told = [f"{warning.category.__name__}: {warning.message}" for warning in caught]
+    return [line.replace(str(folder), "FOLDER") for line in [*told, *error]]
+
+
+def written(folder: Path) -> str:
+    blocks = []
+    for name, act in CASES.items():
+        place = folder / name.replace(" ", "_")
+        place.mkdir()
+        blocks.append("\n".join([name, *(f"    {line}" for line in said(act, place))]))
+    return "\n\n".join(blocks) + "\n"
+
+
+def test_every_message_reads_as_in_the_file(tmp_path):
+    assert written(tmp_path) == MESSAGES.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_case_is_refused_or_warned_of_in_a_sentence(name, tmp_path):
+    lines = said(CASES[name], tmp_path)
+    assert lines
+    for line in lines:
+        kind, _, text = line.partition(": ")
+        assert issubclass(getattr(hc, kind), hc.HiercompError | hc.HiercompWarning)
+        assert text.endswith((".", "?", ")")), text
+
+
+if __name__ == "__main__":
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as temporary:
+        MESSAGES.write_text(written(Path(temporary)), encoding="utf-8")
