@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from hiercomp.closed_form.one_dataset.mcnemar import mcnemar
     from hiercomp.closed_form.result import FrequentistResult
     from hiercomp.closed_form.side_by_side import ClosedFormTests
-    from hiercomp.comparison import HierarchicalComparison
+    from hiercomp.comparison import ComparisonResult, HierarchicalComparison, compare, load_result
     from hiercomp.crossval.run import cross_validate_all
     from hiercomp.files.check import TableCheck, check_scores
     from hiercomp.files.formats.arrays import from_score_arrays
@@ -68,8 +68,6 @@ if TYPE_CHECKING:
     from hiercomp.planning.plan import plan
     from hiercomp.planning.result import PlanResult
     from hiercomp.posterior.next_dataset import Decision, NextDataset, Odds
-    from hiercomp.posterior.result import ComparisonResult
-    from hiercomp.posterior.saved import load_result
     from hiercomp.rope import Rope
     from hiercomp.scores.bundled import load_scores
     from hiercomp.scores.differences import PairedDifferences
@@ -83,7 +81,7 @@ __version__ = "0.1.0"
 _LAZY = {
     "ClosedFormTests": "closed_form.side_by_side",
     "BayesianSignResult": "closed_form.across_datasets.bayesian_sign",
-    "ComparisonResult": "posterior.result",
+    "ComparisonResult": "comparison",
     "CorrelatedTResult": "closed_form.one_dataset.correlated_t",
     "Decision": "posterior.next_dataset",
     "FrequentistResult": "closed_form.result",
@@ -96,6 +94,7 @@ _LAZY = {
     "TournamentResult": "tournament",
     "PlanResult": "planning.result",
     "check_scores": "files.check",
+    "compare": "comparison",
     "compare_all": "tournament",
     "plan": "planning.plan",
     "PoissonBinomialResult": "closed_form.across_datasets.poisson_binomial",
@@ -119,7 +118,7 @@ _LAZY = {
     "from_grid_search": "files.formats.sklearn_results",
     "from_score_arrays": "files.formats.arrays",
     "from_wide": "files.formats.wide",
-    "load_result": "posterior.saved",
+    "load_result": "comparison",
     "load_scores": "scores.bundled",
     "mann_whitney": "closed_form.one_dataset.frequentist",
     "mcnemar": "closed_form.one_dataset.mcnemar",
@@ -187,6 +186,7 @@ __all__ = [
     "bayesian_signed_rank_test",
     "calibrated_test",
     "check_scores",
+    "compare",
     "compare_all",
     "corrected_t_test",
     "correlated_t_test",
