@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiercomp.errors import ArgumentError, DefaultedRhoWarning, Note
+from hiercomp.scores.rho import default_rho
 from hiercomp.wording import shown
 
 Indices = NDArray[np.intp]
@@ -153,7 +154,7 @@ def _correlation(splitter: Any, folds: int, share: float) -> tuple[float, str | 
         if kind in HOLD_OUT:
             return share, None
         return share, f"the share of test cases, as for plain hold-out, although {kind} draws whole groups.{rest}"
-    rho = 1 / folds if folds > 1 else share
+    rho = float(default_rho(folds, otherwise=share))
     if kind in PLAIN_FOLDS:
         return rho, None
     if kind == "TimeSeriesSplit":

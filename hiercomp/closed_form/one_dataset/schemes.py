@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hiercomp.arguments import FloatArray, finite_number
+from hiercomp.arguments import FloatArray
 from hiercomp.errors import ArgumentError
+from hiercomp.scores.rho import checked_rho, default_rho
 from hiercomp.wording import counted, nearest_name
 
 
@@ -185,7 +186,5 @@ def _inflation(scheme: str, rho: float | None, runs: int, folds: int) -> float:
         return 1.0
     if rho is None and folds == 1:
         raise ArgumentError("With one score for each run rho has no default. Pass rho, the share of test cases.")
-    rho = 1 / folds if rho is None else finite_number("rho", rho)
-    if not 0 <= rho < 1:
-        raise ArgumentError(f"rho must be at least 0 and below 1, got {rho:g}. It is the share of test cases.")
+    rho = float(default_rho(folds)) if rho is None else checked_rho(rho)
     return float(np.sqrt(1 + runs * folds * rho / (1 - rho)))
