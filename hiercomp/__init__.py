@@ -39,19 +39,17 @@ if TYPE_CHECKING:
     from hiercomp.closed_form.across_datasets.signed_rank import SignedRankResult, sign_test, signed_rank_test
     from hiercomp.closed_form.many_algorithms.friedman import FriedmanResult, PostHocResult, friedman_test, nemenyi_test
     from hiercomp.closed_form.many_algorithms.posthoc import posthoc_test
-    from hiercomp.closed_form.one_dataset.calibrated import CalibratedResult, calibrated_test
-    from hiercomp.closed_form.one_dataset.calibration import Calibration, calibrate
+    from hiercomp.closed_form.one_dataset.calibrated import calibrated_test
     from hiercomp.closed_form.one_dataset.correlated_t import CorrelatedTResult, NormalGamma, correlated_t_test
     from hiercomp.closed_form.one_dataset.five_by_two import five_by_two_cv_f, five_by_two_cv_t
     from hiercomp.closed_form.one_dataset.frequentist import (
-        FrequentistResult,
         corrected_t_test,
         mann_whitney,
         paired_t_test,
         welch_t_test,
     )
     from hiercomp.closed_form.one_dataset.mcnemar import mcnemar
-    from hiercomp.closed_form.one_dataset.replicability import Replicability, replicability
+    from hiercomp.closed_form.result import FrequentistResult
     from hiercomp.closed_form.side_by_side import ClosedFormTests
     from hiercomp.comparison import HierarchicalComparison
     from hiercomp.crossval.run import cross_validate_all
@@ -67,7 +65,6 @@ if TYPE_CHECKING:
     from hiercomp.files.read import read_scores
     from hiercomp.files.write import write_scores
     from hiercomp.model.priors import Priors
-    from hiercomp.pairs.result import TournamentResult
     from hiercomp.planning.plan import plan
     from hiercomp.planning.result import PlanResult
     from hiercomp.posterior.next_dataset import Decision, NextDataset, Odds
@@ -78,7 +75,7 @@ if TYPE_CHECKING:
     from hiercomp.scores.differences import PairedDifferences
     from hiercomp.scores.problems import TableProblem
     from hiercomp.summary.comparison import Summary
-    from hiercomp.tournament import compare_all
+    from hiercomp.tournament import TournamentResult, compare_all
 
 __version__ = "0.1.0"
 
@@ -86,19 +83,17 @@ __version__ = "0.1.0"
 _LAZY = {
     "ClosedFormTests": "closed_form.side_by_side",
     "BayesianSignResult": "closed_form.across_datasets.bayesian_sign",
-    "CalibratedResult": "closed_form.one_dataset.calibrated",
-    "Calibration": "closed_form.one_dataset.calibration",
     "ComparisonResult": "posterior.result",
     "CorrelatedTResult": "closed_form.one_dataset.correlated_t",
     "Decision": "posterior.next_dataset",
-    "FrequentistResult": "closed_form.one_dataset.frequentist",
+    "FrequentistResult": "closed_form.result",
     "FriedmanResult": "closed_form.many_algorithms.friedman",
     "HierarchicalComparison": "comparison",
     "NextDataset": "posterior.next_dataset",
     "NormalGamma": "closed_form.one_dataset.correlated_t",
     "Odds": "posterior.next_dataset",
     "PairedDifferences": "scores.differences",
-    "TournamentResult": "pairs.result",
+    "TournamentResult": "tournament",
     "PlanResult": "planning.result",
     "check_scores": "files.check",
     "compare_all": "tournament",
@@ -106,7 +101,6 @@ _LAZY = {
     "PoissonBinomialResult": "closed_form.across_datasets.poisson_binomial",
     "PostHocResult": "closed_form.many_algorithms.friedman",
     "Priors": "model.priors",
-    "Replicability": "closed_form.one_dataset.replicability",
     "Rope": "rope",
     "SignedRankResult": "closed_form.across_datasets.signed_rank",
     "Summary": "summary.comparison",
@@ -114,7 +108,6 @@ _LAZY = {
     "TableProblem": "scores.problems",
     "bayesian_sign_test": "closed_form.across_datasets.bayesian_sign",
     "bayesian_signed_rank_test": "closed_form.across_datasets.bayesian_sign",
-    "calibrate": "closed_form.one_dataset.calibration",
     "calibrated_test": "closed_form.one_dataset.calibrated",
     "corrected_t_test": "closed_form.one_dataset.frequentist",
     "correlated_t_test": "closed_form.one_dataset.correlated_t",
@@ -140,7 +133,6 @@ _LAZY = {
     "read_scores": "files.read",
     "read_tidymodels": "files.formats.tidymodels",
     "read_weka": "files.formats.weka",
-    "replicability": "closed_form.one_dataset.replicability",
     "sign_test": "closed_form.across_datasets.signed_rank",
     "signed_rank_test": "closed_form.across_datasets.signed_rank",
     "welch_t_test": "closed_form.one_dataset.frequentist",
@@ -152,8 +144,6 @@ _SUBPACKAGES = ("plots",)
 __all__ = [
     "ArgumentError",
     "BayesianSignResult",
-    "CalibratedResult",
-    "Calibration",
     "ClosedFormTests",
     "ComparisonResult",
     "ConvergenceWarning",
@@ -182,7 +172,6 @@ __all__ = [
     "PostHocResult",
     "Priors",
     "RefitWarning",
-    "Replicability",
     "ResultFileError",
     "Rope",
     "ScaleWarning",
@@ -196,7 +185,6 @@ __all__ = [
     "__version__",
     "bayesian_sign_test",
     "bayesian_signed_rank_test",
-    "calibrate",
     "calibrated_test",
     "check_scores",
     "compare_all",
@@ -225,7 +213,6 @@ __all__ = [
     "read_scores",
     "read_tidymodels",
     "read_weka",
-    "replicability",
     "sign_test",
     "signed_rank_test",
     "welch_t_test",

@@ -17,9 +17,15 @@ from rich.console import Console
 from rich.table import Table
 
 from hiercomp.closed_form.null_designs import random_attributes_differences
-from hiercomp.closed_form.one_dataset.calibrated import CALIBRATED
-from hiercomp.closed_form.one_dataset.calibration import LEVELS, Calibration, calibrate
-from hiercomp.closed_form.one_dataset.schemes import SCHEMES, nominal_df
+from hiercomp.closed_form.one_dataset.calibrated import (
+    CALIBRATED,
+    LEVELS,
+    SCHEMES,
+    Calibration,
+    calibrate,
+    calibrate_schemes,
+    nominal_df,
+)
 
 
 def calibrations(arguments: argparse.Namespace) -> list[Calibration]:
@@ -33,7 +39,7 @@ def calibrations(arguments: argparse.Namespace) -> list[Calibration]:
     }
     schemes = [name for name, scheme in SCHEMES.items() if scheme.needs_calibration and name != "resampling"]
     hold_out = partial(random_attributes_differences, hold_out=True)
-    return [*calibrate(schemes, **options).values(), calibrate("resampling", simulator=hold_out, **options)]
+    return [*calibrate_schemes(schemes, **options).values(), calibrate("resampling", simulator=hold_out, **options)]
 
 
 def percent(error: float, lower: float, upper: float) -> str:

@@ -25,6 +25,7 @@ for library in ("OPENBLAS", "OMP", "MKL"):  # before NumPy is imported: sums the
 
 import gzip
 import hashlib
+import importlib
 import inspect
 import json
 import math
@@ -333,6 +334,14 @@ SCHEMES = (
 )
 
 
+def of_module(name: str) -> Any:
+    """A name that stood at the top level once, and now in its module only."""
+    if hasattr(hc, name):
+        return getattr(hc, name)
+    module = {"calibrate": "calibrated"}.get(name, name)
+    return getattr(importlib.import_module(f"hiercomp.closed_form.one_dataset.{module}"), name)
+
+
 def record_closed_form() -> None:
     for name, table in tables():
         algorithms = table["algorithm"].astype(str).unique().tolist()
@@ -387,7 +396,7 @@ def record_arrays() -> None:
     left_scores, right_scores = generator.uniform(0.6, 0.9, (2, 12))
     for test in ("paired_t_test", "welch_t_test", "mann_whitney"):
         answer(f"closed form/two arrays/{test}", lambda n=test: getattr(hc, n)(left_scores, right_scores))
-    answer("closed form/replicability", lambda: hc.replicability([[1, 1, 0], [0, 0, 0], [-1, 1, 1]]))
+    answer("closed form/replicability", lambda: of_module("replicability")([[1, 1, 0], [0, 0, 0], [-1, 1, 1]]))
     matrix = generator.uniform(0.6, 0.9, (12, 5))
     answer("closed form/matrix/friedman_test", lambda: hc.friedman_test(matrix))
     answer("closed form/matrix/nemenyi_test", lambda: hc.nemenyi_test(matrix))
@@ -395,7 +404,8 @@ def record_arrays() -> None:
     def calibrated() -> Any:
         simulator = lambda generator, runs, folds: generator.normal(size=(runs, folds))  # noqa: E731
         options = {"runs": 4, "folds": 5, "simulations": 200, "simulator": simulator, "n_jobs": 1, "progress": False}
-        return call(hc.calibrate, list(SCHEMES[:6]), **options)
+        calibrate = of_module("calibrate")
+        return {scheme: call(calibrate, scheme, **options) for scheme in SCHEMES[:6]}
 
     answer("closed form/calibrate", calibrated)
 

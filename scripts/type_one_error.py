@@ -21,8 +21,7 @@ from rich.table import Table
 from scipy import stats
 
 from hiercomp.closed_form.null_designs import equal_correlation_differences, random_attributes_differences
-from hiercomp.closed_form.one_dataset.calibrated import calibrated_test
-from hiercomp.closed_form.one_dataset.calibration import null_differences
+from hiercomp.closed_form.one_dataset.calibrated import calibrated_test, null_differences
 from hiercomp.closed_form.one_dataset.frequentist import corrected_t_test
 
 LEVEL, RHO, RUNS, FOLDS = 0.05, 0.1, 10, 10

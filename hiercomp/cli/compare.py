@@ -91,7 +91,7 @@ def compare(
             missing="drop" if drop_unpaired else "error",
         )
         result = comparison.fit(engine, chains=chains, warmup=warmup, draws=draws, seed=model.seed)
-    content = result.summary(model.alpha).to_dict()
+    summary = result.summary(model.alpha)
     table = result.closed_form_tests(model.seed) if closed_form_tests else None
     variants = _sensitivity(result, model.alpha) if sensitivity else None
     if save is not None:
@@ -100,11 +100,12 @@ def compare(
         from hiercomp.report import write_report
 
         write_report(result, report, sensitivity=variants, source=source, overwrite=outputs.force, alpha=model.alpha)
+    content = summary.to_dict()
     content |= {} if table is None else {"closed_form_tests": table.to_dict()}
     content |= {} if variants is None else {"sensitivity": _plain_variants(variants)}
     outputs.write_json(content)
     if outputs.text_wanted:
-        print_result(result.summary(model.alpha))
+        print_result(summary)
         for more in (table, variants):
             if more is not None:
                 typer.echo(f"\n{more}")

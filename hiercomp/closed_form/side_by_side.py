@@ -17,6 +17,7 @@ from hiercomp.closed_form.one_dataset.calibrated import calibrated_test
 from hiercomp.closed_form.one_dataset.correlated_t import correlated_t_test
 from hiercomp.closed_form.one_dataset.five_by_two import five_by_two_cv_f
 from hiercomp.closed_form.one_dataset.frequentist import corrected_t_test, mann_whitney, paired_t_test, welch_t_test
+from hiercomp.closed_form.result import LEVEL, PValueResult, RegionResult
 from hiercomp.document import Document, Presentation, Table
 from hiercomp.errors import HiercompError, HiercompWarning
 from hiercomp.rope import Rope
@@ -26,7 +27,6 @@ from hiercomp.wording import counted, shown
 if TYPE_CHECKING:
     import pandas as pd
 
-LEVEL = 0.05
 NUMBERS = ("p_left", "p_rope", "p_right", "pvalue")
 
 
@@ -37,21 +37,21 @@ class ClosedFormAnswer:
     Attributes
     ----------
     test : str
+    says, does_not_say : str
+        What it means, and what is often read into it.
     p_left, p_rope, p_right : float or None
         Probabilities, where the test is Bayesian and speaks of all data sets.
     pvalue : float or None
         p-value, where the test is frequentist and speaks of all data sets.
-    says, does_not_say : str
-        What it means, and what is often read into it.
     """
 
     test: str
-    p_left: float | None
-    p_rope: float | None
-    p_right: float | None
-    pvalue: float | None
     says: str
     does_not_say: str
+    p_left: float | None = None
+    p_rope: float | None = None
+    p_right: float | None = None
+    pvalue: float | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -116,7 +116,7 @@ class ClosedFormTests(Presentation):
 def closed_form_tests(
     differences: PairedDifferences,
     rope: Rope,
-    hierarchical: tuple[float, float, float] | None,
+    hierarchical: tuple[float | None, float | None, float | None] | None,
     *,
     seed: int = 0,
 ) -> ClosedFormTests:
@@ -133,32 +133,21 @@ def closed_form_tests(
         Of the sampled tests.
     """
     seed = whole_number("seed", seed, 0)
-    left, right = shown(differences.left), shown(differences.right)
-    model = hierarchical or (None, None, None)
-    rows = [
-        ClosedFormAnswer(
-            "hierarchical model",
-            model[0],
-            model[1],
-            model[2],
-            None,
-            "probability that this is the likeliest outcome on the next data set, beyond the rope."
-            if hierarchical
-            else "no verdict: the computation failed its checks.",
-            "how often the outcome happens.",
-        )
-    ]
+    asked = _Question(differences, rope, shown(differences.left), shown(differences.right), seed)
+    says = "probability that this is the most likely outcome on the next data set, beyond the rope."
+    if hierarchical is None:
+        hierarchical, says = (None, None, None), "no verdict: the computation failed its checks."
+    rows = [ClosedFormAnswer("hierarchical model", says, "how often the outcome happens.", *hierarchical)]
     notes: list[str] = []
-    for name, row in _TESTS.items():
+    for name, answer in _TESTS.items():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", HiercompWarning)  # the comparison itself gave them
             try:
-                rows.append(row(_Question(differences, rope, left, right, seed)))
+                rows.append(answer(asked))
             except HiercompError as error:
                 notes.append(f"{name}: not applicable. {error}")
-    return ClosedFormTests(
-        tuple(rows), (differences.left, differences.right), len(differences.dataset_names), rope, tuple(notes)
-    )
+    algorithms = (differences.left, differences.right)
+    return ClosedFormTests(tuple(rows), algorithms, len(differences.dataset_names), rope, tuple(notes))
 
 
 @dataclass(frozen=True)
@@ -170,27 +159,23 @@ class _Question:
     seed: int
 
 
+def _of_regions(result: RegionResult, test: str, says: str, does_not_say: str) -> ClosedFormAnswer:
+    return ClosedFormAnswer(test, says, does_not_say, result.p_left, result.p_rope, result.p_right)
+
+
 def _signed_rank_bayesian(asked: _Question) -> ClosedFormAnswer:
-    found = bayesian_signed_rank_test(asked.differences, rope=asked.rope, seed=asked.seed)
-    return ClosedFormAnswer(
+    return _of_regions(
+        bayesian_signed_rank_test(asked.differences, rope=asked.rope, seed=asked.seed),
         "Bayesian signed-rank",
-        found.p_left,
-        found.p_rope,
-        found.p_right,
-        None,
         "probability that this region holds most of the (averaged pairs of) data sets' mean differences.",
         "anything of the uncertainty of each mean, which it takes as exact.",
     )
 
 
 def _sign_bayesian(asked: _Question) -> ClosedFormAnswer:
-    found = bayesian_sign_test(asked.differences, rope=asked.rope, seed=asked.seed)
-    return ClosedFormAnswer(
+    return _of_regions(
+        bayesian_sign_test(asked.differences, rope=asked.rope, seed=asked.seed),
         "Bayesian sign",
-        found.p_left,
-        found.p_rope,
-        found.p_right,
-        None,
         "probability that this region is the most frequent one among data sets.",
         "anything of the sizes of the differences, or of their uncertainty.",
     )
@@ -199,147 +184,77 @@ def _sign_bayesian(asked: _Question) -> ClosedFormAnswer:
 def _trinomial(asked: _Question) -> ClosedFormAnswer:
     sampled = len(asked.differences.dataset_names) > LARGEST_TRINOMIAL
     method: Literal["exact", "sampling"] = "sampling" if sampled else "exact"
-    found = poisson_binomial_test(asked.differences, rope=asked.rope, method=method, seed=asked.seed)
-    return ClosedFormAnswer(
+    return _of_regions(
+        poisson_binomial_test(asked.differences, rope=asked.rope, method=method, seed=asked.seed),
         "Poisson-binomial, rope",
-        found.p_left,
-        found.p_rope,
-        found.p_right,
-        None,
         "probability that this outcome is the most frequent one on these data sets.",
         "anything of other data sets: it doesn't generalise.",
     )
 
 
 def _poisson_binomial(asked: _Question) -> ClosedFormAnswer:
-    found = poisson_binomial_test(asked.differences)
-    half = f" (exactly half with probability {found.p_tie:.3g})" if found.p_tie else ""
+    result = poisson_binomial_test(asked.differences)
+    half = f" (exactly half with probability {result.p_tie:.3g})" if result.p_tie else ""
     return ClosedFormAnswer(
         "Poisson-binomial",
-        found.p_left,
-        None,
-        found.p_right,
-        None,
         f"probability of being better on more than half of these data sets{half}.",
         "whether by a margin that matters, or on other data sets.",
+        p_left=result.p_left,
+        p_right=result.p_right,
+    )
+
+
+def _signed_rank(asked: _Question) -> ClosedFormAnswer:
+    return ClosedFormAnswer(
+        "Wilcoxon signed-rank",
+        "how surprising the mean differences would be if both were equally good over data sets.",
+        "the probability that they are, or whether the margin matters; with enough data sets it always rejects.",
+        pvalue=signed_rank_test(asked.differences).pvalue,
+    )
+
+
+def _sign(asked: _Question) -> ClosedFormAnswer:
+    result = sign_test(asked.differences)
+    wins = f"{asked.left} wins {result.left_wins}, {asked.right} {result.right_wins}, {result.ties} tied: "
+    return ClosedFormAnswer(
+        "sign test",
+        f"{wins}how surprising these wins would be if both were equally good.",
+        "anything of the sizes of the differences.",
+        pvalue=result.pvalue,
     )
 
 
 def _correlated(asked: _Question) -> ClosedFormAnswer:
-    found = correlated_t_test(asked.differences, rope=asked.rope)
-    left, rope, right = (np.stack([found.p_left, found.p_rope, found.p_right]) > 1 - LEVEL).sum(axis=1)
+    result = correlated_t_test(asked.differences, rope=asked.rope)
+    left, rope, right = (np.stack([result.p_left, result.p_rope, result.p_right]) > 1 - LEVEL).sum(axis=1)
     return ClosedFormAnswer(
         "correlated t, each data set",
-        None,
-        None,
-        None,
-        None,
         f"with probability above {1 - LEVEL:g}, {asked.left} is better on {left}, both are equivalent on {rope} and "
         f"{asked.right} is better on {right} of {len(asked.differences.dataset_names)} data sets.",
         "anything of the data sets together; the rest are undecided.",
     )
 
 
-def _rejections(asked: _Question, name: str, sign: Any, pvalue: Any, caveat: str) -> ClosedFormAnswer:
+def _each_dataset(
+    name: str, test: Callable[[PairedDifferences], PValueResult], caveat: str
+) -> Callable[[_Question], ClosedFormAnswer]:
     """On how many data sets a two-sided test favours left and right."""
-    sign, rejected = np.atleast_1d(sign), np.atleast_1d(pvalue) < LEVEL
-    return ClosedFormAnswer(
-        f"{name}, each data set",
-        None,
-        None,
-        None,
-        None,
-        f"equality is rejected at {100 * LEVEL:g}% in favour of {asked.left} on {(rejected & (sign < 0)).sum()} and of "
-        f"{asked.right} on {(rejected & (sign > 0)).sum()} of {len(rejected)} data sets.",
-        caveat,
-    )
+
+    def answer(asked: _Question) -> ClosedFormAnswer:
+        rejected, mean = np.atleast_1d(test(asked.differences).pvalue) < LEVEL, asked.differences.mean
+        return ClosedFormAnswer(
+            f"{name}, each data set",
+            f"equality is rejected at {100 * LEVEL:g}% in favour of {asked.left} on {(rejected & (mean < 0)).sum()} and of "
+            f"{asked.right} on {(rejected & (mean > 0)).sum()} of {len(rejected)} data sets.",
+            caveat,
+        )
+
+    return answer
 
 
-def _corrected(asked: _Question) -> ClosedFormAnswer:
-    found = corrected_t_test(asked.differences)
-    return _rejections(
-        asked,
-        "corrected t",
-        found.statistic,
-        found.pvalue,
-        "that the others are equivalent, or that the margins matter.",
-    )
-
-
-def _calibrated(asked: _Question) -> ClosedFormAnswer:
-    found = calibrated_test(asked.differences)
-    return _rejections(
-        asked,
-        "calibrated t, 10 df",
-        found.statistic,
-        found.pvalue,
-        "that the others are equivalent, or that the margins matter.",
-    )
-
-
-def _paired(asked: _Question) -> ClosedFormAnswer:
-    found = paired_t_test(asked.differences)
-    caveat = "what it seems to: folds are correlated, and it rejects far too often."
-    return _rejections(asked, "paired t", found.statistic, found.pvalue, caveat)
-
-
-def _welch(asked: _Question) -> ClosedFormAnswer:
-    found = welch_t_test(asked.differences)
-    return _rejections(
-        asked,
-        "Welch's t",
-        found.statistic,
-        found.pvalue,
-        "much: it ignores that folds are paired and that they are correlated.",
-    )
-
-
-def _mann_whitney(asked: _Question) -> ClosedFormAnswer:
-    found = mann_whitney(asked.differences)
-    sign = np.sign(asked.differences.mean)
-    return _rejections(
-        asked,
-        "Mann-Whitney U",
-        sign,
-        found.pvalue,
-        "much: it ignores that folds are paired and that they are correlated.",
-    )
-
-
-def _five_by_two(asked: _Question) -> ClosedFormAnswer:
-    found = five_by_two_cv_f(asked.differences)
-    sign = np.sign(asked.differences.mean)
-    return _rejections(
-        asked, "5x2 cv F", sign, found.pvalue, "that the others are equivalent, or that the margins matter."
-    )
-
-
-def _signed_rank(asked: _Question) -> ClosedFormAnswer:
-    found = signed_rank_test(asked.differences)
-    return ClosedFormAnswer(
-        "Wilcoxon signed-rank",
-        None,
-        None,
-        None,
-        found.pvalue,
-        "how surprising the mean differences would be if both were equally good over data sets.",
-        "the probability that they are, or whether the margin matters; with enough data sets it always rejects.",
-    )
-
-
-def _sign(asked: _Question) -> ClosedFormAnswer:
-    found = sign_test(asked.differences)
-    wins = f"{asked.left} wins {found.left_wins}, {asked.right} {found.right_wins}, {found.ties} tied: "
-    return ClosedFormAnswer(
-        "sign test",
-        None,
-        None,
-        None,
-        found.pvalue,
-        f"{wins}how surprising these wins would be if both were equally good.",
-        "anything of the sizes of the differences.",
-    )
-
+NO_EQUIVALENCE = "that the others are equivalent, or that the margins matter."
+CORRELATED_FOLDS = "what it seems to: folds are correlated, and it rejects far too often."
+PAIRED_FOLDS = "much: it ignores that folds are paired and that they are correlated."
 
 _TESTS: dict[str, Callable[[_Question], ClosedFormAnswer]] = {
     "Bayesian signed-rank": _signed_rank_bayesian,
@@ -349,10 +264,10 @@ _TESTS: dict[str, Callable[[_Question], ClosedFormAnswer]] = {
     "Wilcoxon signed-rank": _signed_rank,
     "sign test": _sign,
     "correlated t": _correlated,
-    "corrected t": _corrected,
-    "calibrated t": _calibrated,
-    "5x2 cv F": _five_by_two,
-    "paired t": _paired,
-    "Welch's t": _welch,
-    "Mann-Whitney U": _mann_whitney,
+    "corrected t": _each_dataset("corrected t", corrected_t_test, NO_EQUIVALENCE),
+    "calibrated t": _each_dataset("calibrated t, 10 df", calibrated_test, NO_EQUIVALENCE),
+    "5x2 cv F": _each_dataset("5x2 cv F", five_by_two_cv_f, NO_EQUIVALENCE),
+    "paired t": _each_dataset("paired t", paired_t_test, CORRELATED_FOLDS),
+    "Welch's t": _each_dataset("Welch's t", welch_t_test, PAIRED_FOLDS),
+    "Mann-Whitney U": _each_dataset("Mann-Whitney U", mann_whitney, PAIRED_FOLDS),
 }

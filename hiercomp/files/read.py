@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from hiercomp.errors import ArgumentError, ScoreFileError
+from hiercomp.errors import ArgumentError, ScoreFileError, warn_caller
 from hiercomp.files.formats.arrays import from_score_arrays
 from hiercomp.files.formats.common import LAYOUT_OPTIONS, column_roles, file_head, header_names
 from hiercomp.files.formats.lm_eval import read_lm_eval
@@ -44,8 +44,7 @@ def _read_tidy(path: str | Path, *, columns: Mapping[str, str] | None = None, **
     """A table that is tidy already."""
     frame, notes = read_with_notes(path, columns, **layout)
     frame.attrs |= {"format": "tidy", "notes": [note.text for note in notes]}
-    for note in notes:
-        note.warn(stacklevel=3)
+    warn_caller(notes)
     return frame
 
 
@@ -70,7 +69,7 @@ IMPORTERS: Mapping[str, Callable[..., pd.DataFrame]] = MappingProxyType(
     }
 )
 
-#: Columns by which the tables of tools are told; a name that ends in * is the beginning of one.
+#: Columns by which the tables of tools are recognised; a name that ends in * is the beginning of one.
 TOOL_COLUMNS = {
     "weka": ("Key_Dataset", "Key_Run", "Key_Scheme"),
     "mlr3": ("task_id", "learner_id", "iteration"),
@@ -172,12 +171,12 @@ def recognised_format(
     separator: str | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> str:
-    """The format of a file, told from its beginning.
+    """The format of a file, by its beginning.
 
     Raises
     ------
     ScoreFileError
-        If it is none that is known, or could be several.
+        If it is not a known one, or could be several.
     """
     if not isinstance(path, (str, Path)) or os.path.isdir(path):
         return "lm_eval"
@@ -237,8 +236,8 @@ def _has(names: Sequence[str], wanted: str) -> bool:
 
 def _unknown(path: str | Path, reason: str) -> ScoreFileError:
     return ScoreFileError(
-        f"{shown(path)}: the format is not clear. {reason} Tried: {', '.join(IMPORTERS)}. Say which with "
-        "format='weka' (--format)."
+        f"{shown(path)}: the format is not clear. {reason} Known formats: {', '.join(IMPORTERS)}. Name "
+        "one, for instance format='weka' (--format weka)."
     )
 
 

@@ -20,6 +20,7 @@ from hiercomp.scores.differences import PairedDifferences
 # pairs of the two real tables. With few data sets sigma0 is so uncertain that the other form, which adapts to it, is safer.
 EAGER_RATIO, CAUTIOUS_RATIO = 1.0, 4.0
 MANY_DATASETS = 10
+NORMAL_MEDIAN_DEVIATION = 0.6744897501960817  # median absolute deviation of a standard normal variable
 OUTLIER_RATIO = 5.0  # squared distance from the median over the local variance of a heavy-tailed population
 
 
@@ -109,11 +110,9 @@ class HierarchicalModel:
         their median absolute deviation; the smaller counts. An outlying data set sits in a heavy tail, where the
         population is locally wider.
         """
-        from scipy import stats
-
         squared_error = self.squared_standard_error
         moments = np.var(self.mean, ddof=1) - squared_error.mean()
-        deviation = stats.median_abs_deviation(self.mean, scale="normal")
+        deviation = np.median(np.abs(self.mean - np.median(self.mean))) / NORMAL_MEDIAN_DEVIATION
         robust = deviation**2 - np.median(squared_error)
         population = max(min(moments, robust), 0.0)
         outlying = ((self.mean - np.median(self.mean)) ** 2 - squared_error) / OUTLIER_RATIO

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from hiercomp.databases import SECONDS_TO_WAIT, damaged, open_database, sqlite_errors
+from hiercomp.crossval.store import SECONDS_TO_WAIT, damaged, open_database, sqlite_errors
 from hiercomp.model.priors import Priors
 from hiercomp.posterior.result import ComparisonResult
 from hiercomp.posterior.saved import from_plain_values, load_result, plain_values, save_result

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from hiercomp.arguments import FloatArray
-    from hiercomp.pairs.result import TournamentResult
     from hiercomp.posterior.result import ComparisonResult
     from hiercomp.posterior.sensitivity import Sensitivity
+    from hiercomp.tournament import TournamentResult
 
 
 @dataclass(frozen=True, repr=False)

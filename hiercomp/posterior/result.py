@@ -31,6 +31,7 @@ from hiercomp.posterior.next_dataset import (
 from hiercomp.posterior.predictive import log_likelihood, next_differences, replicated_means
 from hiercomp.rope import Rope, RopeLike
 from hiercomp.scores.differences import PairedDifferences
+from hiercomp.wording import outcome_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -142,11 +143,7 @@ class ComparisonResult:
 
     def outcome(self, region: str) -> str:
         """A region in words: "naive_bayes better" or "practically equivalent"."""
-        return {
-            "left": f"{self.left} better",
-            "rope": "practically equivalent",
-            "right": f"{self.right} better",
-        }[region]
+        return outcome_words(self.left, self.right)[region]
 
     def draws(self, name: str) -> NDArray[np.float64]:
         """Draws of a parameter, shape (chains, draws) or (chains, draws, q); read-only.

@@ -131,7 +131,7 @@ def test_a_wide_table_is_recognised_only_where_it_can_be_nothing_else(tmp_path):
     assert "the format is not clear" in refused(written(tmp_path, "one.csv", "dataset,tree\niris,0.5\n"))
     assert "the format is not clear" in refused(written(tmp_path, "none.csv", "name,tree,bayes\niris,0.5,0.6\n"))
     text = refused(written(tmp_path, "text.csv", "dataset,tree,comment\niris,0.5,good\n"))
-    assert "Column 'comment' holds no plain numbers" in text
+    assert "Column 'comment' holds cells that are not plain numbers" in text
 
 
 def test_a_table_that_fits_two_formats_is_refused_with_both_and_how_to_say_which(tmp_path):

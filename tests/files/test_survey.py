@@ -143,7 +143,7 @@ def test_results_of_weka_are_surveyed_row_by_row(tmp_path):
     path.write_text("\n".join(lines))
     check = check_scores(path, fraction=True)
     listed = errors(check)
-    assert f"line {first}: 'many' is no number" in listed[0]
+    assert f"line {first}: 'many' is not a number" in listed[0]
     assert f"line {first + 1}: 'rose' is not one of the values" in listed[1]
     assert f"line {first + 2}: 2 cells where there are 12 attributes" in listed[2]
     assert check.format == "weka"
@@ -162,7 +162,7 @@ def test_weka_files_separated_by_commas_too(tmp_path):
     assert_each(
         listed[:3],
         "line 4: 2 cells where the header has 5",
-        "line 2: Percent_correct is '?x', which is no number",
+        "line 2: Percent_correct is '?x', which is not a number",
         "line 3: Key_Dataset is missing",
     )
 
@@ -177,7 +177,7 @@ def test_every_damaged_file_of_a_folder_is_named(tmp_path):
     check = check_scores(tmp_path, measure="acc")
     listed = errors(check)
     assert "results_a.json, line 1" in listed[0]
-    assert "results_b.json: there is no object 'results'" in listed[1]
+    assert "results_b.json: it is not a result file of lm-eval" in listed[1]
     assert listed[2:] == errors(sound)
     assert check.dataset_names == sound.dataset_names
 
@@ -206,7 +206,7 @@ def test_a_wide_table_is_surveyed(tmp_path, line):
     check = check_scores(path, format="wide")
     assert "2 rows" in errors(check)[0] if line.count(",") == 3 else "1 row of" in errors(check)[0]
     if "x" in line:
-        assert "'tree' holds no plain numbers" in errors(check)[1]
+        assert "'tree' holds cells that are not plain numbers" in errors(check)[1]
     else:
         assert check.algorithms == ("bayes", "tree") or check.algorithms == ("tree", "bayes")
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from hiercomp.arguments import FloatArray
 from hiercomp.closed_form.inputs import Alternative, as_means, check_alternative, zeros_and_ties
+from hiercomp.closed_form.result import LEVEL, verdict
 from hiercomp.document import Presentation
 from hiercomp.errors import ArgumentError
 from hiercomp.scores.differences import PairedDifferences
@@ -15,7 +16,6 @@ from hiercomp.wording import counted, shown
 if TYPE_CHECKING:
     import pandas as pd
 
-LEVEL = 0.05
 ZERO_METHODS = ("wilcox", "pratt", "zsplit")
 
 
@@ -70,8 +70,10 @@ class SignedRankResult(Presentation):
     @property
     def conclusion(self) -> str:
         """What the result says, in a sentence."""
-        verdict = "rejected" if self.pvalue < LEVEL else "not rejected, which is no evidence for it"
-        return f"p = {self.pvalue:.3g}: at the {100 * LEVEL:g}% level equal performance over data sets is {verdict}."
+        return (
+            f"p = {self.pvalue:.3g}: at the {100 * LEVEL:g}% level equal performance over data sets is "
+            f"{verdict(self.pvalue)}."
+        )
 
     def to_frame(self) -> pd.DataFrame:
         """One row: left_wins, ties, right_wins, statistic, pvalue."""

@@ -10,13 +10,13 @@ import numpy as np
 
 from hiercomp.arguments import FloatArray, number_between
 from hiercomp.closed_form.inputs import read_score_matrix
+from hiercomp.closed_form.result import LEVEL, verdict
 from hiercomp.document import Presentation
+from hiercomp.pairs.cliques import maximal_groups
 from hiercomp.wording import counted
 
 if TYPE_CHECKING:
     import pandas as pd
-
-LEVEL = 0.05  # of Friedman's sentence; the p-values are there for any other
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,11 +59,10 @@ class FriedmanResult(Presentation):
     @property
     def conclusion(self) -> str:
         """What the result says, in a sentence."""
-        verdict = "rejected" if self.f_pvalue < LEVEL else "not rejected, which is no evidence for it"
         return (
             f"Chi-squared = {self.statistic:.4g} (df {self.df:g}), p = {self.pvalue:.3g}; Iman & Davenport's F = "
             f"{self.f_statistic:.4g} (df {self.f_df[0]:g}, {self.f_df[1]:g}), p = {self.f_pvalue:.3g}: at the "
-            f"{100 * LEVEL:g}% level equal performance of all is {verdict} (by F)."
+            f"{100 * LEVEL:g}% level equal performance of all is {verdict(self.f_pvalue)} (by F)."
         )
 
     def to_frame(self) -> pd.DataFrame:
@@ -157,20 +156,7 @@ class PostHocResult(Presentation):
         """
         by_rank = np.argsort(self.mean_ranks, kind="stable")
         alike = (self.adjusted_pvalue >= self.alpha)[np.ix_(by_rank, by_rank)]
-        neighbours = [set(np.flatnonzero(row).tolist()) - {number} for number, row in enumerate(alike)]
-        found: list[list[int]] = []
-
-        def extend(group: list[int], candidates: set[int], excluded: set[int]) -> None:  # Bron & Kerbosch, with pivot
-            if not candidates and not excluded and len(group) > 1:
-                found.append(sorted(group))
-            if candidates:
-                pivot = max(candidates | excluded, key=lambda node: len(neighbours[node] & candidates))
-                for node in sorted(candidates - neighbours[pivot]):
-                    extend([*group, node], candidates & neighbours[node], excluded & neighbours[node])
-                    candidates, excluded = candidates - {node}, excluded | {node}
-
-        extend([], set(range(len(by_rank))), set())
-        return [tuple(self.algorithms[by_rank[place]] for place in group) for group in sorted(found)]
+        return [tuple(self.algorithms[by_rank[place]] for place in group) for group in maximal_groups(alike)]
 
 
 def friedman_test(

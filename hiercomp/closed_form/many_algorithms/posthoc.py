@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hiercomp.arguments import FloatArray, number_between, whole_number
+from hiercomp.arguments import FloatArray, number_between, one_of, whole_number
 from hiercomp.closed_form.inputs import ScoreMatrix, read_score_matrix, rounded
 from hiercomp.closed_form.many_algorithms.friedman import PostHocResult, nemenyi_test
 from hiercomp.errors import ArgumentError, ScoreTableError
@@ -71,14 +71,14 @@ def posthoc_test(
     ScoreTableError
         If scores are missing or duplicate, or there are fewer than 2 algorithms or 2 data sets.
     ArgumentError
-        If an argument is outside what is allowed, or scikit-posthocs is needed and not installed.
+        If an argument is outside what is allowed, or a package of the extra ``posthocs`` is needed and not installed.
 
     Notes
     -----
     "holm", "bonferroni", "hochberg" and "hommel" hold the probability of any false rejection at alpha, "fdr_bh" (Benjamini
-    & Hochberg) and "fdr_by" (Benjamini & Yekutieli) the expected share of false ones among the rejections; all are those
-    of ``statsmodels.stats.multitest.multipletests``. "hochberg", "hommel" and "fdr_bh" assume that the tests are
-    independent or positively dependent, which tests of pairs need not be.
+    & Hochberg) and "fdr_by" (Benjamini & Yekutieli) the expected share of false ones among the rejections.
+    "hochberg", "hommel" and "fdr_bh" assume that the tests are independent or positively dependent, which tests of pairs
+    need not be. "hommel" is ``statsmodels.stats.multitest.multipletests``, if statsmodels is installed.
 
     "shaffer" is the static procedure of Shaffer (1986), `shaffer_adjusted`: it gains on Holm's because hypotheses about
     pairs imply each other. Bergmann & Hommel's procedure is left out on purpose: its cost grows with the number of
@@ -98,13 +98,9 @@ def posthoc_test(
     >>> result.to_frame()["adjusted_pvalue"].tolist()
     [0.1875, 0.1875, 0.1875]
     """
-    for name, value, allowed in (
-        ("method", method, get_args(PostHocMethod)),
-        ("adjust", adjust, get_args(Adjustment)),
-        ("zero_method", zero_method, get_args(ZeroMethod)),
-    ):
-        if value not in allowed:
-            raise ArgumentError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {value!r}.")
+    one_of("method", method, get_args(PostHocMethod))
+    one_of("adjust", adjust, get_args(Adjustment))
+    one_of("zero_method", zero_method, get_args(ZeroMethod))
     alpha = number_between("alpha", alpha, 0, 1)
     if zero_method != "zsplit" and method != "wilcoxon":
         raise ArgumentError(f"zero_method is of method 'wilcoxon' only; leave it out with {method!r}.")
@@ -137,16 +133,41 @@ def posthoc_test(
 
 def adjusted_pvalues(pvalues: ArrayLike, adjust: Adjustment, algorithms: int) -> FloatArray:
     """Adjust the p-values of all pairs of ``algorithms`` algorithms, in any order; shape (k (k - 1) / 2,)."""
-    from statsmodels.stats.multitest import multipletests
-
     values = np.asarray(pvalues, dtype=float)
     if adjust == "none":
         return values
     if adjust == "shaffer":
         return shaffer_adjusted(values, algorithms)
-    return np.asarray(
-        multipletests(values, method="simes-hochberg" if adjust == "hochberg" else adjust)[1], dtype=float
-    )
+    if adjust == "hommel":
+        return _hommel_adjusted(values)
+    count, rank = len(values), np.arange(1, len(values) + 1)
+    scale: dict[str, Callable[[FloatArray], FloatArray]] = {
+        "bonferroni": lambda ascending: ascending * count,
+        "holm": lambda ascending: ascending * (count - rank + 1),
+        "hochberg": lambda ascending: ascending * (count - rank + 1),
+        "fdr_bh": lambda ascending: ascending / (rank / count),
+        "fdr_by": lambda ascending: ascending / (rank / count / np.sum(1 / rank)),
+    }
+    return _in_steps(values, scale[adjust], down=adjust == "holm")
+
+
+def _in_steps(values: FloatArray, scale: Callable[[FloatArray], FloatArray], *, down: bool) -> FloatArray:
+    """Scale the ascending p-values; then none is below a smaller one's (step down), or above a larger one's (step up)."""
+    order = np.argsort(values, kind="stable")
+    scaled = scale(values[order])
+    adjusted = np.empty(len(values))
+    adjusted[order] = np.maximum.accumulate(scaled) if down else np.minimum.accumulate(scaled[::-1])[::-1]
+    return np.minimum(adjusted, 1.0)
+
+
+def _hommel_adjusted(values: FloatArray) -> FloatArray:
+    try:
+        from statsmodels.stats.multitest import multipletests
+    except ImportError:
+        raise ArgumentError(
+            "adjust='hommel' needs the package statsmodels: pip install 'hiercomp[posthocs]'. The other adjustments don't."
+        ) from None
+    return np.asarray(multipletests(values, method="hommel")[1], dtype=float)
 
 
 def shaffer_adjusted(pvalues: ArrayLike, algorithms: int) -> FloatArray:
@@ -180,10 +201,7 @@ def shaffer_adjusted(pvalues: ArrayLike, algorithms: int) -> FloatArray:
         )
     possible = np.array(possible_true_hypotheses(k))
     most = possible[np.searchsorted(possible, np.arange(count, 0, -1), side="right") - 1]
-    order = np.argsort(values, kind="stable")
-    adjusted = np.empty(count)
-    adjusted[order] = np.minimum(np.maximum.accumulate(values[order] * most), 1.0)
-    return adjusted
+    return _in_steps(values, lambda ascending: ascending * most, down=True)
 
 
 @cache

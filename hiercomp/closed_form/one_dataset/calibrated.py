@@ -1,41 +1,51 @@
-"""Calibrated t-tests of repeated cross-validation (Bouckaert 2003): schemes that average, and their degrees of freedom.
+"""Calibrated t-tests of repeated cross-validation (Bouckaert 2003): the test, its schemes, and their calibration.
 
 x_ij is the difference on fold j of run i. A scheme makes a mean m and a variance s^2 of the differences, and the
 statistic is T = m sqrt(df + 1) / s, compared with Student-t. The calibrated df, smaller than the nominal one because the
 differences are not independent, enters both the factor sqrt(df + 1) and the t distribution.
 
-What the averaged schemes average is our reading of their names, defined in
-`hiercomp.closed_form.one_dataset.schemes`: schemes with sorted
-and with unsorted runs must differ, which excludes readings that pool the values first.
+What the averaged schemes average is our reading of their names, and defined in `SCHEMES`: "folds" concerns the folds within
+a run, "runs" the runs at a fold position; an averaged variance is a mean of sample variances, an averaged T a mean of
+T values. Schemes with sorted and with unsorted runs must differ, which excludes readings that pool the values first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hiercomp.arguments import FloatArray, finite_number, true_or_false
-from hiercomp.closed_form.inputs import Alternative, as_differences, check_alternative, is_table
-from hiercomp.closed_form.one_dataset.frequentist import LEVEL, t_p_value
-from hiercomp.closed_form.one_dataset.schemes import (
-    SCHEMES,
-    check_scheme,
-    nominal_df,
-    standardised_mean,
-    statistic_parts,
-)
+from hiercomp.arguments import FloatArray, finite_number, number_between, one_of, true_or_false, whole_number
+from hiercomp.closed_form.inputs import Alternative, as_runs, check_alternative
+from hiercomp.closed_form.null_designs import random_attributes_differences
+from hiercomp.closed_form.one_dataset.frequentist import t_p_value
+from hiercomp.closed_form.result import FrequentistResult
 from hiercomp.document import Presentation
-from hiercomp.errors import ArgumentError, DegenerateScoresWarning, DroppedScoresWarning, Note, ScoreTableError
+from hiercomp.errors import (
+    ArgumentError,
+    DegenerateScoresWarning,
+    DroppedScoresWarning,
+    Note,
+    ScoreTableError,
+    warn_caller,
+)
 from hiercomp.scores.differences import PairedDifferences
 from hiercomp.scores.problems import ROUNDING
+from hiercomp.scores.rho import checked_rho, default_rho
 from hiercomp.wording import EXAMPLES_SHOWN, counted, shown
+from hiercomp.workers import sampling_progress
 
 if TYPE_CHECKING:
     import pandas as pd
+
+Simulator: TypeAlias = "Callable[[np.random.Generator, int, int], Any]"
+
+LEVELS = (0.01, 0.05, 0.1)
+CONFIDENCE = 0.95  # of the intervals
+BATCH = 10  # simulations of a task; the result does not depend on it
 
 
 PAPER, OWN = "Bouckaert (2003)", "hiercomp, scripts/calibrate_degrees_of_freedom.py"
@@ -58,72 +68,6 @@ CALIBRATED: Mapping[tuple[str, int, int], tuple[int | None, str]] = {
 }
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class CalibratedResult(Presentation):
-    """A calibrated test, of one data set or several.
-
-    Attributes
-    ----------
-    scheme : str
-        One of `SCHEMES`.
-    statistic : float, or ndarray of shape (q,)
-        T; positive where the right algorithm is better.
-    df : float
-        Degrees of freedom, of the factor sqrt(df + 1) and of the t distribution.
-    df_source : str
-        Where they come from.
-    pvalue : float, or ndarray of shape (q,)
-        p-value of the alternative.
-    alternative : {"two-sided", "less", "greater"}
-        "greater": the right algorithm is better.
-    algorithms : tuple of str
-        The left and the right algorithm.
-    dataset_names : tuple of str
-        One name for each p-value.
-    notes : tuple of str
-        What was odd about the data.
-    """
-
-    scheme: str
-    statistic: Any
-    df: float
-    df_source: str
-    pvalue: Any
-    alternative: str
-    algorithms: tuple[str, str]
-    dataset_names: tuple[str, ...]
-    notes: tuple[str, ...] = ()
-
-    @property
-    def title(self) -> str:
-        """Which test, of what."""
-        left, right = map(shown, self.algorithms)
-        return (
-            f"Calibrated t-test {self.scheme!r} with {self.df:g} degrees of freedom ({self.df_source}), {left} against "
-            f"{right}, {counted(len(self.dataset_names), 'data set')}, {self.alternative}"
-        )
-
-    @property
-    def conclusion(self) -> str:
-        """What the result says, in a sentence."""
-        pvalue = np.atleast_1d(self.pvalue)
-        if len(pvalue) == 1:
-            verdict = "rejected" if pvalue[0] < LEVEL else "not rejected, which is no evidence for it"
-            return f"p = {pvalue[0]:.3g}: at the {100 * LEVEL:g}% level equal performance is {verdict}."
-        return (
-            f"At the {100 * LEVEL:g}% level equal performance is rejected on {(pvalue < LEVEL).sum()} of {len(pvalue)} "
-            "data sets, each tested on its own."
-        )
-
-    def to_frame(self) -> pd.DataFrame:
-        """One row for each data set: statistic, df, pvalue."""
-        import pandas as pd
-
-        pvalue = np.atleast_1d(self.pvalue)
-        columns = {"statistic": np.atleast_1d(self.statistic), "df": np.full(len(pvalue), self.df), "pvalue": pvalue}
-        return pd.DataFrame(columns, index=pd.Index(self.dataset_names, name="dataset"))
-
-
 def calibrated_test(
     x: Any,
     *,
@@ -134,7 +78,7 @@ def calibrated_test(
     left: str | None = None,
     right: str | None = None,
     higher_is_better: bool = True,
-) -> CalibratedResult:
+) -> FrequentistResult:
     """Calibrated t-test of repeated cross-validation: T = m sqrt(df + 1) / s with calibrated degrees of freedom.
 
     Parameters
@@ -158,7 +102,7 @@ def calibrated_test(
 
     Returns
     -------
-    CalibratedResult
+    FrequentistResult
         Numbers for a two-dimensional array, else arrays over the data sets.
 
     Raises
@@ -201,28 +145,28 @@ def calibrated_test(
     >>> round(result.statistic, 4), round(result.pvalue, 4)
     (1.6199, 0.2467)
     """
-    check_scheme(scheme)
+    one_of("scheme", scheme, SCHEMES)
     check_alternative(alternative)
-    given = _values_of(x, left, right, higher_is_better)
-    runs, folds = given.x.shape[1:]
+    given, values = as_runs(x, _by_run_and_fold, left=left, right=right, higher_is_better=higher_is_better)
+    runs, folds = values.shape[1:]
     freedom, source = _degrees_of_freedom(scheme, df, runs, folds)
     tolerance = ROUNDING * given.size
-    mean, standard_deviation = statistic_parts(given.x, scheme, rho=rho, tolerance=tolerance)
+    mean, standard_deviation = statistic_parts(values, scheme, rho=rho, tolerance=tolerance)
     statistic = np.sqrt(freedom + 1) * standardised_mean(mean, standard_deviation, tolerance=tolerance)
     pvalue = t_p_value(statistic, freedom, alternative)
-    odd = _oddities(scheme, runs, standard_deviation == 0, given.datasets)
-    for note in odd:
-        note.warn(stacklevel=2)
-    return CalibratedResult(
-        scheme=scheme,
+    odd = _oddities(scheme, runs, standard_deviation == 0, given.differences.dataset_names)
+    warn_caller(odd)
+    return FrequentistResult(
+        test=f"Calibrated t-test {scheme!r} with {freedom:g} degrees of freedom ({source})",
         statistic=given.plain(statistic),
         df=freedom,
-        df_source=source,
         pvalue=given.plain(pvalue),
         alternative=alternative,
         algorithms=given.algorithms,
-        dataset_names=given.datasets,
-        notes=tuple(note.text for note in (*given.notes, *odd)),
+        dataset_names=given.differences.dataset_names,
+        notes=tuple(note.text for note in (*given.differences.notes, *odd)),
+        scheme=scheme,
+        df_source=source,
     )
 
 
@@ -273,54 +217,10 @@ def _oddities(scheme: str, runs: int, constant: NDArray[np.bool_], datasets: tup
     return odd
 
 
-@dataclass(frozen=True)
-class _Values:
-    """Differences of shape (q, runs, folds), the size of the scores they come from, shape (q,), and their names."""
-
-    x: FloatArray
-    size: FloatArray
-    single: bool
-    algorithms: tuple[str, str]
-    datasets: tuple[str, ...]
-    notes: tuple[Note, ...] = ()
-
-    def plain(self, values: FloatArray) -> Any:
-        return values[0].item() if self.single else values
-
-
-def _values_of(x: Any, left: str | None, right: str | None, higher_is_better: bool) -> _Values:
-    true_or_false("higher_is_better", higher_is_better)
-    if isinstance(x, PairedDifferences) or is_table(x):
-        differences = as_differences(x, 0.0, left=left, right=right, higher_is_better=higher_is_better).differences
-        size = np.maximum(np.abs(differences.lowest_score), np.abs(differences.highest_score))
-        names = (differences.left, differences.right)
-        return _Values(_by_run_and_fold(differences), size, False, names, differences.dataset_names, differences.notes)
-    wanted = "x must hold numbers, in the shape (runs, folds) or (data sets, runs, folds)"
-    try:
-        array = np.asarray(x)
-    except ValueError:
-        raise ScoreTableError(f"{wanted}; its rows have unequal lengths. Every run needs all folds.") from None
-    if array.dtype.kind not in "fiu" or array.ndim not in (2, 3) or 0 in array.shape:
-        raise ScoreTableError(f"{wanted}, got {array.dtype} of shape {array.shape}.")
-    values = array.astype(float).reshape(-1, *array.shape[-2:])
-    wrong = np.argwhere(~np.isfinite(values))
-    if len(wrong):
-        dataset, run, fold = wrong[0]
-        raise ScoreTableError(
-            f"{len(wrong)} of {values.size} numbers of x are not finite (first: data set {dataset + 1}, run {run + 1}, "
-            f"fold {fold + 1}, {values[tuple(wrong[0])]}). Every run needs all folds; run these again."
-        )
-    values = values if higher_is_better else -values
-    names = (left or "left", right or "right")
-    datasets = tuple(str(number + 1) for number in range(len(values)))
-    return _Values(values, np.abs(values).max(axis=(1, 2)), array.ndim == 2, names, datasets)
-
-
 def _by_run_and_fold(differences: PairedDifferences) -> FloatArray:
     """Differences by their labels, shape (q, runs, folds); a layout with gaps is refused."""
     frame = differences.scores
-    if frame is None:
-        raise ArgumentError("These differences were read from a file, without the scores. Pass the table of scores.")
+    assert frame is not None  # `as_runs` has looked
     labels = [role for role in ("run", "fold") if role in frame]
     if not labels and len(frame) > len(differences.dataset_names):
         raise ScoreTableError(
@@ -345,3 +245,507 @@ def _by_run_and_fold(differences: PairedDifferences) -> FloatArray:
             "that lack them on their own."
         )
     return values
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """How a scheme makes a mean and a standard deviation of the differences of a data set.
+
+    Attributes
+    ----------
+    samples : callable
+        From differences of shape (q, runs, folds) to samples of shape (q, parts, n). Variances are those within a part,
+        with divisor n - 1, and the nominal degrees of freedom are n - 1.
+    averages_t : bool
+        Whether each part has its own T, which are averaged; else there is one T, of the mean of all values and of the
+        mean of the parts' variances.
+    corrected : bool
+        Whether the variance of the mean is corrected for overlapping training sets (Nadeau & Bengio 2003).
+    needs_calibration : bool
+        False for schemes that are used with their nominal degrees of freedom.
+    """
+
+    samples: Callable[[FloatArray], FloatArray]
+    averages_t: bool = False
+    corrected: bool = False
+    needs_calibration: bool = True
+
+
+def _all(x: FloatArray) -> FloatArray:
+    return x.reshape(len(x), 1, -1)
+
+
+def _folds_of_runs(x: FloatArray) -> FloatArray:
+    return x
+
+
+def _runs_of_folds(x: FloatArray) -> FloatArray:
+    return x.swapaxes(1, 2)
+
+
+def _sorted_runs_of_folds(x: FloatArray) -> FloatArray:
+    return np.sort(x, axis=2).swapaxes(1, 2)
+
+
+SCHEMES: Mapping[str, Scheme] = {
+    "use all data": Scheme(_all),
+    "folds": Scheme(lambda x: x.mean(axis=2)[:, None]),
+    "folds averaged variance": Scheme(_folds_of_runs),
+    "folds averaged T": Scheme(_folds_of_runs, averages_t=True),
+    "runs": Scheme(lambda x: x.mean(axis=1)[:, None]),
+    "runs averaged variance": Scheme(_runs_of_folds),
+    "runs averaged T": Scheme(_runs_of_folds, averages_t=True),
+    "sorted runs": Scheme(lambda x: np.sort(x, axis=2).mean(axis=1)[:, None]),
+    "sorted runs averaged variance": Scheme(_sorted_runs_of_folds),
+    "sorted runs averaged T": Scheme(_sorted_runs_of_folds, averages_t=True),
+    "k-fold cv": Scheme(lambda x: x[:, :1], needs_calibration=False),
+    "resampling": Scheme(_all),
+    "corrected resampling": Scheme(_all, corrected=True, needs_calibration=False),
+}
+
+
+def statistic_parts(
+    x: FloatArray, scheme: str, *, rho: float | None = None, tolerance: float | FloatArray = 0.0
+) -> tuple[FloatArray, FloatArray]:
+    """Mean and standard deviation of the differences of each data set as a scheme takes them.
+
+    Parameters
+    ----------
+    x : ndarray, shape (q, runs, folds)
+        Finite differences.
+    scheme : str
+        One of `SCHEMES`.
+    rho : float, optional
+        Correlation of "corrected resampling"; None is 1/folds. Its standard deviation is inflated by
+        sqrt(1 + n rho / (1 - rho)), so that mean sqrt(n) / standard deviation is the corrected t.
+    tolerance : float or ndarray of shape (q,)
+        A sample whose range is not above this has standard deviation 0.
+
+    Returns
+    -------
+    tuple of ndarray of shape (q, parts)
+        One part; for an averaged T one for each run or fold position.
+
+    Raises
+    ------
+    ArgumentError
+        If the scheme has single values to take the variance of, or rho is outside what is allowed.
+
+    Examples
+    --------
+    >>> x = np.array([[[0.02, 0.05, -0.01], [0.03, 0.04, 0.00]]])
+    >>> mean, standard_deviation = statistic_parts(x, "folds averaged T")
+    >>> mean.round(4).tolist(), standard_deviation.round(4).tolist()
+    ([[0.02, 0.0233]], [[0.03, 0.0208]])
+    """
+    nominal_df(scheme, *x.shape[1:])
+    samples, limit = SCHEMES[scheme].samples(x), np.reshape(tolerance, (-1, 1))
+    mean = samples.mean(axis=2)
+    variance = np.where(np.ptp(samples, axis=2) <= limit, 0.0, samples.var(axis=2, ddof=1))
+    if not SCHEMES[scheme].averages_t:
+        mean, variance = mean.mean(axis=1, keepdims=True), variance.mean(axis=1, keepdims=True)
+    return mean, np.sqrt(variance) * _inflation(scheme, rho, *x.shape[1:])
+
+
+def standardised_mean(
+    mean: FloatArray, standard_deviation: FloatArray, *, tolerance: float | FloatArray = 0.0
+) -> FloatArray:
+    """Mean over standard deviation of each data set, averaged over its parts: T is sqrt(df + 1) times it.
+
+    Parameters
+    ----------
+    mean, standard_deviation : ndarray, shape (q, parts)
+        From `statistic_parts`.
+    tolerance : float or ndarray of shape (q,)
+        Means of parts that do not vary cancel if their sum is not above this.
+
+    Returns
+    -------
+    ndarray, shape (q,)
+        Infinite where parts do not vary and their means do not cancel.
+
+    Examples
+    --------
+    >>> standardised_mean(np.array([[1.0, 2.0], [1.0, 2.0]]), np.array([[1.0, 1.0], [1.0, 0.0]])).tolist()
+    [1.5, inf]
+    """
+    constant = standard_deviation == 0
+    ratio = np.where(constant, 0.0, mean / np.where(constant, 1.0, standard_deviation)).mean(axis=1)
+    total = np.where(constant, mean, 0.0).sum(axis=1)
+    return np.asarray(np.where(np.abs(total) <= tolerance, ratio, np.copysign(np.inf, total)))
+
+
+def nominal_df(scheme: str, runs: int, folds: int) -> int:
+    """Degrees of freedom that a scheme has where differences are independent.
+
+    Raises
+    ------
+    ArgumentError
+        If the scheme has single values to take the variance of.
+
+    Examples
+    --------
+    >>> nominal_df("use all data", 10, 10), nominal_df("folds", 5, 10)
+    (99, 4)
+    """
+    one_of("scheme", scheme, SCHEMES)
+    df = int(SCHEMES[scheme].samples(np.zeros((1, runs, folds))).shape[2]) - 1
+    if df < 1:
+        raise ArgumentError(
+            f"With {counted(runs, 'run')} of {counted(folds, 'fold')}, {scheme!r} has single values to take a variance of. "
+            "Choose another scheme, or more runs."
+        )
+    return df
+
+
+def _inflation(scheme: str, rho: float | None, runs: int, folds: int) -> float:
+    """What the correction of Nadeau & Bengio makes of the standard deviation."""
+    if not SCHEMES[scheme].corrected:
+        if rho is not None:
+            raise ArgumentError(f"rho belongs to 'corrected resampling'; leave it out for {scheme!r}.")
+        return 1.0
+    if rho is None and folds == 1:
+        raise ArgumentError("With one score for each run rho has no default. Pass rho, the share of test cases.")
+    rho = float(default_rho(folds)) if rho is None else checked_rho(rho)
+    return float(np.sqrt(1 + runs * folds * rho / (1 - rho)))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Calibration(Presentation):
+    """Degrees of freedom that calibrate a scheme, and what they were found from.
+
+    Attributes
+    ----------
+    scheme : str
+        One of `SCHEMES`.
+    runs, folds : int
+        The layout; the df holds for no other.
+    alpha : float
+        The nominal Type I error.
+    df : int or None
+        Calibrated degrees of freedom; None where not ``calibratable``.
+    calibratable : bool
+        False where the Type I error stays above alpha, beyond its interval, even with 1 df.
+    type_one_error : float
+        Share of the simulated data sets on which the two-sided test rejects; with 1 df where not ``calibratable``.
+    type_one_error_interval : tuple of float
+        Its exact (Clopper-Pearson) 95% interval.
+    simulations, seed : int
+        Number of simulated data sets, and what they were drawn from.
+    standardised_means : ndarray, shape (simulations,)
+        Absolute m / s of each simulated data set; T is sqrt(df + 1) times it.
+    notes : tuple of str
+        Where the df does not give the level, or fits at this level only.
+    """
+
+    scheme: str
+    runs: int
+    folds: int
+    alpha: float
+    df: int | None
+    calibratable: bool
+    type_one_error: float
+    type_one_error_interval: tuple[float, float]
+    simulations: int
+    seed: int
+    standardised_means: FloatArray
+    notes: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """What was calibrated, on how much."""
+        return (
+            f"Calibration of {self.scheme!r} for {counted(self.runs, 'run')} of {counted(self.folds, 'fold')}, "
+            f"{counted(self.simulations, 'simulated data set')}, seed {self.seed}"
+        )
+
+    @property
+    def conclusion(self) -> str:
+        """What the result says, in a sentence."""
+        error = _error_text(self.type_one_error, self.type_one_error_interval)
+        if self.df is None:
+            return f"No df calibrates it at {100 * self.alpha:g}%: even with 1 df the Type I error is {error}."
+        return f"With {self.df} df the Type I error at {100 * self.alpha:g}% is {error}."
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each df from 1 to the nominal one: df, type_one_error, lower, upper."""
+        import pandas as pd
+
+        candidates = range(1, nominal_df(self.scheme, self.runs, self.folds) + 1)
+        rows = [(df, *self.error_at(df, self.alpha)) for df in candidates]
+        return pd.DataFrame(rows, columns=["df", "type_one_error", "lower", "upper"])
+
+    def levels(self, levels: Sequence[float] = LEVELS) -> pd.DataFrame:
+        """Type I error at other levels with the chosen df: level, type_one_error, lower, upper.
+
+        A df that fits at one level only does not calibrate the test.
+
+        Parameters
+        ----------
+        levels : sequence of float
+            Nominal Type I errors, between 0 and 1.
+        """
+        import pandas as pd
+
+        rows = [(level, *self.error_at(self.df or 1, level)) for level in levels]
+        return pd.DataFrame(rows, columns=["level", "type_one_error", "lower", "upper"])
+
+    def error_at(self, df: float, alpha: float) -> tuple[float, float, float]:
+        """Type I error with any df at any level, and its exact 95% interval.
+
+        Parameters
+        ----------
+        df : float
+            Above 0.
+        alpha : float
+            Between 0 and 1.
+
+        Returns
+        -------
+        tuple of float
+            The error, and the ends of the interval.
+        """
+        df, alpha = number_between("df", df, 0, np.inf), number_between("alpha", alpha, 0, 1)
+        return _share(int(_rejections(self.standardised_means, [df], alpha)[0]), self.simulations)
+
+
+def calibrate(
+    scheme: str,
+    *,
+    runs: int = 10,
+    folds: int = 10,
+    alpha: float = 0.05,
+    simulator: Simulator | None = None,
+    simulations: int = 1000,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    progress: bool = True,
+) -> Calibration:
+    """Find the degrees of freedom with which a scheme has its nominal Type I error.
+
+    Parameters
+    ----------
+    scheme : str
+        One of `SCHEMES`.
+    runs, folds : int
+        The layout of the differences.
+    alpha : float
+        Nominal Type I error of the two-sided test.
+    simulator : callable, optional
+        Called with a NumPy generator, runs and folds; returns differences of shape (runs, folds) of a data set on which
+        both algorithms are equally good. None is
+        `hiercomp.closed_form.null_designs.random_attributes_differences`, for which 1,000
+        data sets of 10 runs of 10 folds take about a minute and a half.
+    simulations : int
+        Number of simulated data sets.
+    seed : int
+        Each data set has its own child of ``numpy.random.SeedSequence(seed)``: ``n_jobs`` does not change the
+        result.
+    n_jobs : int, optional
+        Processes, as joblib counts them (-1 is all); None is 1.
+    progress : bool
+        Whether to show a bar on a terminal.
+
+    Returns
+    -------
+    Calibration
+
+    Raises
+    ------
+    ArgumentError
+        If an argument is outside what is allowed, or the simulator returns something else.
+
+    Notes
+    -----
+    The statistic T = sqrt(df + 1) m / s is compared with Student-t with df degrees of freedom, so that a smaller df
+    rejects less. Of the whole numbers from 1 to the nominal df, those whose Type I error is above alpha beyond its interval
+    are left out, and of the rest the one whose error is closest to alpha is taken; of an error below and one above at the
+    same distance the one below. Where several df have this same error, it is the largest of them if the error is below
+    alpha, and else the smallest.
+
+    References
+    ----------
+    Bouckaert, "Choosing between two learning algorithms based on calibrated tests", ICML 2003.
+
+    Examples
+    --------
+    Independent differences need no calibration: the nominal df of ten run means is 9.
+
+    >>> calibration = calibrate("folds", simulator=lambda generator, runs, folds: generator.normal(size=(runs, folds)))
+    >>> calibration.df
+    9
+    """
+    options: dict[str, Any] = {
+        "simulator": simulator,
+        "simulations": simulations,
+        "seed": seed,
+        "n_jobs": n_jobs,
+        "progress": progress,
+    }
+    return calibrate_schemes([scheme], runs=runs, folds=folds, alpha=alpha, **options)[scheme]
+
+
+def calibrate_schemes(
+    schemes: Sequence[str],
+    *,
+    runs: int = 10,
+    folds: int = 10,
+    alpha: float = 0.05,
+    seed: int = 0,
+    **options: Any,
+) -> dict[str, Calibration]:
+    """Calibrate several schemes on the same simulated data sets; the arguments of `calibrate`, and its result by scheme."""
+    if not schemes:
+        raise ArgumentError("schemes is empty; name at least one.")
+    runs, folds = whole_number("runs", runs, 1), whole_number("folds", folds, 1)
+    for name in schemes:
+        nominal_df(name, runs, folds)
+    alpha = number_between("alpha", alpha, 0, 1)
+    x = null_differences(runs, folds, seed=seed, **options)
+    return {name: _calibration(name, x, alpha, seed) for name in schemes}
+
+
+def null_differences(
+    runs: int = 10,
+    folds: int = 10,
+    *,
+    simulator: Simulator | None = None,
+    simulations: int = 1000,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    progress: bool = True,
+) -> FloatArray:
+    """Differences of simulated data sets on which both algorithms are equally good; the arguments of `calibrate`.
+
+    Returns
+    -------
+    ndarray, shape (simulations, runs, folds)
+
+    Raises
+    ------
+    ArgumentError
+        If an argument is outside what is allowed, or the simulator returns something else.
+
+    Examples
+    --------
+    >>> null_differences(2, 5, simulations=3, progress=False).shape
+    (3, 2, 5)
+    """
+    from joblib import Parallel, delayed
+
+    runs, folds = whole_number("runs", runs, 1), whole_number("folds", folds, 1)
+    simulations, seed = whole_number("simulations", simulations, 1), whole_number("seed", seed, 0)
+    if simulator is None:
+        simulator = random_attributes_differences
+    elif not callable(simulator):
+        raise ArgumentError(f"simulator must be a function of a generator, runs and folds, got {simulator!r}.")
+    if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0):
+        raise ArgumentError(f"n_jobs must be a whole number other than 0, or None for 1, got {n_jobs!r}.")
+    true_or_false("progress", progress)
+    children = np.random.SeedSequence(seed).spawn(simulations)
+    tasks = (
+        delayed(_simulated)(simulator, children[first : first + BATCH], runs, folds)
+        for first in range(0, simulations, BATCH)
+    )
+    done: list[FloatArray] = []
+    with sampling_progress("Simulating data sets", 1, simulations, shown=progress) as report:
+        batches: Iterator[list[FloatArray]] = Parallel(n_jobs=n_jobs or 1, return_as="generator")(tasks)
+        for batch in batches:
+            done += batch
+            if report is not None:
+                report(0, len(done))
+    return np.stack(done)
+
+
+def _simulated(
+    simulator: Simulator, children: Sequence[np.random.SeedSequence], runs: int, folds: int
+) -> list[FloatArray]:
+    """One data set for each child, checked where it was made."""
+    drawn = []
+    for child in children:
+        x = np.asarray(simulator(np.random.default_rng(child), runs, folds))
+        if x.shape != (runs, folds) or x.dtype.kind not in "fiu":
+            raise ArgumentError(
+                f"The simulator returned {x.dtype} of shape {x.shape}; it must return numbers of shape (runs, folds) = "
+                f"({runs}, {folds})."
+            )
+        if not np.isfinite(x).all():
+            raise ArgumentError(f"The simulator returned {np.sum(~np.isfinite(x))} of {x.size} numbers not finite.")
+        drawn.append(x.astype(float))
+    return drawn
+
+
+def _calibration(scheme: str, x: FloatArray, alpha: float, seed: int) -> Calibration:
+    """The calibration of one scheme on simulated differences of shape (simulations, runs, folds)."""
+    simulations, runs, folds = x.shape
+    tolerance = ROUNDING * np.abs(x).max(axis=(1, 2))
+    means = np.abs(standardised_mean(*statistic_parts(x, scheme, tolerance=tolerance), tolerance=tolerance))
+    candidates = np.arange(1, nominal_df(scheme, runs, folds) + 1)
+    rejections = _rejections(means, candidates, alpha)
+    shares = {int(count): _share(int(count), simulations) for count in rejections}
+    calibratable = shares[int(rejections[0])][1] <= alpha
+    best = _closest(rejections - alpha * simulations, [shares[int(count)][1] <= alpha for count in rejections])
+    error, lower, upper = shares[int(rejections[best])]
+    df = int(candidates[best]) if calibratable else None
+    return Calibration(
+        scheme=scheme,
+        runs=runs,
+        folds=folds,
+        alpha=alpha,
+        df=df,
+        calibratable=calibratable,
+        type_one_error=error,
+        type_one_error_interval=(lower, upper),
+        simulations=simulations,
+        seed=seed,
+        standardised_means=means,
+        notes=tuple(_notes(means, df, alpha)),
+    )
+
+
+def _closest(excess: FloatArray, allowed: Sequence[bool]) -> int:
+    """Position of the df to take, by the rule of `calibrate`; the first where none is allowed.
+
+    ``excess`` is how many more data sets are rejected than should be; it never falls with the df.
+    """
+
+    def rank(position: int) -> tuple[float, bool, int]:
+        above = excess[position]
+        return abs(above), above > 0, -position if above < 0 else position
+
+    return min(np.flatnonzero(allowed).tolist(), key=rank, default=0)
+
+
+def _notes(means: FloatArray, df: int | None, alpha: float) -> Iterator[str]:
+    """Levels that the chosen df does not give, and data sets without variation."""
+    infinite = int(np.isinf(means).sum())
+    if infinite:
+        yield f"On {infinite} of {len(means)} simulated data sets T is infinite, and rejects with any df."
+    if df is None:
+        return
+    for level in sorted({*LEVELS, alpha}):
+        error, lower, upper = _share(int(_rejections(means, [df], level)[0]), len(means))
+        if not lower <= level <= upper:
+            only = "no df gives this level" if level == alpha else f"the df fits {100 * alpha:g}%, not every level"
+            yield f"At {100 * level:g}% the Type I error is {_error_text(error, (lower, upper))}: {only}."
+
+
+def _rejections(means: FloatArray, df: Any, alpha: float) -> NDArray[np.int64]:
+    """How many |T| lie beyond the two-sided critical value, for each df."""
+    from scipy import stats
+
+    df = np.asarray(df, dtype=float)
+    critical = stats.t.isf(alpha / 2, df) / np.sqrt(df + 1)
+    return np.asarray(len(means) - np.searchsorted(np.sort(means), critical, side="right"))
+
+
+def _share(count: int, simulations: int) -> tuple[float, float, float]:
+    """A share, and its exact interval."""
+    from scipy import stats
+
+    interval = stats.binomtest(count, simulations).proportion_ci(CONFIDENCE, method="exact")
+    return count / simulations, float(interval.low), float(interval.high)
+
+
+def _error_text(error: float, interval: tuple[float, float]) -> str:
+    return f"{100 * error:.3g}% ({100 * interval[0]:.3g}% to {100 * interval[1]:.3g}%)"

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,84 +21,13 @@ from hiercomp.closed_form.inputs import (
     rounded,
     scores_of,
 )
-from hiercomp.document import Presentation
-from hiercomp.errors import ArgumentError, DegenerateScoresWarning, Note
+from hiercomp.closed_form.result import FrequentistResult
+from hiercomp.errors import ArgumentError, DegenerateScoresWarning, Note, warn_caller
 from hiercomp.rope import student_t_half
 from hiercomp.scores.differences import PairedDifferences
 from hiercomp.scores.problems import ROUNDING
 from hiercomp.scores.rho import RhoLike
-from hiercomp.wording import counted, shown
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-LEVEL = 0.05  # of the sentences; the p-values are there for any other
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class FrequentistResult(Presentation):
-    """A test statistic and its p-value, for one data set or several.
-
-    Attributes
-    ----------
-    test : str
-        Name of the test, with its source.
-    statistic : float, or ndarray of shape (q,)
-        Positive where the right algorithm is better, for statistics that have a sign.
-    df : float, tuple, ndarray or None
-        Degrees of freedom; None for tests without.
-    pvalue : float, or ndarray of shape (q,)
-        p-value of the alternative.
-    alternative : {"two-sided", "less", "greater"}
-        "greater": the right algorithm is better.
-    algorithms : tuple of str
-        The left and the right algorithm.
-    dataset_names : tuple of str
-        One name for each p-value.
-    notes : tuple of str
-        What was odd about the data.
-    """
-
-    test: str
-    statistic: Any
-    df: Any
-    pvalue: Any
-    alternative: str
-    algorithms: tuple[str, str]
-    dataset_names: tuple[str, ...]
-    notes: tuple[str, ...] = ()
-
-    @property
-    def title(self) -> str:
-        """Which test, of what."""
-        left, right = map(shown, self.algorithms)
-        return (
-            f"{self.test}, {left} against {right}, {counted(len(self.dataset_names), 'data set')}, {self.alternative}"
-        )
-
-    @property
-    def conclusion(self) -> str:
-        """What the result says, in a sentence."""
-        pvalue = np.atleast_1d(self.pvalue)
-        if len(pvalue) == 1:
-            verdict = "rejected" if pvalue[0] < LEVEL else "not rejected, which is no evidence for it"
-            return f"p = {pvalue[0]:.3g}: at the {100 * LEVEL:g}% level equal performance is {verdict}."
-        return (
-            f"At the {100 * LEVEL:g}% level equal performance is rejected on {(pvalue < LEVEL).sum()} of {len(pvalue)} "
-            "data sets, each tested on its own."
-        )
-
-    def to_frame(self) -> pd.DataFrame:
-        """One row for each data set: statistic, df (where there is one), pvalue."""
-        import pandas as pd
-
-        pvalue = np.atleast_1d(self.pvalue)
-        columns: dict[str, Any] = {"statistic": np.atleast_1d(self.statistic)}
-        if isinstance(self.df, tuple):
-            columns |= {"df1": np.full(len(pvalue), self.df[0]), "df2": np.full(len(pvalue), self.df[1])}
-        elif self.df is not None:
-            columns["df"] = np.broadcast_to(self.df, pvalue.shape)
-        return pd.DataFrame(columns | {"pvalue": pvalue}, index=pd.Index(self.dataset_names, name="dataset"))
+from hiercomp.wording import shown
 
 
 def corrected_t_test(
@@ -169,21 +97,69 @@ def corrected_t_test(
     return _t_test("Corrected resampled t-test (Nadeau & Bengio 2003)", given, alternative)
 
 
-def paired_t_test(
-    x: Any,
-    y: Any = None,
+class PlainTest(Protocol):
+    """How the tests of `scipy.stats` are called here."""
+
+    def __call__(
+        self,
+        x: Any,
+        y: Any = None,
+        *,
+        alternative: Alternative = "two-sided",
+        left: str | None = None,
+        right: str | None = None,
+        higher_is_better: bool = True,
+    ) -> FrequentistResult:
+        """Test each data set."""
+
+
+def _plain_test(
+    name: str,
+    title: str,
+    summary: str,
+    compute: Callable[[FloatArray, FloatArray, Alternative], tuple[float, float, float]],
     *,
-    alternative: Alternative = "two-sided",
-    left: str | None = None,
-    right: str | None = None,
-    higher_is_better: bool = True,
-) -> FrequentistResult:
-    """Paired t-test (``scipy.stats.ttest_rel``), which takes the folds as independent.
+    needs_variation: bool = True,
+) -> PlainTest:
+    """A test of SciPy's, applied to the left and right scores of each data set.
 
-    For cross-validated scores they are not, and the test then rejects far too often (see `corrected_t_test`): it is
-    here for comparison and for independent repetitions.
+    ``compute`` takes the scores of left and right of a data set and returns statistic, degrees of freedom (NaN where
+    nothing varies) and p-value.
+    """
 
-    Parameters
+    def test(
+        x: Any,
+        y: Any = None,
+        *,
+        alternative: Alternative = "two-sided",
+        left: str | None = None,
+        right: str | None = None,
+        higher_is_better: bool = True,
+    ) -> FrequentistResult:
+        check_alternative(alternative)
+        differences, single = as_pairs(x, y, left=left, right=right, higher_is_better=higher_is_better)
+        need_scores(differences, 2, title)
+        pairs = scores_of(differences)
+        computed = [compute(*pairs[dataset], alternative) for dataset in differences.dataset_names]
+        statistic, df, pvalue = np.array(computed).T
+        plain = Given(differences, single).plain
+        return FrequentistResult(
+            test=title,
+            statistic=plain(statistic),
+            df=None if np.isnan(df).all() else plain(df),
+            pvalue=plain(pvalue),
+            alternative=alternative,
+            algorithms=(differences.left, differences.right),
+            dataset_names=differences.dataset_names,
+            notes=_notes(differences, np.isnan(df) & needs_variation),
+        )
+
+    test.__name__ = test.__qualname__ = name
+    test.__doc__ = summary.format(parameters=PLAIN_PARAMETERS)
+    return test
+
+
+PLAIN_PARAMETERS = """Parameters
     ----------
     x, y : array_like
         Scores of the left and of the right algorithm, of one data set or one row for each data set; or x alone:
@@ -197,121 +173,97 @@ def paired_t_test(
 
     Returns
     -------
-    FrequentistResult
+    FrequentistResult"""
+
+
+def _paired(a: FloatArray, b: FloatArray, alternative: Alternative) -> tuple[float, float, float]:
+    from scipy import stats
+
+    size = np.abs([a, b]).max()
+    if np.ptp(b - a) <= ROUNDING * size:
+        return _constant(float(np.mean(b - a)), size, alternative)
+    found = stats.ttest_rel(b, a, alternative=alternative)
+    return float(found.statistic), float(found.df), float(found.pvalue)
+
+
+def _welch(a: FloatArray, b: FloatArray, alternative: Alternative) -> tuple[float, float, float]:
+    from scipy import stats
+
+    size = np.abs([a, b]).max()
+    if max(np.ptp(a), np.ptp(b)) <= ROUNDING * size:
+        return _constant(float(b.mean() - a.mean()), size, alternative)
+    with warnings.catch_warnings():  # where one algorithm's scores are constant; the other's variance is exact
+        warnings.filterwarnings("ignore", "Precision loss", RuntimeWarning)
+        found = stats.ttest_ind(b, a, equal_var=False, alternative=alternative)
+    return float(found.statistic), float(found.df), float(found.pvalue)
+
+
+def _ranks_of_both(a: FloatArray, b: FloatArray, alternative: Alternative) -> tuple[float, float, float]:
+    from scipy import stats
+
+    a, b = rounded(np.stack([a, b]), max(np.abs([a, b]).max(), np.finfo(float).tiny))
+    if np.ptp([a, b]) == 0:  # no variance of the ranks
+        return len(a) * len(b) / 2, np.nan, 1.0
+    found = stats.mannwhitneyu(b, a, alternative=alternative)
+    return float(found.statistic), np.nan, float(found.pvalue)
+
+
+paired_t_test = _plain_test(
+    "paired_t_test",
+    "Paired t-test",
+    """Paired t-test (``scipy.stats.ttest_rel``), which takes the folds as independent.
+
+    For cross-validated scores they are not, and the test then rejects far too often (see `corrected_t_test`): it is
+    here for comparison and for independent repetitions.
+
+    {parameters}
         Without variation the statistic is infinite, or 0 where the mean difference is 0 too, with a warning.
 
     Examples
     --------
     >>> round(paired_t_test([0.81, 0.80, 0.83], [0.85, 0.82, 0.84]).pvalue, 4)
     0.1181
-    """
-    from scipy import stats
+    """,
+    _paired,
+)
 
-    def test(a: FloatArray, b: FloatArray) -> tuple[float, float, float]:
-        size = np.abs([a, b]).max()
-        if np.ptp(b - a) <= ROUNDING * size:
-            return _constant(float(np.mean(b - a)), size, alternative)
-        found = stats.ttest_rel(b, a, alternative=alternative)
-        return float(found.statistic), float(found.df), float(found.pvalue)
-
-    return _scipy_test("Paired t-test", test, x, y, alternative, left, right, higher_is_better)
-
-
-def welch_t_test(
-    x: Any,
-    y: Any = None,
-    *,
-    alternative: Alternative = "two-sided",
-    left: str | None = None,
-    right: str | None = None,
-    higher_is_better: bool = True,
-) -> FrequentistResult:
+welch_t_test = _plain_test(
+    "welch_t_test",
+    "Welch's t-test",
     """Welch's t-test of two independent samples (``scipy.stats.ttest_ind`` with unequal variances).
 
     It ignores that the folds are paired, and that they are correlated.
 
-    Parameters
-    ----------
-    x, y : array_like
-        Scores of the left and of the right algorithm; or x alone: `PairedDifferences` or a tidy table.
-    alternative : {"two-sided", "less", "greater"}
-        "greater": the right algorithm is better.
-    left, right : str, optional
-        The algorithms: which two of a table, or what to call them.
-    higher_is_better : bool
-        False for losses and errors.
-
-    Returns
-    -------
-    FrequentistResult
+    {parameters}
         Where neither algorithm's scores vary the statistic is infinite, or 0 where they are equal, with a warning.
 
     Examples
     --------
     >>> round(welch_t_test([0.81, 0.80, 0.83], [0.85, 0.82, 0.84]).pvalue, 4)
     0.1347
-    """
-    from scipy import stats
+    """,
+    _welch,
+)
 
-    def test(a: FloatArray, b: FloatArray) -> tuple[float, float, float]:
-        size = np.abs([a, b]).max()
-        if max(np.ptp(a), np.ptp(b)) <= ROUNDING * size:
-            return _constant(float(b.mean() - a.mean()), size, alternative)
-        with warnings.catch_warnings():  # where one algorithm's scores are constant; the other's variance is exact
-            warnings.filterwarnings("ignore", "Precision loss", RuntimeWarning)
-            found = stats.ttest_ind(b, a, equal_var=False, alternative=alternative)
-        return float(found.statistic), float(found.df), float(found.pvalue)
-
-    return _scipy_test("Welch's t-test", test, x, y, alternative, left, right, higher_is_better)
-
-
-def mann_whitney(
-    x: Any,
-    y: Any = None,
-    *,
-    alternative: Alternative = "two-sided",
-    left: str | None = None,
-    right: str | None = None,
-    higher_is_better: bool = True,
-) -> FrequentistResult:
+mann_whitney = _plain_test(
+    "mann_whitney",
+    "Mann-Whitney U test",
     """Mann-Whitney U test of two independent samples (``scipy.stats.mannwhitneyu``); U is that of the right scores.
 
-    It ignores that the folds are paired, and that they are correlated. Scores that are equal up to rounding tie; where all
-    are equal p is 1.
+    It ignores that the folds are paired, and that they are correlated.
 
-    Parameters
-    ----------
-    x, y : array_like
-        Scores of the left and of the right algorithm; or x alone: `PairedDifferences` or a tidy table.
-    alternative : {"two-sided", "less", "greater"}
-        "greater": the right algorithm is better.
-    left, right : str, optional
-        The algorithms: which two of a table, or what to call them.
-    higher_is_better : bool
-        False for losses and errors.
-
-    Returns
-    -------
-    FrequentistResult
+    {parameters}
+        Scores that are equal up to rounding tie; where all are equal the p-value is 1.
 
     Examples
     --------
     >>> result = mann_whitney([0.81, 0.80, 0.83], [0.85, 0.82, 0.84])
     >>> result.statistic, round(result.pvalue, 4)
     (8.0, 0.2)
-    """
-    from scipy import stats
-
-    def test(a: FloatArray, b: FloatArray) -> tuple[float, float, float]:
-        a, b = rounded(np.stack([a, b]), max(np.abs([a, b]).max(), np.finfo(float).tiny))
-        if np.ptp([a, b]) == 0:  # no variance of the ranks
-            return len(a) * len(b) / 2, np.nan, 1.0
-        found = stats.mannwhitneyu(b, a, alternative=alternative)
-        return float(found.statistic), np.nan, float(found.pvalue)
-
-    return _scipy_test(
-        "Mann-Whitney U test", test, x, y, alternative, left, right, higher_is_better, needs_variation=False
-    )
+    """,
+    _ranks_of_both,
+    needs_variation=False,
+)
 
 
 def t_statistic(differences: PairedDifferences) -> tuple[FloatArray, FloatArray]:
@@ -361,39 +313,8 @@ def _notes(differences: PairedDifferences, constant: NDArray[np.bool_]) -> tuple
         f"The differences never vary in {constant.sum()} of {len(constant)} data sets (first: {first!r}): the statistic is "
         "infinite, or 0 where the mean is 0 too.",
     )
-    note.warn(stacklevel=4)
+    warn_caller([note])
     return (*notes, note.text)
-
-
-def _scipy_test(
-    name: str,
-    test: Callable[[FloatArray, FloatArray], tuple[float, float, float]],
-    x: Any,
-    y: Any,
-    alternative: str,
-    left: str | None,
-    right: str | None,
-    higher_is_better: bool,
-    needs_variation: bool = True,
-) -> FrequentistResult:
-    """Apply a test of scipy to the left and right scores of each data set; its df is NaN where there is no variation."""
-    check_alternative(alternative)
-    differences, single = as_pairs(x, y, left=left, right=right, higher_is_better=higher_is_better)
-    need_scores(differences, 2, name)
-    pairs = scores_of(differences)
-    statistic, df, pvalue = np.array([test(*pairs[dataset]) for dataset in differences.dataset_names]).T
-    constant = np.isnan(df) & needs_variation
-    plain = Given(differences, single).plain
-    return FrequentistResult(
-        test=name,
-        statistic=plain(statistic),
-        df=None if np.isnan(df).all() else plain(df),
-        pvalue=plain(pvalue),
-        alternative=alternative,
-        algorithms=(differences.left, differences.right),
-        dataset_names=differences.dataset_names,
-        notes=_notes(differences, constant),
-    )
 
 
 def _constant(difference: float, size: float, alternative: str) -> tuple[float, float, float]:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiercomp.closed_form.inputs import as_pairs, is_table, refuse_masked
-from hiercomp.closed_form.one_dataset.frequentist import FrequentistResult
+from hiercomp.closed_form.result import FrequentistResult
 from hiercomp.errors import ArgumentError, ScoreTableError
 from hiercomp.scores.differences import PairedDifferences
 from hiercomp.wording import shown
@@ -33,7 +33,7 @@ def mcnemar(
     """McNemar's test: do two algorithms err equally often on the same cases?
 
     Only the cases on which one algorithm alone is right matter. If both err equally often, each of these is equally
-    likely to be either's. The computation is ``statsmodels.stats.contingency_tables.mcnemar``.
+    likely to be either's.
 
     Parameters
     ----------
@@ -76,8 +76,6 @@ def mcnemar(
     >>> mcnemar([1, 1, 0, 1, 1, 1], [1, 0, 0, 0, 0, 0]).pvalue
     0.125
     """
-    from statsmodels.stats.contingency_tables import mcnemar as test_of_table
-
     if method not in get_args(McNemarMethod):
         raise ArgumentError(f"method must be 'exact', 'chi2' or 'chi2_corrected', got {method!r}.")
     dataset_names: tuple[str, ...] = ("1",)
@@ -91,11 +89,9 @@ def mcnemar(
         algorithms, dataset_names = (differences.left, differences.right), differences.dataset_names
         notes = tuple(note.text for note in differences.notes)
     statistic, pvalue = np.zeros(len(tables)), np.ones(len(tables))
-    for row, table in enumerate(tables):
-        if table[0, 1] + table[1, 0] == 0:  # chi-squared would be 0 / 0
-            continue
-        found = test_of_table(table, exact=method == "exact", correction=method == "chi2_corrected")
-        statistic[row], pvalue[row] = found.statistic, found.pvalue
+    for row, ((_, only_left), (only_right, _)) in enumerate(tables):
+        if only_left + only_right > 0:  # else chi-squared would be 0 / 0
+            statistic[row], pvalue[row] = _of_counts(int(only_left), int(only_right), method)
     return FrequentistResult(
         test=NAMES[method],
         statistic=statistic[0].item() if single else statistic,
@@ -106,6 +102,16 @@ def mcnemar(
         dataset_names=dataset_names,
         notes=notes,
     )
+
+
+def _of_counts(b: int, c: int, method: McNemarMethod) -> tuple[float, float]:
+    """Statistic and p-value of the cases that only the left and only the right algorithm is right on."""
+    from scipy import stats
+
+    if method == "exact":
+        return min(b, c), min(2 * float(stats.binom.cdf(min(b, c), b + c, 0.5)), 1.0)
+    statistic = (abs(b - c) - (method == "chi2_corrected")) ** 2 / (b + c)
+    return statistic, float(stats.chi2.sf(statistic, 1))
 
 
 def _table_of_counts(x: Any) -> NDArray[np.int64]:

@@ -212,9 +212,9 @@ def _stretched(problem: Integrand) -> bool:
 
 def conditional_axis(problem: Integrand, count: int) -> ChebyshevAxis:
     """Axis of delta0 about its conditional centre, for many data sets."""
-    from scipy import stats
+    from scipy import special
 
-    reach = float(stats.t.isf(LEFT_OUT, 2 * len(problem.likelihood.n) - 1)) + 0.5
+    reach = float(-special.stdtrit(2 * len(problem.likelihood.n) - 1, LEFT_OUT)) + 0.5
     return ChebyshevAxis(-reach, reach, count)
 
 

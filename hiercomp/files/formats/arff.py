@@ -91,7 +91,7 @@ def read_arff(text: str, path: str, collected: list[ScoreFileError] | None = Non
             in_data = True
         else:
             raise ScoreFileError(
-                f"{path}, line {number}: {shown(line[:60])!r} is no @relation, @attribute or @data line of an ARFF file."
+                f"{path}, line {number}: {shown(line[:60])!r} is not an @relation, @attribute or @data line of an ARFF file."
             )
     if not in_data:
         raise ScoreFileError(f"{path}: there is no @data line; the file is cut short or not ARFF.")
@@ -193,7 +193,7 @@ def _data_row(
             continue
         if is_number and not DECIMAL.fullmatch(cell) and cell not in ("NaN", "Infinity", "-Infinity"):
             raise ScoreFileError(
-                f"{path}, line {number}: {shown(cell)!r} is no number, which attribute {name!r} needs."
+                f"{path}, line {number}: {shown(cell)!r} is not a number, which attribute {name!r} needs."
             )
         if values is not None and cell not in values:
             raise ScoreFileError(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from hiercomp.arguments import whole_number
-from hiercomp.errors import ArgumentError, HiercompWarning, Note, ScoreFileError, ScoreTableError
+from hiercomp.errors import ArgumentError, HiercompWarning, Note, ScoreFileError, ScoreTableError, warn_caller
 from hiercomp.files.content import checked_encoding, encoding_of, file_blocks, utf8_parts
 from hiercomp.files.table import SEPARATORS, checked_separator, names_as_text, read_score_file
 from hiercomp.scores.rho import default_rho
@@ -30,7 +30,7 @@ LAYOUT_OPTIONS = ("encoding", "separator", "decimal", "percent", "largest_bytes"
 HEAD_BYTES = 1 << 20  # enough for any header, and for telling a format
 LARGEST_TEXT = 256 << 20  # of files that are read as a whole, after decompression
 
-# Parts of the name of a measure of which less is better; "auc", "accuracy" and the like hold none of them
+# Words in the name of a measure whose lower values are better; "auc", "accuracy" and the like hold none of them
 LOSS_WORDS = frozenset(
     "ce error errors err entropy false fp fn loss logloss mse rmse mae mape smape msle rmsle rae rse rrse sae sse medae "
     "medse maxae brier bbrier mbrier fpr fnr fdr dfr fomr incorrect perplexity bpb wer cer ter costs cost time rmspe mase "
@@ -75,34 +75,35 @@ def tidy_frame(
     import pandas as pd
 
     frame = pd.DataFrame(dict(columns))
+    called = {role: name for role, name in (names or {}).items() if name and name not in frame.columns}
     try:
-        tidy = tidy_scores(frame)
+        tidy = tidy_scores(frame.rename(columns=called), called)
         places = ["dataset", "algorithm", "run", "fold"]
         repeated = tidy.frame.duplicated(places, keep=False).to_numpy()
         if repeated.any():
             count = len(tidy.frame.loc[repeated, places].drop_duplicates())
             examples = cells_in_words(tidy.frame, repeated, "score")
-            raise ScoreTableError(
-                f"{counted(count, 'cell', 'has')} more than one score (first: {examples}). {duplicates}"
-            )
+            message = f"{counted(count, 'cell', 'has')} more than one score (first: {examples})."
+            raise ScoreTableError(message, remedy=duplicates, key="duplicate_scores")
     except ScoreTableError as error:
-        text = str(error)
-        for role, name in (names or {}).items():
-            text = text.replace(f"olumn {role!r}", f"olumn {shown(name)!r}")
-        refused = ScoreTableError(text) if source is None else ScoreFileError(f"{shown(source)}: {text}")
+        refused: ScoreTableError | ScoreFileError = error
+        if source is not None:
+            message = f"{shown(source)}: {error.message}"
+            refused = ScoreFileError(message, remedy=error.remedy, places=error.places, key=error.key)
         refused.table = frame
+        if refused is error:
+            raise
         raise refused from error
     for name in ("dataset", "algorithm", "run", "fold", "score"):
         frame[name] = tidy.frame[name]
     if measure is not None and lower_is_better(measure):
-        text = f"Less is better in {measure!r}: pass higher_is_better=False (--lower-is-better)."
-        notes = (*notes, Note(HiercompWarning, text))
+        remedy = "Pass higher_is_better=False (--lower-is-better)."
+        notes = (*notes, Note(HiercompWarning, f"Lower values of {measure!r} are better.", remedy, key="loss"))
     notes = (*notes, *tidy.notes)
     frame.attrs = {"format": format_name, "notes": [note.text for note in notes]}
     if measure is not None:
         frame.attrs |= {"measure": measure, "higher_is_better": not lower_is_better(measure)}
-    for note in notes:
-        note.warn(stacklevel=3)
+    warn_caller(notes)
     return frame
 
 
@@ -125,7 +126,7 @@ def read_table(source: Source, names: Mapping[str, str], layout: Mapping[str, An
     for option in layout:
         if option not in LAYOUT_OPTIONS:
             raise ArgumentError(
-                f"There is no option {option!r}.{nearest_name(option, LAYOUT_OPTIONS)} Of the file's layout there are: "
+                f"There is no option {option!r}.{nearest_name(option, LAYOUT_OPTIONS)} Options of reading are: "
                 f"{', '.join(LAYOUT_OPTIONS)}."
             )
     if not isinstance(source, (str, Path)):
@@ -174,7 +175,7 @@ def chosen_measure(measure: str | None, measures: Sequence[str], source: Source 
         if len(measures) == 1:
             return measures[0]
         if not measures:
-            raise table_error(source, "There is no measure: no column holds scores.")
+            raise table_error(source, "No column holds scores.")
         raise table_error(
             source,
             f"There are {len(measures)} measures: {first_names(measures)}. Say which with measure={measures[0]!r}.",

@@ -200,7 +200,7 @@ def _evaluation(path: Path) -> _Evaluation:
     results = content.get("results") if isinstance(content, dict) else None
     if not isinstance(results, dict) or not results or not all(isinstance(value, dict) for value in results.values()):
         raise ScoreFileError(
-            f"{shown(path)}: there is no object 'results' with an object for each task; it is no result file of lm-eval."
+            f"{shown(path)}: it is not a result file of lm-eval: it has no object 'results' with an object for each task."
         )
     config = content.get("config") if isinstance(content.get("config"), dict) else {}
     subtasks = content.get("group_subtasks") if isinstance(content.get("group_subtasks"), dict) else {}
@@ -212,8 +212,8 @@ def _evaluation(path: Path) -> _Evaluation:
     if not tasks:
         raise ScoreFileError(f"{shown(path)}: no task has a measure; only groups are left ({first_names(groups)}).")
     direction: dict[str, bool] = {}
-    told = content.get("higher_is_better") if isinstance(content.get("higher_is_better"), dict) else {}
-    for task, values in told.items():
+    directions = content.get("higher_is_better") if isinstance(content.get("higher_is_better"), dict) else {}
+    for task, values in directions.items():
         if task in tasks and isinstance(values, dict):
             direction |= {name: value for name, value in values.items() if isinstance(value, bool)}
     seeds = tuple(str(config.get(name)) for name in SEEDS)
@@ -271,9 +271,9 @@ def _key(values: Mapping[str, float], measure: str | None, task: str, path: str)
 
 
 def _losses(evaluations: Sequence[_Evaluation], measures: set[str]) -> list[str]:
-    """Measures of which less is better, as the files or their names tell."""
-    told = {name: value for found in evaluations for name, value in found.higher_is_better.items()}
-    return sorted(name for name in measures if not told.get(name.split(",")[0], not lower_is_better(name)))
+    """Measures whose lower values are better, by the files or by their names."""
+    higher = {name: value for found in evaluations for name, value in found.higher_is_better.items()}
+    return sorted(name for name in measures if not higher.get(name.split(",")[0], not lower_is_better(name)))
 
 
 def _notes(evaluations: Sequence[_Evaluation], without: Sequence[str], measures: set[str]) -> list[Note]:
@@ -291,7 +291,7 @@ def _notes(evaluations: Sequence[_Evaluation], without: Sequence[str], measures:
         notes.append(Note(HiercompWarning, text))
     losses = _losses(evaluations, measures)
     if losses:
-        text = f"Less is better in {first_names(losses)}: pass higher_is_better=False (--lower-is-better)."
+        text = f"Lower values of {first_names(losses)} are better. Pass higher_is_better=False (--lower-is-better)."
         notes.append(Note(HiercompWarning, text))
     return notes
 

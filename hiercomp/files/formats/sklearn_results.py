@@ -226,7 +226,7 @@ def _scheme(folds: int | None, cv: Any) -> Scheme:
         if size is None and isinstance(train, float) and 0 < train < 1:
             return None, 1 - train
         raise ArgumentError(
-            f"{name} has test_size={size!r}, which is no share of the cases. Pass a splitter with one: "
+            f"{name} has test_size={size!r}, which is not a share of the cases. Pass a splitter with one: "
             "test_size=0.2 for a fifth of the cases."
         )
     repeats = getattr(cv, "n_repeats", 1)

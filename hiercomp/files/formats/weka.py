@@ -136,7 +136,7 @@ def _imported(
     measures = [name for name in table.names if not name.startswith(NO_MEASURES)]
     measure = chosen_measure(measure, measures, table.path)
     if fraction and not measure.startswith("Percent_"):
-        raise ArgumentError(f"fraction=True divides percentages by 100, and {measure!r} is none. Leave it out.")
+        raise ArgumentError(f"fraction=True applies to percentages only; {measure!r} is not one. Leave it out.")
     columns: dict[str, object] = {
         "dataset": _names(table, "Key_Dataset"),
         "algorithm": _schemes(table),
@@ -168,7 +168,7 @@ def _numbers(table: RawTable, column: str) -> np.ndarray:
     values = []
     for line, cell in zip(table.lines, table.column(column), strict=True):
         if cell is not None and not DECIMAL.fullmatch(cell) and cell not in ("NaN", "Infinity", "-Infinity"):
-            raise ScoreFileError(f"{table.path}, line {line}: {column} is {shown(cell)!r}, which is no number.")
+            raise ScoreFileError(f"{table.path}, line {line}: {column} is {shown(cell)!r}, which is not a number.")
         values.append(np.nan if cell is None else float(cell))
     return np.array(values)
 
@@ -211,11 +211,11 @@ def _share_of_test_cases(table: RawTable, train_percent: float | None, datasets:
         return np.full(len(table.rows), 1 - number_between("train_percent", train_percent, 0, 100) / 100)
     if TRAINED not in table.names or TESTED not in table.names:
         raise ScoreFileError(
-            f"{table.path}: there is no column 'Key_Fold', so that these are random splits, and none with the numbers of "
-            "cases. Give the percentage trained on, such as train_percent=66."
+            f"{table.path}: the file has neither a 'Key_Fold' column nor case counts, so rho is unknown. "
+            "Give the percentage trained on, such as train_percent=66."
         )
     tested, trained = _numbers(table, TESTED), _numbers(table, TRAINED)
-    # WEKA rounds the sizes of splits at random, so that they may differ by a case between runs
+    # WEKA rounds the sizes of splits at random: they may differ by a case between runs
     sums = pd.DataFrame({"tested": tested, "trained": trained}).groupby(np.asarray(datasets)).transform("sum")
     share = (sums["tested"] / (sums["tested"] + sums["trained"])).to_numpy(dtype=float)
     if not np.isfinite(share).all() or (share >= 1).any():

@@ -87,8 +87,8 @@ def from_wide(
     if text and not named:
         raise table_error(
             source,
-            f"Column {shown(text[0])!r} holds no plain numbers, so that it can't be the scores of an algorithm. Correct its "
-            "cells, or name the columns with scores: algorithms=[...].",
+            f"Column {shown(text[0])!r} holds cells that are not plain numbers, so it can't be the scores of an algorithm. "
+            "Correct its cells, or name the columns with scores: algorithms=[...].",
         )
     if not scores:
         raise table_error(source, "No column holds the scores of an algorithm.")
@@ -119,5 +119,5 @@ def from_wide(
     }
     if rho is not None:
         columns[RHO] = np.tile(frame[rho].to_numpy(), count)
-    hint = "Number the runs and folds, so that each row is another one."
+    hint = "Number the runs and folds: no two rows may have the same."
     return tidy_frame(columns, format_name="wide", source=source_name(source), notes=notes, duplicates=hint)

@@ -12,9 +12,17 @@ import pytest
 from scipy import stats
 
 from hiercomp.closed_form.null_designs import equal_correlation_differences
-from hiercomp.closed_form.one_dataset.calibrated import CALIBRATED, OWN, PAPER, calibrated_test
+from hiercomp.closed_form.one_dataset.calibrated import (
+    CALIBRATED,
+    OWN,
+    PAPER,
+    SCHEMES,
+    calibrated_test,
+    nominal_df,
+    standardised_mean,
+    statistic_parts,
+)
 from hiercomp.closed_form.one_dataset.frequentist import corrected_t_test
-from hiercomp.closed_form.one_dataset.schemes import SCHEMES, nominal_df, standardised_mean, statistic_parts
 from hiercomp.errors import ArgumentError, DegenerateScoresWarning, DroppedScoresWarning, ScoreTableError
 from hiercomp.scores.differences import PairedDifferences
 

@@ -11,8 +11,14 @@ import pytest
 from scipy import optimize, stats
 
 from hiercomp.closed_form.null_designs import equal_correlation_differences, random_attributes_differences
-from hiercomp.closed_form.one_dataset.calibrated import CALIBRATED, OWN, calibrated_test
-from hiercomp.closed_form.one_dataset.calibration import calibrate, null_differences
+from hiercomp.closed_form.one_dataset.calibrated import (
+    CALIBRATED,
+    OWN,
+    calibrate,
+    calibrate_schemes,
+    calibrated_test,
+    null_differences,
+)
 from hiercomp.errors import ArgumentError
 
 
@@ -204,7 +210,7 @@ def test_data_sets_without_variation_are_counted_and_named():
 
 def test_several_schemes_share_their_simulations_with_each_alone():
     schemes = ["folds", "sorted runs averaged T"]
-    together = calibrate(schemes, runs=4, folds=5, simulator=correlated, simulations=50, seed=9)
+    together = calibrate_schemes(schemes, runs=4, folds=5, simulator=correlated, simulations=50, seed=9)
     assert list(together) == schemes
     for scheme in schemes:
         alone = calibrate(scheme, runs=4, folds=5, simulator=correlated, simulations=50, seed=9)
@@ -254,12 +260,17 @@ def test_a_simulator_that_returns_something_else_is_refused(simulator, words):
         calibrate("use all data", runs=2, folds=3, simulator=simulator, simulations=5)
 
 
+@pytest.mark.parametrize(("schemes", "words"), [([], "schemes is empty"), (["folds", "fold"], "Did you mean 'folds'")])
+def test_several_schemes_are_checked_before_anything_is_simulated(schemes, words):
+    with pytest.raises(ArgumentError, match=words):
+        calibrate_schemes(schemes, simulations=10**9)
+
+
 @pytest.mark.parametrize(
     ("scheme", "options", "words"),
     [
         ("use al data", {}, "Did you mean 'use all data'"),
-        ([], {}, "scheme is empty"),
-        (["folds", "fold"], {}, "Did you mean 'folds'"),
+        ("fold", {}, "Did you mean 'folds'"),
         (3, {}, "scheme must be one of .* got 3"),
         ("folds", {"runs": 1}, "'folds' has single values"),
         ("folds", {"runs": 0}, "runs must be at least 1"),

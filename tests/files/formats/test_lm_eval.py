@@ -95,10 +95,10 @@ def test_tasks_without_the_measure_are_left_out_and_named(tmp_path):
 
 def test_the_file_tells_of_which_measure_less_is_better(tmp_path):
     path = result(tmp_path, results={"w": {"odd,none": 5.0}}, higher_is_better={"w": {"odd": False}})
-    with pytest.warns(HiercompWarning, match="Less is better in 'odd,none'"):
+    with pytest.warns(HiercompWarning, match="Lower values of 'odd,none'"):
         assert read_lm_eval(path).attrs["higher_is_better"] is False
     path = result(tmp_path, results={"w": {"word_perplexity,none": 5.0}})
-    with pytest.warns(HiercompWarning, match="Less is better in 'word_perplexity,none'"):
+    with pytest.warns(HiercompWarning, match="Lower values of 'word_perplexity,none'"):
         read_lm_eval(path)
 
 

@@ -72,7 +72,7 @@ def test_further_metrics_may_carry_their_prefix():
     table = runs(metrics__loss=[1.0, 2.0])
     frame = read_mlflow(table, "metrics.auc", also="metrics.loss")
     assert frame[["score", "loss"]].to_numpy().tolist() == [[0.5, 1.0], [0.6, 2.0]]
-    with pytest.warns(HiercompWarning, match="Less is better in 'loss'"):
+    with pytest.warns(HiercompWarning, match="Lower values of 'loss'"):
         read_mlflow(table, "loss")
 
 
@@ -82,7 +82,7 @@ def test_further_metrics_may_carry_their_prefix():
         ({"params__dataset": None}, {}, "No parameter or tag is recognised as the dataset: 'params.model'"),
         ({"params__model": None}, {}, "recognised as the algorithm"),
         ({"params__seed": None}, {}, "1 cell has more than one score"),
-        ({"metrics__auc": None}, {}, "There is no measure"),
+        ({"metrics__auc": None}, {}, "No column holds scores"),
         ({"metrics__f1": 0.5}, {}, "There are 2 measures: 'auc', 'f1'"),
         ({}, {"dataset": "params.data"}, "There is no column 'params.data'"),
         ({"status": "RUNNING"}, {}, "No run is FINISHED; the first is 'RUNNING'"),

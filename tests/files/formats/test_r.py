@@ -43,7 +43,7 @@ def test_the_mlr3_sample_gives_the_frame_that_stands_in_it():
 
 
 def test_a_loss_of_mlr3_is_recognised_and_said():
-    with pytest.warns(HiercompWarning, match="Less is better in 'classif.ce'"):
+    with pytest.warns(HiercompWarning, match="Lower values of 'classif.ce'"):
         frame = read_mlr3(MLR3, "classif.ce", folds=2)
     assert frame.attrs["higher_is_better"] is False
     assert frame["score"].tolist()[:2] == [0.1, 0.2]

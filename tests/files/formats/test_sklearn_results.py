@@ -72,7 +72,7 @@ def test_random_splits_are_runs_with_the_share_of_test_cases_as_rho():
     assert frame["rho"].unique().tolist() == [0.25]
     assert from_cross_validate(scores, cv=ShuffleSplit(5))["rho"].unique().tolist() == [0.1]  # scikit-learn's default
     assert from_cross_validate(scores, cv=ShuffleSplit(5, train_size=0.5))["rho"].unique().tolist() == [0.5]
-    with pytest.raises(ArgumentError, match="no share of the cases"):
+    with pytest.raises(ArgumentError, match="not a share of the cases"):
         from_cross_validate(scores, cv=ShuffleSplit(5, test_size=30))
 
 

@@ -55,7 +55,7 @@ def test_the_arff_sample_gives_the_frame_that_stands_in_it():
 def test_percentages_become_fractions_only_when_asked():
     plain = read_weka(SAMPLES / "weka.arff")["score"]
     np.testing.assert_allclose(read_weka(SAMPLES / "weka.arff", fraction=True)["score"], plain / 100)
-    with pytest.raises(ArgumentError, match="'Area_under_ROC' is none"):
+    with pytest.raises(ArgumentError, match="'Area_under_ROC' is not one"):
         read_weka(SAMPLES / "weka.arff", measure="Area_under_ROC", fraction=True)
     with pytest.raises(ArgumentError, match="fraction must be True or False"):
         read_weka(SAMPLES / "weka.arff", fraction=1)
@@ -88,7 +88,7 @@ def test_splits_whose_size_nothing_tells_need_the_percentage(tmp_path):
 
 
 def test_a_measure_of_which_less_is_better_is_noted():
-    with pytest.warns(HiercompWarning, match="Less is better in 'Root_mean_squared_error'"):
+    with pytest.warns(HiercompWarning, match="Lower values of 'Root_mean_squared_error'"):
         frame = read_weka(SAMPLES / "weka_splits.csv", measure="Root_mean_squared_error")
     assert frame.attrs["higher_is_better"] is False
 
@@ -153,7 +153,7 @@ def test_rows_are_split_by_wekas_rules(line, cells):
     [
         (HEADER + "d,1,1,s\n", "line 9: 4 cells where there are 6 attributes"),
         (HEADER + "d,1,3,s,90,?\n", "line 9: '3' is not one of the values that attribute 'Key_Fold' declares"),
-        (HEADER + "d,1,1,s,90 %,?\n", "line 9: '90 %' is no number, which attribute 'Percent_correct' needs"),
+        (HEADER + "d,1,1,s,90 %,?\n", "line 9: '90 %' is not a number, which attribute 'Percent_correct' needs"),
         (HEADER + "% comment\n\n'd,1,1,s,90,?\n", "line 11: a quotation mark (') is never closed"),
         (HEADER + "'d'x,1,1,s,90,?\n", "line 9: 'x,1,1,s,90,?' follows a quoted cell"),
         (HEADER + "{0 d, 1 1}\n", "line 9: sparse rows"),
@@ -167,7 +167,7 @@ def test_rows_are_split_by_wekas_rules(line, cells):
         (HEADER.replace("{1,2}", "{1,2"), "line 4: the values of attribute 'Key_Fold' lack their closing brace"),
         (
             HEADER.replace("@attribute Key_Run", "@atribute Key_Run"),
-            "line 3: '@atribute Key_Run numeric' is no @relation",
+            "line 3: '@atribute Key_Run numeric' is not an @relation",
         ),
         (HEADER.replace("Key_Run", "Key_Dataset"), "line 3: there are two attributes 'Key_Dataset'"),
         (HEADER.replace("@attribute Key_Run numeric", "@attribute"), "line 3: the attribute has no name"),
