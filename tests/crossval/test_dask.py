@@ -61,7 +61,7 @@ def serial(table) -> TournamentResult:
 @pytest.fixture
 def cluster(tmp_path) -> Iterator[distributed.LocalCluster]:
     # On a busy machine a worker takes longer to start again than the 15 s after which a local cluster gives it up
-    dask.config.set({"distributed.deploy.lost-worker-timeout": "5min"})
+    dask.config.set({"distributed.deploy.lost-worker-timeout": "300 s"})
     with distributed.LocalCluster(
         n_workers=2,
         threads_per_worker=1,

@@ -34,6 +34,7 @@ from hiercomp.errors import (
 )
 from hiercomp.scores.differences import PairedDifferences
 from hiercomp.scores.problems import ROUNDING
+from hiercomp.scores.rho import checked_rho, default_rho
 from hiercomp.wording import EXAMPLES_SHOWN, counted, shown
 from hiercomp.workers import sampling_progress
 
@@ -405,9 +406,7 @@ def _inflation(scheme: str, rho: float | None, runs: int, folds: int) -> float:
         return 1.0
     if rho is None and folds == 1:
         raise ArgumentError("With one score for each run rho has no default. Pass rho, the share of test cases.")
-    rho = 1 / folds if rho is None else finite_number("rho", rho)
-    if not 0 <= rho < 1:
-        raise ArgumentError(f"rho must be at least 0 and below 1, got {rho:g}. It is the share of test cases.")
+    rho = float(default_rho(folds)) if rho is None else checked_rho(rho)
     return float(np.sqrt(1 + runs * folds * rho / (1 - rho)))
 
 
