@@ -12,15 +12,14 @@ from numpy.typing import NDArray
 from hiercomp.arguments import FloatArray, finite_number, whole_number
 from hiercomp.errors import ArgumentError, NoVerdictError
 from hiercomp.model.priors import Priors
-from hiercomp.planning.assumption import Assumption
 from hiercomp.planning.result import PlanResult
-from hiercomp.planning.simulated import PlanSettings, simulated_plan
+from hiercomp.planning.simulation import Assumption, PlanSettings, simulated_plan
 from hiercomp.rope import Rope, RopeLike
 from hiercomp.scores.differences import PairedDifferences
 from hiercomp.wording import counted, shown
 
 if TYPE_CHECKING:
-    from hiercomp.posterior.result import ComparisonResult
+    from hiercomp.comparison import ComparisonResult
 
 N_DATASETS = (10, 20, 30, 50)
 WHOLE = 1e-6  # 1/rho that is this near a whole number is a number of folds
@@ -222,7 +221,7 @@ def plan_from_result(
     """
     if result.status == "failed":
         raise NoVerdictError("The pilot's computation failed its checks, so that nothing can be planned from it.")
-    if result.diagnostics.exact:
+    if result.differences.identical:
         raise ArgumentError("The scores of the pilot are identical everywhere; there is no population to plan from.")
     priors = result.priors if priors is None else priors
     _check_priors(priors)

@@ -11,7 +11,6 @@ import numpy as np
 
 from hiercomp.arguments import number_between
 from hiercomp.errors import ArgumentError
-from hiercomp.pairs.result import SIGNS
 from hiercomp.plots.pairs import MOST_ALGORITHMS
 from hiercomp.posterior.influence import Influence
 from hiercomp.posterior.sensitivity import Sensitivity
@@ -28,22 +27,15 @@ from hiercomp.report.provenance import (
     tournament_setting_facts,
 )
 from hiercomp.report.tables import Table
+from hiercomp.summary.tournament import SIGNS
 from hiercomp.wording import counted, probability_text, shown
 
 if TYPE_CHECKING:
-    from hiercomp.pairs.result import TournamentResult
-    from hiercomp.posterior.result import ComparisonResult
+    from hiercomp.comparison import ComparisonResult
+    from hiercomp.posterior.influence import Influence
+    from hiercomp.posterior.sensitivity import Sensitivity
+    from hiercomp.tournament import TournamentResult
 
-INTEGRATION = {
-    "ok": "the estimated error of every probability is small",
-    "warned": "the estimated error of a probability is above 0.001 on the finest grid",
-    "failed": "the estimated error of a probability is above 0.01, and no verdict is given",
-}
-MEANINGS = {
-    "ok": "every check passes",
-    "warned": "the checks pass, but trajectories were cut at the largest tree depth, or a single chain can't be compared",
-    "failed": "a check fails after every attempt, and no verdict is given",
-}
 MOST_GROUPS = 100  # that the page lists
 REGION = {"better": "left", "worse": "right", "equivalent": "rope"}
 Item = TypeVar("Item", Figure, Table)
@@ -95,8 +87,8 @@ class ReportContents(Contents):
         "ok", "warned" or "failed", with what it means.
     positive : str
         P(delta0 > 0) in words; empty where there is no verdict.
-    integrated : bool
-        Whether the posterior was integrated, and not sampled.
+    exact : bool
+        Whether nothing was sampled, since the scores are identical.
     test_notes : tuple of str
         Tests that could not be done, and why.
     sensitivity, influence : str
@@ -108,7 +100,7 @@ class ReportContents(Contents):
     standing: str
     status: str
     positive: str
-    integrated: bool
+    exact: bool
     test_notes: tuple[str, ...]
     sensitivity: str
     influence: str
@@ -199,10 +191,9 @@ def report_contents(
     _check_sensitivity(sensitivity, result, alpha)
     _check_influence(influence, result)
     summary = result.summary(alpha)
-    failed, exact = result.status == "failed", result.diagnostics.exact
+    failed, exact = result.status == "failed", result.differences.identical
     standing = "failed" if summary.decision is None else summary.decision.region
     tests = result.closed_form_tests()
-    meanings = INTEGRATION if result.diagnostics.integrated else MEANINGS
     direction = "higher" if result.differences.higher_is_better else "lower"
     positive = ""
     if summary.next_dataset is not None and not exact:
@@ -213,8 +204,8 @@ def report_contents(
         None if failed else tables.odds_table(result),
         None if failed or exact else tables.population_table(result),
         tables.datasets_table(result),
-        None if exact else tables.diagnostics_table(result.diagnostics),
-        None if result.diagnostics.integrated else tables.attempts_table(result),
+        tables.diagnostics_table(result.diagnostics),
+        tables.attempts_table(result),
         tables.closed_form_table(tests, exact),
         None if sensitivity is None else tables.sensitivity_table(sensitivity),
         None if influence is None else tables.influence_table(influence),
@@ -228,10 +219,10 @@ def report_contents(
         ),
         conclusion=summary.conclusion,
         standing=standing,
-        status=f"{summary.status}: {'nothing was sampled' if exact else meanings[summary.status]}",
+        status=f"{summary.status}: {result.diagnostics.status_meaning}",
         computation=summary.computation,
         positive=positive,
-        integrated=result.diagnostics.integrated,
+        exact=exact,
         notes=tuple(map(shown, summary.notes)),
         figures=numbered(report_figures(result, sensitivity)),
         tables=numbered(table for table in shown_tables if table is not None),

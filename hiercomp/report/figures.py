@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure as MatplotlibFigure
 
-    from hiercomp.pairs.result import TournamentResult
-    from hiercomp.posterior.result import ComparisonResult
+    from hiercomp.comparison import ComparisonResult
     from hiercomp.posterior.sensitivity import Sensitivity
+    from hiercomp.tournament import TournamentResult
 
 COLUMN = (4.2, 3.1)  # inches: half of the page's width
 PAGE_WIDTH, WIDEST = 6.4, 7.1
@@ -99,7 +99,7 @@ def report_figures(result: ComparisonResult, sensitivity: Sensitivity | None = N
     specs: list[FigureSpec] = []
     if result.status != "failed":
         specs.append(_next_dataset(result))
-        if not result.diagnostics.exact:
+        if not result.differences.identical:
             makers = (_simplex, _population, _posterior, _shrinkage, _rope_curve, _ppc)
             specs += [make(result) for make in makers]
     if sensitivity is not None and result.status != "failed":
@@ -187,32 +187,29 @@ def _next_dataset(result: ComparisonResult) -> FigureSpec:
         "Probability that each outcome is the most likely one on the next data set",
         f"Bars: {_listed(result, seen.probabilities)}. {_errors(result)}",
         "Probability that each outcome is the most likely one on the next data set. Whiskers, where visible, are two "
-        f"{'estimated' if result.diagnostics.integrated else 'Monte Carlo standard'} errors.",
+        f"{result.posterior.error_words.short} errors.",
     )
 
 
 def _errors(result: ComparisonResult) -> str:
-    largest = result.next_dataset.largest_error
-    if result.diagnostics.exact:
+    inference = result.next_dataset
+    if inference.exact:
         return "Nothing was sampled; they are exact."
-    kind = "estimated" if result.diagnostics.integrated else "Monte Carlo"
-    return f"The largest {kind} error is {largest:.2g}."
+    return f"The largest {result.posterior.error_words.short} error is {inference.largest_error:.2g}."
 
 
 def _simplex(result: ComparisonResult) -> FigureSpec:
-    seen, integrated = result.next_dataset, result.diagnostics.integrated
-    share = "Probability that" if integrated else "Share of draws in which"
-    parted = "its probability" if integrated else "the share of draws in it"
+    seen = result.next_dataset
     return FigureSpec(
         "simplex",
         COLUMN,
         lambda figure: result.plot.simplex(ax=figure.subplots()),
         "Posterior draws in the triangle of the three outcomes",
-        f"{counted(result.draws('delta0').size, 'posterior draw')} of the probabilities of the three outcomes. {share} an "
-        f"outcome is the most likely: {_listed(result, seen.probabilities)}. "
-        f"{'Expected probabilities' if integrated else 'Mean of the draws'}: {_listed(result, seen.expected)}.",
+        f"{counted(result.draws('delta0').size, 'posterior draw')} of the probabilities of the three outcomes. "
+        f"{result.posterior.error_words.share} an outcome is the most likely: {_listed(result, seen.probabilities)}. "
+        f"Expected probabilities: {_listed(result, seen.expected)}.",
         "Posterior draws of the probabilities of the three outcomes. A corner is certainty of its outcome; dashed lines "
-        f"part the regions in which each outcome is the most likely, with {parted}.",
+        "part the regions in which each outcome is the most likely, with its probability.",
     )
 
 
@@ -326,7 +323,7 @@ def _sensitivity(sensitivity: Sensitivity) -> FigureSpec:
 
 
 def _listed(result: ComparisonResult, values: dict[str, float]) -> str:
-    exact = result.diagnostics.exact
+    exact = result.next_dataset.exact
     names = outcome_words(shown(result.left), shown(result.right))
     return ", ".join(f"{words} {probability_text(values[region], exact)}" for region, words in names.items())
 

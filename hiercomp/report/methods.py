@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import singledispatch
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hiercomp.model.priors import Priors
-from hiercomp.pairs.result import FailedPair
+from hiercomp.pairs.fits import FailedPair
+from hiercomp.posterior.kinds import Exact, Integrated, Posterior, Sampled
 from hiercomp.report.provenance import computed, delta0_bounds, priors_text, span
 from hiercomp.report.references import Reference, references
 from hiercomp.rope import REGIONS
@@ -21,10 +23,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from hiercomp.closed_form.side_by_side import ClosedFormTests
-    from hiercomp.pairs.result import TournamentResult
+    from hiercomp.comparison import ComparisonResult
     from hiercomp.posterior.influence import Influence
-    from hiercomp.posterior.result import ComparisonResult
     from hiercomp.posterior.sensitivity import Sensitivity
+    from hiercomp.tournament import TournamentResult
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,13 @@ def methods(
     alpha : float
         Level of the verdict.
     """
-    sentences = [*_data(result), *_model(result), *_computation(result), *_findings(result, alpha), *_beside(tests)]
+    sentences = [
+        *_data(result),
+        *_model(result),
+        *computation_sentences(result.posterior),
+        *_findings(result, alpha),
+        *_beside(tests),
+    ]
     if sensitivity is not None:
         text = "As a check of sensitivity the model was fitted under other priors, correlations and bounds."
         sentences.append(say(f"{text} {sensitivity.conclusion}"))
@@ -151,7 +159,7 @@ def _data(result: ComparisonResult) -> list[Sentence]:
         correlation_sentence(given.rho),
         say(f"Differences within {result.rope} were regarded as practically equivalent."),
     ]
-    if constant and not result.diagnostics.exact:
+    if constant and not given.identical:
         spread = given.standard_deviation[given.constant][0]
         sentences.append(
             say(
@@ -182,7 +190,7 @@ def integration_sentence(error: str) -> Sentence:
 
 
 def _model(result: ComparisonResult) -> list[Sentence]:
-    return [] if result.diagnostics.exact else model_sentences(result.priors, [result.differences.delta0_bound])
+    return [] if result.differences.identical else model_sentences(result.priors, [result.differences.delta0_bound])
 
 
 def model_sentences(priors: Priors, bounds: Sequence[float]) -> list[Sentence]:
@@ -202,18 +210,31 @@ def model_sentences(priors: Priors, bounds: Sequence[float]) -> list[Sentence]:
     ]
 
 
-def _computation(result: ComparisonResult) -> list[Sentence]:
-    if result.diagnostics.exact:
-        return [say("The scores of the two algorithms were identical on every fold, so nothing was sampled.")]
-    if result.diagnostics.integrated:
-        return [integration_sentence(f"{result.diagnostics.integration_error:.1g}")]
-    settings, last, checks = result.settings, result.attempts[-1], result.diagnostics
+@singledispatch
+def computation_sentences(posterior: Posterior) -> list[Sentence]:
+    """How a posterior was computed; each kind has sentences and references of its own."""
+    raise TypeError(f"no sentence for a posterior of type {type(posterior).__name__}")
+
+
+@computation_sentences.register
+def _of_exact(posterior: Exact) -> list[Sentence]:
+    return [say("The scores of the two algorithms were identical on every fold, so nothing was sampled.")]
+
+
+@computation_sentences.register
+def _of_integrated(posterior: Integrated) -> list[Sentence]:
+    return [integration_sentence(f"{posterior.diagnostics.integration_error:.1g}")]
+
+
+@computation_sentences.register
+def _of_sampled(posterior: Sampled) -> list[Sentence]:
+    settings, last, checks = posterior.settings, posterior.attempts[-1], posterior.diagnostics
     stan, r_hat = references()["carpenter2017"], references()["vehtari2021"]
     divergences = counted(checks.divergences, "transition") if checks.divergences else "no transition"
     sentences = [
         say(
             f"The posterior was sampled with the No-U-Turn sampler of Stan ({stan.short}), run by "
-            f"{result.engine_version}: {counted(settings.chains, 'chain')} "
+            f"{posterior.engine_version}: {counted(settings.chains, 'chain')} "
             f"of {last.draws:,} draws after {last.warmup:,} iterations of warmup, "
             f"adapt_delta {last.adapt_delta:g}, seed {settings.seed}.",
             stan,
@@ -225,8 +246,8 @@ def _computation(result: ComparisonResult) -> list[Sentence]:
             r_hat,
         ),
     ]
-    if len(result.attempts) > 1:
-        count = len(result.attempts)
+    if len(posterior.attempts) > 1:
+        count = len(posterior.attempts)
         sentences.append(
             say(f"This was the last of {count} runs, since the earlier ones failed a check of the sampler.")
         )
@@ -237,12 +258,12 @@ def _findings(result: ComparisonResult, alpha: float) -> list[Sentence]:
     if result.status == "failed":
         reasons = "; ".join(result.diagnostics.failures)
         return [say(f"The computation failed its checks ({reasons}), and no verdict is drawn.")]
-    seen, exact = result.next_dataset, result.diagnostics.exact
+    seen = result.next_dataset
     left, right = shown(result.left), shown(result.right)
-    values = {region: probability_text(seen.probabilities[region], exact) for region in REGIONS}
+    values = {region: probability_text(seen.probabilities[region], seen.exact) for region in REGIONS}
     error = error_text(seen.largest_error).lstrip("< ")
     # Of an integral the error stands in the sentence on the computation
-    monte_carlo = "" if exact or result.diagnostics.integrated else f" (Monte Carlo standard errors of at most {error})"
+    monte_carlo = f" (Monte Carlo standard errors of at most {error})" if seen.draws and not seen.exact else ""
     sentences = [
         say(
             f"The posterior probability that the most likely outcome on the next data set is that {left} is better was "
@@ -295,7 +316,7 @@ def _tournament_data(result: TournamentResult) -> list[Sentence]:
 
 
 def _tournament_computation(result: TournamentResult) -> list[Sentence]:
-    pairs = [pair for pair in computed(result) if not pair.diagnostics.exact]
+    pairs = [pair for pair in computed(result) if not pair.differences.identical]
     if not pairs:
         return []
     error = max(pair.next_dataset.largest_error for pair in pairs)

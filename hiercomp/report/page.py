@@ -11,10 +11,10 @@ from hiercomp.report.contents import Contents, ReportContents, report_contents, 
 from hiercomp.report.provenance import Source
 
 if TYPE_CHECKING:
-    from hiercomp.pairs.result import TournamentResult
+    from hiercomp.comparison import ComparisonResult
     from hiercomp.posterior.influence import Influence
-    from hiercomp.posterior.result import ComparisonResult
     from hiercomp.posterior.sensitivity import Sensitivity
+    from hiercomp.tournament import TournamentResult
 
 
 def write_report(

@@ -13,16 +13,16 @@ import numpy as np
 
 from hiercomp.engines import engine_words
 from hiercomp.errors import ArgumentError, DegenerateScoresWarning, DroppedScoresWarning, ScoreFileError
-from hiercomp.pairs.result import FailedPair
+from hiercomp.pairs.fits import FailedPair
 from hiercomp.wording import counted, shown
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from hiercomp.comparison import ComparisonResult
     from hiercomp.model.priors import Priors
-    from hiercomp.pairs.result import TournamentResult
-    from hiercomp.posterior.result import ComparisonResult
     from hiercomp.scores.differences import PairedDifferences
+    from hiercomp.tournament import TournamentResult
 
 
 @dataclass(frozen=True)
@@ -148,31 +148,12 @@ def tournament_data_facts(result: TournamentResult, source: Source | None) -> tu
 
 def setting_facts(result: ComparisonResult, alpha: float) -> tuple[Fact, ...]:
     """The rope, the priors and how the posterior was computed."""
-    settings = result.settings
-    first = (
+    return (
         Fact("Rope", f"{result.rope}, in the unit of the scores"),
         Fact("Level", f"a verdict needs a probability above {1 - alpha:g}"),
         Fact("Priors", f"{result.priors!r}: {priors_text(result.priors, [result.differences.delta0_bound])}"),
         Fact("Engine", engine_words(result.engine_name, result.engine_version)),
-    )
-    if result.diagnostics.exact:
-        return (*first, Fact("Sampling", "nothing was sampled"))
-    if result.diagnostics.integrated:
-        nodes = " x ".join(map(str, result.diagnostics.nodes or ()))
-        text = f"on {nodes} nodes of sigma0, nu and delta0; nothing random"
-        draws = f"{settings.chains * settings.draws:,}, independent, for the figures and the tables of intervals"
-        return (*first, Fact("Integration", text), Fact("Draws", draws), Fact("Seed", f"{settings.seed}, of the draws"))
-    last = result.attempts[-1]
-    asked = (
-        f"{settings.chains} chains, {settings.warmup:,} warmup iterations and {settings.draws:,} draws of each, "
-        f"adapt_delta {settings.adapt_delta:g}"
-    )
-    ran = f"{last.warmup:,} warmup iterations and {last.draws:,} draws of each chain, adapt_delta {last.adapt_delta:g}"
-    return (
-        *first,
-        Fact("Sampling as asked", asked),
-        Fact("Sampling that counts", f"{ran} ({last.purpose}; {counted(len(result.attempts), 'run')} in all)"),
-        Fact("Seed", str(settings.seed)),
+        *(Fact(name, text) for name, text in result.posterior.facts),
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hiercomp.pairs.result import FailedPair
+from hiercomp.pairs.fits import FailedPair
 from hiercomp.rope import REGIONS
 from hiercomp.wording import error_text, outcome_words, probability_text, shown
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from hiercomp.closed_form.side_by_side import ClosedFormTests
-    from hiercomp.pairs.result import TournamentResult
+    from hiercomp.comparison import ComparisonResult
     from hiercomp.posterior.diagnostics import Diagnostics
     from hiercomp.posterior.influence import Influence
-    from hiercomp.posterior.result import ComparisonResult
     from hiercomp.posterior.sensitivity import Sensitivity
+    from hiercomp.tournament import TournamentResult
 
 ABSENT = "–"
 MINUS = "\N{MINUS SIGN}"  # which screen readers say, unlike a hyphen
@@ -93,16 +93,13 @@ def column(values: Iterable[float]) -> list[str]:
 
 def next_dataset_table(result: ComparisonResult) -> Table:
     """The probabilities of the three outcomes on the next data set, with their errors."""
-    inference, exact = result.next_dataset, result.diagnostics.exact
-    error = "Monte Carlo standard error, how much the number would change with another seed"
-    if result.diagnostics.integrated:
-        error = "estimated error of the integration, from a coarser grid"
+    inference, error = result.next_dataset, result.posterior.error_words
     rows = [
         (
             name,
-            probability(inference.probabilities[region], exact),
+            probability(inference.probabilities[region], inference.exact),
             error_text(inference.errors[f"p_{region}"]),
-            probability(inference.expected[region], exact),
+            probability(inference.expected[region], inference.exact),
             error_text(inference.errors[f"expected_{region}"]),
         )
         for region, name in outcome_words(shown(result.left), shown(result.right)).items()
@@ -113,7 +110,7 @@ def next_dataset_table(result: ComparisonResult) -> Table:
         ("Outcome", "Probability", "Error", "Expected", "Error of expected"),
         tuple(rows),
         "Probability: posterior probability that this outcome is the most likely one on the next data set. Expected: "
-        f"average probability of the outcome itself. Error: {error}.",
+        f"average probability of the outcome itself. Error: {error.name}, {error.source}.",
         regions=REGIONS,
     )
 
@@ -124,9 +121,7 @@ def odds_table(result: ComparisonResult) -> Table | None:
     odds = result.odds()
     if not odds:
         return None
-    bound = "no draw favoured the other outcome"
-    if result.diagnostics.integrated:
-        bound = "the other probability cannot be distinguished from zero"
+    bound = result.posterior.error_words.bound
     return Table(
         "odds",
         "Posterior odds.",
@@ -161,7 +156,7 @@ def population_table(result: ComparisonResult) -> Table:
 
 def datasets_table(result: ComparisonResult) -> Table:
     """Each data set; without a posterior where the computation failed."""
-    frame, failed, exact = result.datasets(), result.status == "failed", result.diagnostics.exact
+    frame, failed, exact = result.datasets(), result.status == "failed", result.differences.identical
     turned = "" if result.differences.higher_is_better else " with the sign turned, since lower scores are better"
     legend = f"Mean and SD: of the score differences, {shown(result.right)} minus {shown(result.left)}{turned}. "
     names = ["mean"] if failed else ["mean", "posterior_mean", "lower", "upper"]
@@ -188,8 +183,8 @@ def datasets_table(result: ComparisonResult) -> Table:
     return Table("datasets", "The data sets, one in each row.", tuple(columns), rows, legend)
 
 
-def diagnostics_table(diagnostics: Diagnostics) -> Table:
-    """Each check of the sampler with what it means."""
+def diagnostics_table(diagnostics: Diagnostics) -> Table | None:
+    """Each check with what it means; None where there is none."""
     rows = []
     for name, row in diagnostics.to_frame().iterrows():
         value = float(row["value"])
@@ -198,19 +193,16 @@ def diagnostics_table(diagnostics: Diagnostics) -> Table:
         limit = str(row["threshold"]).replace("<=", "at most").replace(">=", "at least")
         passes = "passes" if row["passes"] else "fails"
         rows.append((str(name), number(value, text), limit, passes, row["worst"] or ABSENT, MEANINGS[str(name)]))
-    caption = "Checks of the sampler, each at its worst over the parameters."
-    saturated = f"{diagnostics.tree_depth_saturated:,} trajectories"
-    legend = f"Tree depth: {saturated} were cut at the largest depth (slow, not wrong)."
-    if diagnostics.integrated:
-        caption, legend = "The check of the integration.", ""
+    if not rows:
+        return None
     columns = ("Check", "Value", "Needed", "Result", "Worst parameter", "Meaning")
-    return Table("diagnostics", caption, columns, tuple(rows), legend, words=columns[2:])
+    return Table("diagnostics", diagnostics.caption, columns, tuple(rows), diagnostics.remark, words=columns[2:])
 
 
 def attempts_table(result: ComparisonResult) -> Table | None:
     """The runs of the sampler, where there was more than one or the last failed."""
     attempts = result.attempts
-    if len(attempts) < 2 and result.status != "failed":
+    if not attempts or (len(attempts) < 2 and result.status != "failed"):
         return None
     rows = []
     for place, attempt in enumerate(attempts, start=1):

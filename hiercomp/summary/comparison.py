@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from hiercomp.document import Document, Documented, Table
-from hiercomp.engines import engine_words
 from hiercomp.posterior.next_dataset import Decision, NextDataset, Odds
 from hiercomp.rope import REGIONS, Rope
 from hiercomp.wording import error_text, outcome_words, probability_text, shown
@@ -15,7 +14,7 @@ from hiercomp.wording import error_text, outcome_words, probability_text, shown
 if TYPE_CHECKING:
     import pandas as pd
 
-    from hiercomp.posterior.result import ComparisonResult
+    from hiercomp.comparison import ComparisonResult
 
 HEADER = ("On the next data set", "probability", "error", "expected", "error")
 LEGEND = (
@@ -51,6 +50,8 @@ class Summary(Documented):
     diagnostics : dict
     notes : tuple of str
         Every warning.
+    error_name : str
+        How the errors are called.
     """
 
     conclusion: str
@@ -67,12 +68,12 @@ class Summary(Documented):
     computation: str
     diagnostics: dict[str, Any]
     notes: tuple[str, ...]
+    error_name: str = field(repr=False)
 
     @property
     def legend(self) -> str:
         """What the columns are."""
-        integrated = "integration_error" in self.diagnostics
-        return LEGEND.format("estimated error of the integration" if integrated else "Monte Carlo standard error")
+        return LEGEND.format(self.error_name)
 
     @property
     def title(self) -> str:
@@ -143,7 +144,7 @@ class Summary(Documented):
         for region, name in names.items():
             cells = ("-",) * 4
             if inference is not None:
-                exact = not any(inference.errors.values())
+                exact = inference.exact
                 cells = (
                     probability_text(inference.probabilities[region], exact),
                     error_text(inference.errors[f"p_{region}"]),
@@ -153,7 +154,7 @@ class Summary(Documented):
             rows.append((name, *cells))
         details = []
         if inference is not None:
-            positive = probability_text(inference.p_positive, exact=inference.draws == 1)
+            positive = probability_text(inference.p_positive, exact=inference.exact)
             details.append(f"Probability that {shown(self.right)} is better on average: {positive}")
         details += [f"Odds, {names[odds.favoured]} against {names[odds.against]}: {odds}" for odds in self.odds]
         details += [
@@ -181,9 +182,10 @@ def summarise(result: ComparisonResult, alpha: float) -> Summary:
         decision=decision,
         odds=() if failed else result.odds(),
         population={} if failed else {str(name): dict(row) for name, row in result.population().T.to_dict().items()},
-        computation=_computation(result),
+        computation=result.posterior.computation,
         diagnostics=result.diagnostics.to_dict(),
         notes=result.notes,
+        error_name=result.posterior.error_words.name,
     )
 
 
@@ -192,7 +194,7 @@ def _conclusion(result: ComparisonResult, decision: Decision | None) -> str:
     names = outcome_words(left, right)
     if decision is None:
         return f"No verdict: the computation failed its checks ({'; '.join(result.diagnostics.failures)})."
-    if result.diagnostics.exact:
+    if result.differences.identical:
         return f"{left} and {right} have identical scores on every fold: {names[decision.most_probable]}."
     probability = probability_text(decision.probability)
     level = f"{100 * (1 - decision.alpha):g}%"
@@ -202,10 +204,11 @@ def _conclusion(result: ComparisonResult, decision: Decision | None) -> str:
             f"{names[decision.most_probable]}, has probability {probability}."
         )
     if decision.region == "undecided":
-        kind, advice = ("estimated", "") if result.diagnostics.integrated else ("Monte Carlo", "; fit with more draws")
+        error = result.posterior.error_words
+        advice = f"; {error.remedy}" if error.remedy else ""
         return (
             f"Undecided: the probability of {names[decision.most_probable]} on the next data set, {probability}, is within "
-            f"three {kind} errors of {1 - decision.alpha:g}{advice}."
+            f"three {error.short} errors of {1 - decision.alpha:g}{advice}."
         )
     if decision.region == "rope":
         claim = f"{left} and {right} are practically equivalent (difference within {result.rope})"
@@ -216,17 +219,3 @@ def _conclusion(result: ComparisonResult, decision: Decision | None) -> str:
         if margin < 0:  # a rope beside zero: the region holds differences of both signs
             claim = f"{worse} is not better than {better} by more than {-margin:g}"
     return f"The most likely outcome on the next data set is that {claim} (probability {probability})."
-
-
-def _computation(result: ComparisonResult) -> str:
-    engine = engine_words(result.engine_name, result.engine_version)
-    if result.diagnostics.exact:
-        return f"{engine}; {result.diagnostics}."
-    if result.diagnostics.integrated:
-        return f"{engine}, {result.diagnostics}."
-    settings, last = result.settings, result.attempts[-1]
-    runs = f"{settings.chains} chains of {last.draws:,} draws after {last.warmup:,} of warmup"
-    extras = [f"{settings.draws:,} asked"] if last.draws != settings.draws else []
-    extras += [f"{len(result.attempts)} runs, the last: {last.purpose}"] if len(result.attempts) > 1 else []
-    asked = f" ({'; '.join(extras)})" if extras else ""
-    return f"{engine}, {runs}{asked}, seed {settings.seed}; {result.diagnostics}."

@@ -11,8 +11,10 @@ import pytest
 
 import hiercomp as hc
 from hiercomp.errors import ArgumentError, ResultFileError, ScoreFileError
-from hiercomp.pairs.result import SIGNS, FailedPair, TournamentResult
+from hiercomp.pairs.fits import FailedPair
 from hiercomp.report import Source, write_tournament_report
+from hiercomp.summary.tournament import SIGNS
+from hiercomp.tournament import TournamentResult
 from hiercomp.wording import probability_text
 from tests.report.report_pages import ATTACKS, SCRIPT, Page, assert_texts_round_the_numbers
 from tests.report.test_browser import (  # noqa: F401 - fixtures
