@@ -209,7 +209,13 @@ class IntegrationDiagnostics:
 
 @dataclass(frozen=True)
 class ExactDiagnostics:
-    """The answer needed no computation, so there is nothing to check."""
+    """The answer needed no computation, so there is nothing to check.
+
+    Attributes
+    ----------
+    failures : tuple of str
+        Always empty.
+    """
 
     failures: tuple[str, ...] = ()
 

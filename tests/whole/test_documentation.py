@@ -16,8 +16,6 @@ import pytest
 
 import hiercomp
 import hiercomp.plots
-import hiercomp.report
-from hiercomp.closed_form import null_designs
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -30,12 +28,9 @@ SOURCE = re.compile(r"^```(?:python|\{picture\}[^\n]*)\n(.*?)^```", re.DOTALL | 
 TOCTREE = re.compile(r"^```\{toctree\}\n(.*?)^```", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"!?\[(?:[^\]\[]|\[[^\]]*\])*\]\(([^)\s]+)\)")
 
-SIMULATIONS = [name for name, value in vars(null_designs).items()
-               if inspect.isfunction(value) and value.__module__ == null_designs.__name__ and name[0] != "_"]  # fmt: skip
 PUBLIC = {
-    **{f"hiercomp.{name}": getattr(hiercomp, name) for name in hiercomp.__all__ if name != "__version__"},
+    **{f"hiercomp.{name}": getattr(hiercomp, name) for name in hiercomp.__all__ if name != "plots"},
     **{f"hiercomp.plots.{name}": getattr(hiercomp.plots, name) for name in hiercomp.plots.__all__},
-    **{f"hiercomp.closed_form.null_designs.{name}": getattr(null_designs, name) for name in SIMULATIONS},
 }
 ERRORS = [
     name for name, value in PUBLIC.items() if isinstance(value, type) and issubclass(value, BaseException | Warning)

@@ -1,0 +1,412 @@
+"""The public names and where they are defined; `lazy_loader` imports each when it is first used."""
+
+from . import plots as plots
+from .closed_form.across_datasets.bayesian_sign import (
+    BayesianSignResult as BayesianSignResult,
+)
+from .closed_form.across_datasets.bayesian_sign import (
+    bayesian_sign_test as bayesian_sign_test,
+)
+from .closed_form.across_datasets.bayesian_sign import (
+    bayesian_signed_rank_test as bayesian_signed_rank_test,
+)
+from .closed_form.across_datasets.poisson_binomial import (
+    PoissonBinomialResult as PoissonBinomialResult,
+)
+from .closed_form.across_datasets.poisson_binomial import (
+    poisson_binomial_test as poisson_binomial_test,
+)
+from .closed_form.across_datasets.signed_rank import (
+    SignedRankResult as SignedRankResult,
+)
+from .closed_form.across_datasets.signed_rank import (
+    sign_test as sign_test,
+)
+from .closed_form.across_datasets.signed_rank import (
+    signed_rank_test as signed_rank_test,
+)
+from .closed_form.many_algorithms.friedman import (
+    FriedmanResult as FriedmanResult,
+)
+from .closed_form.many_algorithms.friedman import (
+    PostHocResult as PostHocResult,
+)
+from .closed_form.many_algorithms.friedman import (
+    friedman_test as friedman_test,
+)
+from .closed_form.many_algorithms.friedman import (
+    nemenyi_test as nemenyi_test,
+)
+from .closed_form.many_algorithms.posthoc import (
+    posthoc_test as posthoc_test,
+)
+from .closed_form.null_designs import (
+    equal_correlation_differences as equal_correlation_differences,
+)
+from .closed_form.null_designs import (
+    naive_bayes_predictions as naive_bayes_predictions,
+)
+from .closed_form.null_designs import (
+    random_attributes_differences as random_attributes_differences,
+)
+from .closed_form.null_designs import (
+    unequal_uncertainty_design as unequal_uncertainty_design,
+)
+from .closed_form.null_designs import (
+    unequal_uncertainty_differences as unequal_uncertainty_differences,
+)
+from .closed_form.one_dataset.calibrated import (
+    Calibration as Calibration,
+)
+from .closed_form.one_dataset.calibrated import (
+    calibrate as calibrate,
+)
+from .closed_form.one_dataset.calibrated import (
+    calibrated_test as calibrated_test,
+)
+from .closed_form.one_dataset.correlated_t import (
+    CorrelatedTResult as CorrelatedTResult,
+)
+from .closed_form.one_dataset.correlated_t import (
+    NormalGamma as NormalGamma,
+)
+from .closed_form.one_dataset.correlated_t import (
+    correlated_t_test as correlated_t_test,
+)
+from .closed_form.one_dataset.five_by_two import (
+    five_by_two_cv_f as five_by_two_cv_f,
+)
+from .closed_form.one_dataset.five_by_two import (
+    five_by_two_cv_t as five_by_two_cv_t,
+)
+from .closed_form.one_dataset.frequentist import (
+    corrected_t_test as corrected_t_test,
+)
+from .closed_form.one_dataset.frequentist import (
+    mann_whitney as mann_whitney,
+)
+from .closed_form.one_dataset.frequentist import (
+    paired_t_test as paired_t_test,
+)
+from .closed_form.one_dataset.frequentist import (
+    welch_t_test as welch_t_test,
+)
+from .closed_form.one_dataset.mcnemar import (
+    mcnemar as mcnemar,
+)
+from .closed_form.one_dataset.replicability import (
+    Replicability as Replicability,
+)
+from .closed_form.one_dataset.replicability import (
+    replicability as replicability,
+)
+from .closed_form.result import (
+    FrequentistResult as FrequentistResult,
+)
+from .closed_form.side_by_side import (
+    ClosedFormTests as ClosedFormTests,
+)
+from .comparison import (
+    ComparisonResult as ComparisonResult,
+)
+from .comparison import (
+    HierarchicalComparison as HierarchicalComparison,
+)
+from .comparison import (
+    compare as compare,
+)
+from .comparison import (
+    load_result as load_result,
+)
+from .crossval.experiment_file import (
+    Experiment as Experiment,
+)
+from .crossval.experiment_file import (
+    read_experiment as read_experiment,
+)
+from .crossval.run import (
+    cross_validate_all as cross_validate_all,
+)
+from .errors import (
+    ArgumentError as ArgumentError,
+)
+from .errors import (
+    ConvergenceWarning as ConvergenceWarning,
+)
+from .errors import (
+    DefaultedRhoWarning as DefaultedRhoWarning,
+)
+from .errors import (
+    DegenerateScoresWarning as DegenerateScoresWarning,
+)
+from .errors import (
+    DroppedScoresWarning as DroppedScoresWarning,
+)
+from .errors import (
+    EngineError as EngineError,
+)
+from .errors import (
+    FailedCellsWarning as FailedCellsWarning,
+)
+from .errors import (
+    FewDatasetsWarning as FewDatasetsWarning,
+)
+from .errors import (
+    HiercompError as HiercompError,
+)
+from .errors import (
+    HiercompWarning as HiercompWarning,
+)
+from .errors import (
+    IntegrationWarning as IntegrationWarning,
+)
+from .errors import (
+    LargeProblemWarning as LargeProblemWarning,
+)
+from .errors import (
+    NoVerdictError as NoVerdictError,
+)
+from .errors import (
+    RefitWarning as RefitWarning,
+)
+from .errors import (
+    ResultFileError as ResultFileError,
+)
+from .errors import (
+    ScaleWarning as ScaleWarning,
+)
+from .errors import (
+    ScoreFileError as ScoreFileError,
+)
+from .errors import (
+    ScoreTableError as ScoreTableError,
+)
+from .files.check import (
+    TableCheck as TableCheck,
+)
+from .files.check import (
+    check_scores as check_scores,
+)
+from .files.formats.arrays import (
+    from_score_arrays as from_score_arrays,
+)
+from .files.formats.lm_eval import (
+    read_lm_eval as read_lm_eval,
+)
+from .files.formats.mlflow import (
+    read_mlflow as read_mlflow,
+)
+from .files.formats.mlr3 import (
+    read_mlr3 as read_mlr3,
+)
+from .files.formats.sklearn_results import (
+    from_cross_validate as from_cross_validate,
+)
+from .files.formats.sklearn_results import (
+    from_grid_search as from_grid_search,
+)
+from .files.formats.tidymodels import (
+    read_tidymodels as read_tidymodels,
+)
+from .files.formats.weka import (
+    read_weka as read_weka,
+)
+from .files.formats.wide import (
+    from_wide as from_wide,
+)
+from .files.read import (
+    read_scores as read_scores,
+)
+from .files.write import (
+    write_scores as write_scores,
+)
+from .model.priors import (
+    Priors as Priors,
+)
+from .pairs.fits import (
+    FailedPair as FailedPair,
+)
+from .pairs.ranking import (
+    Standings as Standings,
+)
+from .pairs.ranking import (
+    expected_ranks as expected_ranks,
+)
+from .planning.plan import (
+    plan as plan,
+)
+from .planning.result import (
+    PlanResult as PlanResult,
+)
+from .posterior.diagnostics import (
+    ExactDiagnostics as ExactDiagnostics,
+)
+from .posterior.diagnostics import (
+    IntegrationDiagnostics as IntegrationDiagnostics,
+)
+from .posterior.diagnostics import (
+    SamplerDiagnostics as SamplerDiagnostics,
+)
+from .posterior.influence import (
+    Influence as Influence,
+)
+from .posterior.kinds import (
+    Attempt as Attempt,
+)
+from .posterior.kinds import (
+    Exact as Exact,
+)
+from .posterior.kinds import (
+    Integrated as Integrated,
+)
+from .posterior.kinds import (
+    Sampled as Sampled,
+)
+from .posterior.next_dataset import (
+    Decision as Decision,
+)
+from .posterior.next_dataset import (
+    NextDataset as NextDataset,
+)
+from .posterior.next_dataset import (
+    Odds as Odds,
+)
+from .posterior.sensitivity import (
+    Sensitivity as Sensitivity,
+)
+from .posterior.sensitivity import (
+    VariantResult as VariantResult,
+)
+from .report import (
+    Source as Source,
+)
+from .rope import (
+    Rope as Rope,
+)
+from .scores.bundled import (
+    load_scores as load_scores,
+)
+from .scores.differences import (
+    PairedDifferences as PairedDifferences,
+)
+from .scores.problems import (
+    TableProblem as TableProblem,
+)
+from .summary.comparison import (
+    Summary as Summary,
+)
+from .summary.tournament import (
+    TournamentSummary as TournamentSummary,
+)
+from .tournament import (
+    TournamentResult as TournamentResult,
+)
+from .tournament import (
+    compare_all as compare_all,
+)
+
+__version__: str
+__all__ = [
+    "ArgumentError",
+    "Attempt",
+    "BayesianSignResult",
+    "Calibration",
+    "ClosedFormTests",
+    "ComparisonResult",
+    "ConvergenceWarning",
+    "CorrelatedTResult",
+    "Decision",
+    "DefaultedRhoWarning",
+    "DegenerateScoresWarning",
+    "DroppedScoresWarning",
+    "EngineError",
+    "Exact",
+    "ExactDiagnostics",
+    "Experiment",
+    "FailedCellsWarning",
+    "FailedPair",
+    "FewDatasetsWarning",
+    "FrequentistResult",
+    "FriedmanResult",
+    "HierarchicalComparison",
+    "HiercompError",
+    "HiercompWarning",
+    "Influence",
+    "Integrated",
+    "IntegrationDiagnostics",
+    "IntegrationWarning",
+    "LargeProblemWarning",
+    "NextDataset",
+    "NoVerdictError",
+    "NormalGamma",
+    "Odds",
+    "PairedDifferences",
+    "PlanResult",
+    "PoissonBinomialResult",
+    "PostHocResult",
+    "Priors",
+    "RefitWarning",
+    "Replicability",
+    "ResultFileError",
+    "Rope",
+    "Sampled",
+    "SamplerDiagnostics",
+    "ScaleWarning",
+    "ScoreFileError",
+    "ScoreTableError",
+    "Sensitivity",
+    "SignedRankResult",
+    "Source",
+    "Standings",
+    "Summary",
+    "TableCheck",
+    "TableProblem",
+    "TournamentResult",
+    "TournamentSummary",
+    "VariantResult",
+    "bayesian_sign_test",
+    "bayesian_signed_rank_test",
+    "calibrate",
+    "calibrated_test",
+    "check_scores",
+    "compare",
+    "compare_all",
+    "corrected_t_test",
+    "correlated_t_test",
+    "cross_validate_all",
+    "equal_correlation_differences",
+    "expected_ranks",
+    "five_by_two_cv_f",
+    "five_by_two_cv_t",
+    "friedman_test",
+    "from_cross_validate",
+    "from_grid_search",
+    "from_score_arrays",
+    "from_wide",
+    "load_result",
+    "load_scores",
+    "mann_whitney",
+    "mcnemar",
+    "naive_bayes_predictions",
+    "nemenyi_test",
+    "paired_t_test",
+    "plan",
+    "plots",
+    "poisson_binomial_test",
+    "posthoc_test",
+    "random_attributes_differences",
+    "read_experiment",
+    "read_lm_eval",
+    "read_mlflow",
+    "read_mlr3",
+    "read_scores",
+    "read_tidymodels",
+    "read_weka",
+    "replicability",
+    "sign_test",
+    "signed_rank_test",
+    "unequal_uncertainty_design",
+    "unequal_uncertainty_differences",
+    "welch_t_test",
+    "write_scores",
+]
