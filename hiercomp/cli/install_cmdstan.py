@@ -34,7 +34,7 @@ def install_cmdstan() -> None:
             installed = cmdstanpy.install_cmdstan(cores=os.cpu_count() or 1)
     except Exception as error:  # whatever a failed download raises
         raise EngineError(f"CmdStan could not be installed: {error}.", remedy=REMEDY) from error
-    problem = CmdStanEngine().problem()
+    problem = CmdStanEngine().why_unavailable()
     if not installed or problem is not None:
         raise EngineError(f"CmdStan could not be installed: {problem or 'its installer failed'}", remedy=REMEDY)
     typer.echo(f"CmdStan is installed in {cmdstanpy.cmdstan_path()}")
