@@ -73,7 +73,7 @@ class TournamentContents:
     left_out : str
         What the page leaves out, and where it is; empty where it shows all.
     cliques, equivalent : tuple of str
-        Groups of algorithms that are not told apart, and groups of which each two are practically equivalent.
+        Groups of indistinguishable algorithms, and groups in which every two are practically equivalent.
     assumption : str
         Of the ranking; empty where there is none.
     computation : str
