@@ -125,7 +125,7 @@ def plot_ranking(
     algorithms: Sequence[str] | None = None,
     **line: Any,
 ) -> Axes:
-    """Expected rank of each algorithm with its 95% interval, the best at the top; bars join what is not told apart.
+    """Expected rank of each algorithm with its 95% interval, the best at the top; bars join indistinguishable ones.
 
     Beside each algorithm stands the probability that it is the best one on the next data set. The ranks are those of
     `TournamentResult.ranking`, whose assumption holds here too; the bars are `TournamentResult.cliques`, which come from the
@@ -177,9 +177,9 @@ def plot_ranking(
             annotation_clip=False,
         )
     try:
-        groups, how = _cliques(result, table, alpha), "Bars join what is not told apart"
+        groups, how = _cliques(result, table, alpha), "Bars join what is indistinguishable"
     except ArgumentError:  # more than anyone could read
-        groups, how = [], "Too many groups are not told apart for bars"
+        groups, how = [], "Too many groups for bars"
     left_out = _bars(ax, groups, total)
     ax.set_ylim(count - 0.5, -0.5)
     ax.set_yticks(rows, names)
