@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from hiercomp.closed_form.across_datasets.signed_rank import SignedRankResult, sign_test, signed_rank_test
     from hiercomp.closed_form.many_algorithms.friedman import FriedmanResult, PostHocResult, friedman_test, nemenyi_test
     from hiercomp.closed_form.many_algorithms.posthoc import posthoc_test
-    from hiercomp.closed_form.one_dataset.calibrated import CalibratedResult, calibrated_test
+    from hiercomp.closed_form.one_dataset.calibrated import calibrated_test
     from hiercomp.closed_form.one_dataset.correlated_t import CorrelatedTResult, NormalGamma, correlated_t_test
     from hiercomp.closed_form.one_dataset.five_by_two import five_by_two_cv_f, five_by_two_cv_t
     from hiercomp.closed_form.one_dataset.frequentist import (
@@ -65,7 +65,6 @@ if TYPE_CHECKING:
     from hiercomp.files.read import read_scores
     from hiercomp.files.write import write_scores
     from hiercomp.model.priors import Priors
-    from hiercomp.pairs.result import TournamentResult
     from hiercomp.planning.plan import plan
     from hiercomp.planning.result import PlanResult
     from hiercomp.posterior.next_dataset import Decision, NextDataset, Odds
@@ -74,7 +73,7 @@ if TYPE_CHECKING:
     from hiercomp.scores.differences import PairedDifferences
     from hiercomp.scores.problems import TableProblem
     from hiercomp.summary.comparison import Summary
-    from hiercomp.tournament import compare_all
+    from hiercomp.tournament import TournamentResult, compare_all
 
 __version__ = "0.1.0"
 
@@ -82,7 +81,6 @@ __version__ = "0.1.0"
 _LAZY = {
     "ClosedFormTests": "closed_form.side_by_side",
     "BayesianSignResult": "closed_form.across_datasets.bayesian_sign",
-    "CalibratedResult": "closed_form.one_dataset.calibrated",
     "ComparisonResult": "comparison",
     "CorrelatedTResult": "closed_form.one_dataset.correlated_t",
     "Decision": "posterior.next_dataset",
@@ -93,7 +91,7 @@ _LAZY = {
     "NormalGamma": "closed_form.one_dataset.correlated_t",
     "Odds": "posterior.next_dataset",
     "PairedDifferences": "scores.differences",
-    "TournamentResult": "pairs.result",
+    "TournamentResult": "tournament",
     "PlanResult": "planning.result",
     "check_scores": "files.check",
     "compare": "comparison",
@@ -145,7 +143,6 @@ _SUBPACKAGES = ("plots",)
 __all__ = [
     "ArgumentError",
     "BayesianSignResult",
-    "CalibratedResult",
     "ClosedFormTests",
     "ComparisonResult",
     "ConvergenceWarning",

@@ -1,39 +1,324 @@
-"""compare_all: the hierarchical model for every pair of many algorithms, in parallel, and resumed where it stopped."""
+"""compare_all and TournamentResult: the hierarchical model for every pair of many algorithms."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import closing
+from dataclasses import dataclass
+from functools import cached_property
 from inspect import signature
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from hiercomp.arguments import number_of_jobs, seed_number, true_or_false
+from hiercomp.arguments import number_between, number_of_jobs, seed_number, true_or_false
 from hiercomp.comparison import ComparisonResult, HierarchicalComparison
 from hiercomp.engines import choose_engine
-from hiercomp.errors import ArgumentError, DroppedScoresWarning, HiercompError, HiercompWarning, Note, ScoreTableError
+from hiercomp.errors import ArgumentError, HiercompError, Note, ScoreTableError, warn_caller
 from hiercomp.model.priors import Priors
-from hiercomp.pairs.fits import PairFits, Task, pair_seed
-from hiercomp.pairs.ranking import standings_of
-from hiercomp.pairs.result import FailedPair, TournamentResult
+from hiercomp.pairs.cliques import maximal_groups
+from hiercomp.pairs.fits import FailedPair, PairFits, Task, pair_seed
+from hiercomp.pairs.notes import gathered, in_words, ranking_notes
+from hiercomp.pairs.ranking import DRAWS, Standings, chosen_baseline, expected_ranks, standings_of
 from hiercomp.posterior.fit import Fit
-from hiercomp.rope import Rope, RopeLike
+from hiercomp.rope import REGIONS, Rope, RopeLike
 from hiercomp.scores.arrays import ScoreArrays
 from hiercomp.scores.differences import PairedDifferences
 from hiercomp.scores.problems import absent_datasets, notes_or_error
 from hiercomp.scores.rho import RhoLike
 from hiercomp.scores.table import tidy_scores
-from hiercomp.wording import EXAMPLES_SHOWN, counted, nearest_name, normal_name, shown
+from hiercomp.summary.tournament import LEGEND, SIGNS, TournamentSummary, Verdict, summarise_tournament
+from hiercomp.wording import nearest_name, shown
 from hiercomp.workers import sampling_progress
 
 if TYPE_CHECKING:
+    import pandas as pd
     from dask.distributed import Client
 
-BEST = "best"
+    from hiercomp.plots import TournamentPlots
+
 TAKEN = ("self", "engine", "seed", "progress")  # arguments of a fit that are compare_all's own
+MIRRORED: dict[str, Verdict] = {"better": "worse", "worse": "better"}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TournamentResult:
+    """The comparisons of every pair of many algorithms, or of every algorithm with a baseline.
+
+    Made by `compare_all`; nothing in it changes. In its square frames the row is seen against the column:
+    ``better().loc["a", "b"]`` is the probability that a is better than b.
+
+    Attributes
+    ----------
+    algorithms : tuple of str, length k
+        In the order in which they first appear in the table; `order` has the best first.
+    dataset_names : tuple of str
+        Every data set of the table; a pair's own are in its ``differences``.
+    pairs : tuple of ComparisonResult or FailedPair
+        In the order of ``algorithms``, or the baseline on the left. Pickled with everything but what can be computed again.
+    standings : Standings
+        What `ranking` is computed from.
+    rope : Rope
+    priors : Priors
+    higher_is_better : bool
+        Whether the metric is a gain (True) or a loss.
+    baseline : str or None
+        The algorithm that the others were compared with; None where all pairs were.
+    engine_name, engine_version : str
+        What computed the pairs; the version names the library behind it too.
+    seed : int
+    all_notes : tuple of Note
+        Warnings, those of one kind of all pairs together; `notes` has their texts.
+    """
+
+    algorithms: tuple[str, ...]
+    dataset_names: tuple[str, ...]
+    pairs: tuple[ComparisonResult | FailedPair, ...]
+    standings: Standings
+    rope: Rope
+    priors: Priors
+    higher_is_better: bool
+    baseline: str | None
+    engine_name: str
+    engine_version: str
+    seed: int
+    all_notes: tuple[Note, ...] = ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Every warning, in words."""
+        return tuple(note.text for note in self.all_notes)
+
+    @property
+    def status(self) -> Literal["ok", "warned", "failed"]:
+        """ "failed": some pair has no result, or its computation failed; "warned": some pair's status is "warned"."""
+        found = {pair.status for pair in self.pairs}
+        return "failed" if "failed" in found else "warned" if "warned" in found else "ok"
+
+    def pair(self, left: str, right: str) -> ComparisonResult:
+        """The comparison of a pair, with everything that a single comparison has.
+
+        Raises
+        ------
+        ArgumentError
+            If the pair was not compared, or is kept with the other algorithm on the left: turning it round would turn the
+            sign of every difference, which is best done knowingly.
+        """
+        found = self._entry(left, right)
+        if found is None:
+            raise ArgumentError(
+                f"{shown(left)!r} was not compared with {shown(right)!r}: only pairs with the baseline "
+                f"{shown(self.baseline)!r} were."
+            )
+        if found.left != left:
+            raise ArgumentError(
+                f"This pair is kept as result.pair({found.left!r}, {found.right!r}), its differences being "
+                f"{shown(found.right)} minus {shown(found.left)}. Ask for it in this order; verdict() and the square tables "
+                "take either."
+            )
+        if isinstance(found, FailedPair):
+            raise ArgumentError(f"{shown(left)} against {shown(right)} has no result: {found.reason}")
+        return found
+
+    def better(self) -> pd.DataFrame:
+        """P(row better): that on the next data set the row being better is the most likely outcome.
+
+        NaN on the diagonal and for pairs that failed or were not compared.
+        """
+        return self._square(lambda pair: pair.next_dataset.p_left, lambda pair: pair.next_dataset.p_right)
+
+    def equivalent(self) -> pd.DataFrame:
+        """P(practically equivalent) on the next data set; symmetric."""
+        return self._square(lambda pair: pair.next_dataset.p_rope, lambda pair: pair.next_dataset.p_rope)
+
+    def expected_difference(self) -> pd.DataFrame:
+        """Posterior mean of the mean difference, row minus column in the metric's units: above zero the row is better.
+
+        For a loss the sign is turned, so that above zero is better there too.
+        """
+        return self._square(lambda pair: -pair.expected_difference, lambda pair: pair.expected_difference)
+
+    def odds(self) -> pd.DataFrame:
+        """Posterior odds P(row better) / P(column better); see `ComparisonResult.odds` of a pair for bounds and grades.
+
+        Where one of the two is zero the bound is given; NaN where both are, and for identical algorithms.
+        """
+        return self._square(lambda pair: _odds(pair, "left"), lambda pair: _odds(pair, "right"))
+
+    def verdict(self, row: str, column: str, alpha: float = 0.05) -> Verdict:
+        """What the row is to the column at level ``alpha``.
+
+        "better", "worse" or "equivalent" with a probability above 1 - alpha; "none" without; "undecided" where that is too
+        close to call; "failed" where the pair has no result; "not compared" beside a baseline.
+        """
+        found = self._entry(row, column)
+        if found is None:
+            return "not compared"
+        if isinstance(found, FailedPair) or found.status == "failed":
+            return "failed"
+        names: dict[str, Verdict] = {"left": "better", "rope": "equivalent", "right": "worse", "undecided": "undecided"}
+        verdict = names.get(found.decision(alpha).region, "none")
+        return verdict if found.left == row else MIRRORED.get(verdict, verdict)
+
+    def verdicts(self, alpha: float = 0.05) -> pd.DataFrame:
+        """`verdict` of the row against the column, in words; "" on the diagonal."""
+        import pandas as pd
+
+        number_between("alpha", alpha, 0, 0.5)
+        rows = [
+            ["" if row == column else self.verdict(row, column, alpha) for column in self.algorithms]
+            for row in self.algorithms
+        ]
+        names = list(self.algorithms)
+        return pd.DataFrame(rows, index=pd.Index(names, name="algorithm"), columns=names)
+
+    def verdict_signs(self, alpha: float = 0.05) -> pd.DataFrame:
+        """The verdicts as signs, best algorithm first; its ``attrs["legend"]`` says what each sign means."""
+        words = self.verdicts(alpha).loc[list(self.order()), list(self.order())]
+        table = words.replace({str(verdict): sign for verdict, sign in SIGNS.items()})
+        table.attrs["legend"] = {SIGNS[verdict]: LEGEND[verdict] for verdict in SIGNS if SIGNS[verdict]}
+        return table
+
+    def to_frame(self, alpha: float = 0.05) -> pd.DataFrame:
+        """One row for each pair: everything as numbers.
+
+        Columns left, right, n_datasets, p_left, p_rope, p_right and the largest of their errors,
+        expected_difference (right minus left), verdict (in words), status.
+        """
+        import pandas as pd
+
+        rows = []
+        for pair in self.pairs:
+            failed = isinstance(pair, FailedPair) or pair.status == "failed"
+            names = (*(f"p_{region}" for region in REGIONS), "error", "expected_difference")
+            numbers = dict.fromkeys(names, np.nan)
+            verdict = "failed"
+            if isinstance(pair, ComparisonResult) and not failed:
+                seen, decision = pair.next_dataset, pair.decision(alpha)
+                numbers = {f"p_{region}": seen.probabilities[region] for region in REGIONS}
+                numbers["error"] = seen.largest_error
+                numbers["expected_difference"] = pair.expected_difference
+                words = {"none": "no verdict", "undecided": "undecided"}
+                verdict = words.get(decision.region) or pair.outcome(decision.region)
+            count = len(pair.differences.dataset_names) if isinstance(pair, ComparisonResult) else 0
+            rows.append(
+                {"left": pair.left, "right": pair.right, "n_datasets": count}
+                | numbers
+                | {"verdict": verdict, "status": pair.status}
+            )
+        return pd.DataFrame(rows)
+
+    def ranking(self, *, draws: int = DRAWS, seed: int | None = None) -> pd.DataFrame:
+        """Posterior expected rank of each algorithm with its 95% interval, and P(best on the next data set); best first.
+
+        From the joint posterior of all algorithms' mean scores on each data set that every one of them has, the next data
+        set being drawn from those: see `hiercomp.pairs.ranking.expected_ranks`, and ``attrs["assumption"]``.
+
+        Parameters
+        ----------
+        draws : int
+        seed : int, optional
+            That of the result by default.
+        """
+        if draws == DRAWS and seed is None:
+            return self._ranking.copy()
+        return expected_ranks(self.standings, draws=draws, seed=self.seed if seed is None else seed)
+
+    def order(self) -> tuple[str, ...]:
+        """The algorithms, the best expected rank first; by their means of P(better) - P(worse) where there is no ranking."""
+        if self.standings.dataset_names:
+            return tuple(self._ranking.index)
+        balance = (self.better() - self.better().T).mean(axis=1).fillna(0.0)
+        return tuple(balance.sort_values(ascending=False, kind="stable").index)
+
+    def cliques(self, alpha: float = 0.05) -> list[tuple[str, ...]]:
+        """The largest groups within which no algorithm is better than another at level ``alpha``.
+
+        Members are indistinguishable, which is no evidence that they are equivalent: see `equivalent_groups`. So are pairs
+        without a result; pairs that were not compared join no group.
+
+        Returns
+        -------
+        list of tuple of str
+            Each group and the list begin with the best; every group has at least two members and is part of no other.
+        """
+        return self._groups(alpha, ("equivalent", "none", "undecided", "failed"))
+
+    def equivalent_groups(self, alpha: float = 0.05) -> list[tuple[str, ...]]:
+        """The largest groups in which every two are practically equivalent at level ``alpha``; as `cliques`."""
+        return self._groups(alpha, ("equivalent",))
+
+    def summary(self, alpha: float = 0.05) -> TournamentSummary:
+        """The ranking, the verdicts and everything needed to judge them; prints, and renders in a notebook."""
+        return summarise_tournament(self, alpha)
+
+    @property
+    def plot(self) -> TournamentPlots:
+        """The plots as methods: ``result.plot.heatmap()``, ``result.plot.ranking()``."""
+        from hiercomp.plots import TournamentPlots
+
+        return TournamentPlots(self)
+
+    def report(
+        self, path: str | Path, *, source: str | Path | None = None, alpha: float = 0.05, overwrite: bool = False
+    ) -> Path:
+        """Write an HTML page of everything, in one file; see `hiercomp.report.write_tournament_report`."""
+        from hiercomp.report import write_tournament_report
+
+        return write_tournament_report(self, path, source=source, alpha=alpha, overwrite=overwrite)
+
+    @cached_property
+    def _ranking(self) -> pd.DataFrame:
+        return expected_ranks(self.standings, seed=self.seed)
+
+    @cached_property
+    def _places(self) -> dict[frozenset[str], int]:
+        return {frozenset((pair.left, pair.right)): place for place, pair in enumerate(self.pairs)}
+
+    def _entry(self, one: str, other: str) -> ComparisonResult | FailedPair | None:
+        for name in (one, other):
+            if name not in self.algorithms:
+                raise ArgumentError(
+                    f"{name!r} is not an algorithm of this result.{nearest_name(name, self.algorithms)} They are in "
+                    ".algorithms."
+                )
+        if one == other:
+            raise ArgumentError(f"{one!r} can't be compared with itself; name two algorithms.")
+        place = self._places.get(frozenset((one, other)))
+        return None if place is None else self.pairs[place]
+
+    def _square(
+        self, forward: Callable[[ComparisonResult], float], backward: Callable[[ComparisonResult], float]
+    ) -> pd.DataFrame:
+        """A value of each pair, for the left algorithm against the right one and the other way round."""
+        import pandas as pd
+
+        number = {name: place for place, name in enumerate(self.algorithms)}
+        square = np.full((len(number), len(number)), np.nan)
+        for pair in self.pairs:
+            if isinstance(pair, ComparisonResult) and pair.status != "failed":
+                square[number[pair.left], number[pair.right]] = forward(pair)
+                square[number[pair.right], number[pair.left]] = backward(pair)
+        names = list(self.algorithms)
+        return pd.DataFrame(square, index=pd.Index(names, name="algorithm"), columns=names)
+
+    def _groups(self, alpha: float, joined: tuple[Verdict, ...]) -> list[tuple[str, ...]]:
+        words = self.verdicts(alpha).loc[list(self.order()), list(self.order())]
+        alike: NDArray[np.bool_] = words.isin(joined).to_numpy(dtype=bool)
+        return [tuple(self.order()[place] for place in group) for group in maximal_groups(alike)]
+
+    def __repr__(self) -> str:
+        against = "all pairs" if self.baseline is None else f"against {self.baseline}"
+        return (
+            f"<TournamentResult: {len(self.algorithms)} algorithms, {against}, {len(self.dataset_names)} data sets, "
+            f"rope {self.rope}, status {self.status}>"
+        )
+
+    def _repr_html_(self) -> str:
+        return self.summary()._repr_html_()
 
 
 def compare_all(
@@ -92,7 +377,7 @@ def compare_all(
     columns : mapping, optional
         Which column is which, such as ``{"score": "auc"}``.
     missing : {"error", "drop"}
-        What becomes of folds that one algorithm of a pair lacks or whose score is missing. Whole data sets that the
+        How to treat folds that one algorithm of a pair lacks or whose score is missing. Whole data sets that the
         table does not have for one algorithm are left out in either case.
     dask : str or dask.distributed.Client, optional
         A Dask scheduler's address, or a client: the pairs are fitted on its workers, where hiercomp must be installed.
@@ -158,7 +443,7 @@ def compare_all(
     arrays = ScoreArrays.of(tidy_scores(df, columns), rho=rho, higher_is_better=higher_is_better)
     notes = notes_or_error(absent_datasets(arrays))
     if baseline is not None:
-        baseline, more = _baseline(arrays, baseline)
+        baseline, more = chosen_baseline(arrays, baseline)
         notes += more
     pairs = [
         (one, other) if other != baseline else (other, one)
@@ -188,15 +473,14 @@ def compare_all(
     if all(isinstance(result, HiercompError) for result in found.values()):
         first = found[0]
         kind = ScoreTableError if isinstance(first, ScoreTableError) else ArgumentError
-        raise kind(f"No pair can be compared. The first, {_named(*pairs[0])}: {first}")
+        raise kind(f"No pair can be compared. The first, {in_words(*pairs[0])}: {first}")
     kept = tuple(
         FailedPair(*pair, str(result)) if isinstance(result, HiercompError) else ComparisonResult.of(result)
         for pair, result in ((pair, found[place]) for place, pair in enumerate(pairs))
     )
     standings = standings_of(arrays)
-    notes += [*_gathered(kept), *_ranking_notes(arrays, len(standings.dataset_names))]
-    for note in notes:
-        note.warn(stacklevel=2)
+    notes += [*gathered(kept), *ranking_notes(arrays, len(standings.dataset_names))]
+    warn_caller(notes)
     return TournamentResult(
         algorithms=arrays.algorithms,
         dataset_names=arrays.dataset_names,
@@ -225,76 +509,9 @@ def _checked_options(options: Mapping[str, Any]) -> dict[str, Any]:
     return dict(options)
 
 
-def _baseline(arrays: ScoreArrays, baseline: str) -> tuple[str, list[Note]]:
-    """The algorithm that the others are compared with; a note where it was chosen by its scores."""
-    if not isinstance(baseline, str):
-        raise ArgumentError(f"baseline must be the name of an algorithm or 'best', got {baseline!r}.")
-    name = normal_name(baseline)
-    if name in arrays.algorithms:
-        return name, []
-    if name != BEST:
-        listed = ", ".join(repr(shown(known)) for known in arrays.algorithms[:20])
-        raise ArgumentError(
-            f"baseline={baseline!r} is not an algorithm of the table.{nearest_name(name, arrays.algorithms)} They are: "
-            f"{listed}{', ...' if len(arrays.algorithms) > 20 else ''}. Or pass 'best'."
-        )
-    means = arrays.means
-    common = np.isfinite(means).all(axis=0)
-    if not common.any():
-        raise ScoreTableError(
-            "No data set has scores of every algorithm, so that the best mean is not defined. Name the baseline."
-        )
-    averages = means[:, common].mean(axis=1)
-    best = arrays.algorithms[int(np.argmax(averages if arrays.higher_is_better else -averages))]
-    text = (
-        f"The baseline {shown(best)!r} was chosen because its mean over {counted(int(common.sum()), 'data set')}, "
-        f"{averages[arrays.algorithms.index(best)]:.4g}, is the best. It was chosen by the same scores, which favours it a "
-        "little in every comparison."
-    )
-    return best, [Note(HiercompWarning, text)]
-
-
-def _ranking_notes(arrays: ScoreArrays, ranked: int) -> list[Note]:
-    if ranked == len(arrays.dataset_names):
-        return []
-    if ranked == 0:
-        return [Note(DroppedScoresWarning, "No data set has scores of every algorithm: there is no ranking.")]
-    text = (
-        f"The ranking uses the {counted(ranked, 'data set')} of {len(arrays.dataset_names)} on which every algorithm has at "
-        "least two common scores."
-    )
-    return [Note(DroppedScoresWarning, text)]
-
-
-def _gathered(pairs: Sequence[ComparisonResult | FailedPair]) -> list[Note]:
-    """The warnings of the pairs, those of one kind together."""
-    kinds: dict[tuple[type[HiercompWarning], str], list[tuple[str, str]]] = {}
-    failed = [(_named(pair.left, pair.right), pair.reason) for pair in pairs if isinstance(pair, FailedPair)]
-    for pair in pairs:
-        if isinstance(pair, FailedPair):
-            continue
-        for note in (*pair.differences.notes, *pair.fit_notes):
-            if note.key != "absent_datasets":  # said of all algorithms at once
-                kinds.setdefault((note.category, note.key), []).append((_named(pair.left, pair.right), note.text))
-    notes = []
-    if failed:
-        text = f"{counted(len(failed), 'pair')} of {len(pairs)} can't be compared: {_examples(failed)}"
-        notes.append(Note(HiercompWarning, text))
-    for (category, _), found in kinds.items():
-        if len(found) == len(pairs) and len({message for _, message in found}) == 1:
-            notes.append(Note(category, found[0][1]))
-        else:
-            name, message = found[0]
-            first = f"first: {name}" if len(found) > 1 else name
-            notes.append(Note(category, f"{counted(len(found), 'pair')} of {len(pairs)} ({first}): {message}"))
-    return notes
-
-
-def _examples(failed: Sequence[tuple[str, str]]) -> str:
-    listed = " ".join(f"{name}: {reason}" for name, reason in failed[:EXAMPLES_SHOWN])
-    more = len(failed) - EXAMPLES_SHOWN
-    return listed + (f" And {counted(more, 'more pair')}." if more > 0 else "")
-
-
-def _named(left: str, right: str) -> str:
-    return f"{shown(left)} against {shown(right)}"
+def _odds(pair: ComparisonResult, favoured: str) -> float:
+    """Odds of one algorithm over the other, whichever is favoured."""
+    for odds in pair.odds():
+        if {odds.favoured, odds.against} == {"left", "right"}:
+            return odds.value if odds.favoured == favoured else 1 / odds.value
+    return float("nan")

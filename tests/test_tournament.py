@@ -17,13 +17,13 @@ import pandas as pd
 import pytest
 
 import hiercomp as hc
+from hiercomp.pairs.fits import FailedPair
 from hiercomp.pairs.ranking import standings_of
-from hiercomp.pairs.result import FailedPair, TournamentResult
 from hiercomp.posterior.saved import plain_values
 from hiercomp.scores.arrays import ScoreArrays
 from hiercomp.scores.differences import PairedDifferences
 from hiercomp.scores.table import tidy_scores
-from hiercomp.tournament import compare_all, pair_seed
+from hiercomp.tournament import TournamentResult, compare_all, pair_seed
 
 # Better by this much than the first; two pairs are clear, one is equivalent within a rope of 0.01
 FAST = {"rope": 0.01, "priors": hc.Priors.gaussian(), "n_jobs": 1, "progress": False}  # without nu a fit is much faster
@@ -275,7 +275,7 @@ def test_a_baseline_is_the_left_algorithm_of_every_pair(table, tournament):
     assert np.isnan(one.better().loc["plain", "same"])
     assert one.better().loc["good", "best_of_all"] == tournament.better().loc["good", "best_of_all"]
     assert one.better().loc["good", "plain"] == pytest.approx(tournament.better().loc["good", "plain"], abs=1e-6)
-    assert one.cliques() == []  # all three are told apart from it, and the others were not compared
+    assert one.cliques() == []  # it is better or worse than all three, and the others were not compared
     with pytest.raises(hc.ArgumentError, match=r"'plain' was not compared with 'same': only pairs with the baseline"):
         one.pair("plain", "same")
     assert "each against good (3 pairs)" in str(one.summary())
@@ -450,9 +450,9 @@ def test_the_summary_says_what_matters(tournament):
     summary = tournament.summary()
     text = str(summary)
     assert "4 algorithms, all pairs (6 pairs), 8 data sets, rope [-0.01, 0.01]" in text
-    assert "At the 95% level, of 6 pairs: 5 told apart, 1 practically equivalent." in text
+    assert "Of 6 pairs at the 95% level: 5 with a better algorithm, 1 practically equivalent." in text
     assert "best_of_all has the best expected rank, 1.00 of 4" in text
-    assert "Practically equivalent, each two: {" in text
+    assert "Practically equivalent, every pair of a group: {" in text
     assert "largest error of a probability" in text
     assert "Bayesian bootstrap" in text
     frame = summary.to_frame()

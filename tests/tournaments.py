@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 
 import hiercomp as hc
+from hiercomp.pairs.fits import FailedPair
 from hiercomp.pairs.ranking import Standings
-from hiercomp.pairs.result import FailedPair, TournamentResult
 from hiercomp.posterior.next_dataset import QUANTITIES, NextDataset
+from hiercomp.tournament import TournamentResult
 
 NAMES = ("boosting", "forest", "bayes", "tree", "neighbours", "logistic", "svm", "extra", "network", "stumps")
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from hiercomp.databases import SECONDS_TO_WAIT, damaged, open_database, sqlite_errors
+from hiercomp.crossval.store import SECONDS_TO_WAIT, damaged, open_database, sqlite_errors
 from hiercomp.model.priors import Priors
 from hiercomp.posterior.fit import Fit
 from hiercomp.posterior.saved import fit_from_bytes, fit_to_bytes

@@ -11,7 +11,7 @@ MOST_GROUPS = 10_000
 
 
 def maximal_groups(alike: NDArray[np.bool_]) -> list[tuple[int, ...]]:
-    """The largest groups of which each two are alike: the maximal cliques of a graph, of at least two members.
+    """The largest groups in which every two are alike: the maximal cliques of a graph, of at least two members.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def maximal_groups(alike: NDArray[np.bool_]) -> list[tuple[int, ...]]:
             found.append(tuple(sorted(group)))
             if len(found) > MOST_GROUPS:
                 raise ArgumentError(
-                    f"There are more than {MOST_GROUPS:,} groups of algorithms that are not told apart. Use the table of "
+                    f"There are more than {MOST_GROUPS:,} groups of indistinguishable algorithms. Use the table of "
                     "verdicts, or compare fewer algorithms."
                 )
         if candidates:

@@ -9,15 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiercomp.arguments import FloatArray, whole_number
-from hiercomp.errors import ArgumentError
+from hiercomp.errors import ArgumentError, HiercompWarning, Note, ScoreTableError
 from hiercomp.scores.arrays import ScoreArrays
 from hiercomp.scores.problems import ROUNDING, notes_or_error
-from hiercomp.wording import first_names
+from hiercomp.wording import counted, first_names, nearest_name, normal_name, shown
 
 if TYPE_CHECKING:
     import pandas as pd
 
 DRAWS = 4000
+BEST = "best"
 VALUES_AT_ONCE = 2_000_000  # of drawn means: 16 MB
 FEWEST_SCORES = 2  # of a data set; one score tells nothing of its own spread
 ASSUMPTION = (
@@ -226,3 +227,32 @@ def shared_ranks(values: FloatArray, tolerance: float) -> tuple[FloatArray, Floa
     np.put_along_axis(ranks, order, (first_place + last_place) / 2, axis=1)
     np.put_along_axis(shares, order, np.where(first_place == 1, 1 / last_place, 0.0), axis=1)
     return ranks, shares
+
+
+def chosen_baseline(arrays: ScoreArrays, baseline: str) -> tuple[str, list[Note]]:
+    """The algorithm that the others are compared with; a note where it was chosen by its scores."""
+    if not isinstance(baseline, str):
+        raise ArgumentError(f"baseline must be the name of an algorithm or 'best', got {baseline!r}.")
+    name = normal_name(baseline)
+    if name in arrays.algorithms:
+        return name, []
+    if name != BEST:
+        listed = ", ".join(repr(shown(known)) for known in arrays.algorithms[:20])
+        raise ArgumentError(
+            f"baseline={baseline!r} is not an algorithm of the table.{nearest_name(name, arrays.algorithms)} They are: "
+            f"{listed}{', ...' if len(arrays.algorithms) > 20 else ''}. Or pass 'best'."
+        )
+    means = arrays.means
+    common = np.isfinite(means).all(axis=0)
+    if not common.any():
+        raise ScoreTableError(
+            "No data set has scores of every algorithm, so the best mean is not defined. Name the baseline."
+        )
+    averages = means[:, common].mean(axis=1)
+    best = arrays.algorithms[int(np.argmax(averages if arrays.higher_is_better else -averages))]
+    text = (
+        f"The baseline {shown(best)!r} was chosen because its mean over {counted(int(common.sum()), 'data set')}, "
+        f"{averages[arrays.algorithms.index(best)]:.4g}, is the best. It was chosen by the same scores, which favours it a "
+        "little in every comparison."
+    )
+    return best, [Note(HiercompWarning, text)]

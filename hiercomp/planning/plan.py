@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from hiercomp.arguments import FloatArray, finite_number, whole_number
 from hiercomp.errors import ArgumentError, NoVerdictError
 from hiercomp.model.priors import Priors
-from hiercomp.planning.assumption import Assumption
 from hiercomp.planning.result import PlanResult
-from hiercomp.planning.simulated import PlanSettings, simulated_plan
+from hiercomp.planning.simulation import Assumption, PlanSettings, simulated_plan
 from hiercomp.rope import Rope, RopeLike
 from hiercomp.scores.differences import PairedDifferences
 from hiercomp.wording import counted, shown

@@ -10,14 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiercomp.arguments import FloatArray, number_between
-from hiercomp.document import Presentation
+from hiercomp.document import Document, Documented, Table
 from hiercomp.errors import ArgumentError
 from hiercomp.rope import REGIONS, Rope
-from hiercomp.wording import counted, probability_text, shown
+from hiercomp.wording import counted, outcome_words, probability_text, shown
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
 
 By: TypeAlias = Literal["lower", "estimate"]
 
@@ -28,7 +27,7 @@ CONFIDENCE = 0.95  # of the intervals
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PlanResult(Presentation):
+class PlanResult(Documented):
     """The probability of each verdict at each number of data sets and of runs.
 
     Attributes
@@ -131,11 +130,12 @@ class PlanResult(Presentation):
         )
         return next((q for q, value in zip(self.n_datasets, reached, strict=True) if value >= power), None)
 
-    def plot(self, *, ax: Axes | None = None, **line: Any) -> Axes:
-        """The probabilities against the number of data sets; see `hiercomp.plots.plot_plan`."""
-        from hiercomp.plots.planning import plot_plan
+    def document(self) -> Document:
+        """What was simulated, how many data sets are enough, and the probability of each verdict with its interval."""
+        return Document(self.title, self.conclusion, (self._table(),), notes=self.notes)
 
-        return plot_plan(self, ax=ax, **line)
+    def __repr__(self) -> str:
+        return f"<PlanResult: {self.title}>"
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each number of runs and of data sets: the probabilities and the ends of their 95% intervals.
@@ -159,8 +159,7 @@ class PlanResult(Presentation):
     def outcome(self, name: str) -> str:
         """An outcome in words: "naive_bayes better", "no verdict"."""
         left, right = map(shown, self.algorithms)
-        words = {"left": f"{left} better", "rope": "practically equivalent", "right": f"{right} better"}
-        return (words | {"none": "no verdict"}).get(name, name)
+        return (outcome_words(left, right) | {"none": "no verdict"}).get(name, name)
 
     def _sentence(self, option: int) -> str:
         place = int(np.argmax(self.counts[option, -1, :3]))
@@ -181,7 +180,7 @@ class PlanResult(Presentation):
         start += f" are enough to reach any verdict with probability {POWER:g}"
         if self.counts[option, -1, place] == 0:
             return f"{start}; none of the {self.simulations:,} collections led to one."
-        return f"{start}; the likeliest, {verdict}, has probability {self._range(option, last, place)}."
+        return f"{start}; the most likely, {verdict}, has probability {self._range(option, last, place)}."
 
     def _range(self, option: int, datasets: int, outcome: int) -> str:
         place = self.n_datasets.index(datasets)
@@ -191,15 +190,15 @@ class PlanResult(Presentation):
         )
         return f"{probability_text(value, exact=True)} (95% interval {lower:.3f} to {upper:.3f})"
 
-    def _shown_frame(self) -> pd.DataFrame:
+    def _table(self) -> Table:
         """Every probability with its interval, under the names of the algorithms."""
-        frame = self.to_frame()
-        cells: dict[str, list[str]] = {"data sets": [], "runs": []}
-        cells |= {self.outcome(name): [] for name in OUTCOMES}
-        for _, row in frame.iterrows():
-            cells["data sets"].append(f"{row['n_datasets']:.0f}")
-            cells["runs"].append("as the pilot" if np.isnan(row["runs"]) else f"{row['runs']:.0f}")
-            for name in OUTCOMES:
-                ends = f"({row[f'p_{name}_lower']:.2f}-{row[f'p_{name}_upper']:.2f})"
-                cells[self.outcome(name)].append("0" if row[f"p_{name}"] == 0 else f"{row[f'p_{name}']:.3f} {ends}")
-        return type(frame)(cells, index=[""] * len(frame))
+        header = ("data sets", "runs", *(self.outcome(name) for name in OUTCOMES))
+        rows = []
+        for option, runs in enumerate(self.runs):
+            for place, count in enumerate(self.n_datasets):
+                cells = [str(count), "as the pilot" if runs is None else str(runs)]
+                for hits, (lower, upper) in zip(self.counts[option, place], self.bounds[option, place], strict=True):
+                    share = hits / self.simulations
+                    cells.append("0" if share == 0 else f"{share:.3f} ({lower:.2f}-{upper:.2f})")
+                rows.append(tuple(cells))
+        return Table(header, tuple(rows))

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from hiercomp.arguments import FloatArray
     from hiercomp.comparison import ComparisonResult
-    from hiercomp.pairs.result import TournamentResult
     from hiercomp.posterior.sensitivity import Sensitivity
+    from hiercomp.tournament import TournamentResult
 
 
 @dataclass(frozen=True, repr=False)

@@ -21,7 +21,7 @@ CORNERS = np.array([[0.0, 0.0], [0.5, np.sqrt(0.75)], [1.0, 0.0]])  # left, rope
 
 
 def plot_next_dataset(result: ComparisonResult, *, ax: Axes | None = None, **bars: Any) -> Axes:
-    """Bars of the probabilities that each outcome is the likeliest one on the next data set.
+    """Bars of the probabilities that each outcome is the most likely one on the next data set.
 
     Whiskers are two Monte Carlo standard errors, where they can be seen.
 

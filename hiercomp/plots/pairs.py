@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.path import Path
 
-    from hiercomp.pairs.result import TournamentResult
+    from hiercomp.tournament import TournamentResult
 
 MOST_ALGORITHMS = 40  # whose names can be read at a page's width
 WIDEST, LETTER = 7.1, 0.067  # inches: of a page, and of a letter of a name

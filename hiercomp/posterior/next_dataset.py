@@ -198,11 +198,18 @@ class Odds:
     is_bound: bool
     grade: str
 
-    def __str__(self) -> str:
+    @property
+    def text(self) -> str:
+        """The value as it is printed; a bound has one digit, rounded down, which is all that is known of it."""
         if np.isnan(self.value):
-            return "undetermined (nothing favours either)"
-        value = f"{self.value:,.0f}" if self.value >= 100 else f"{self.value:.3g}"
-        return f"{'> ' if self.is_bound else ''}{value} ({self.grade})"
+            return "undetermined"
+        if self.is_bound:
+            digits = str(int(self.value))
+            return f"> {int(digits[0]) * 10 ** (len(digits) - 1):,}"
+        return f"{self.value:,.0f}" if self.value >= 100 else f"{self.value:.3g}"
+
+    def __str__(self) -> str:
+        return f"{self.text} ({'nothing favours either' if np.isnan(self.value) else self.grade})"
 
 
 def posterior_odds(inference: NextDataset) -> tuple[Odds, ...]:

@@ -15,7 +15,7 @@ from hiercomp.posterior.fit import Fit, refit
 from hiercomp.posterior.next_dataset import decide
 from hiercomp.rope import Rope
 from hiercomp.scores.differences import PairedDifferences
-from hiercomp.wording import counted, shown
+from hiercomp.wording import counted, outcome_words, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -129,8 +129,7 @@ class Sensitivity(Presentation):
 
     def _words(self, verdict: str) -> str:
         left, right = map(shown, self.algorithms)
-        words = {"left": f"{left} better", "rope": "practically equivalent", "right": f"{right} better"}
-        return words.get(verdict, {"none": "no verdict"}.get(verdict, verdict))
+        return (outcome_words(left, right) | {"none": "no verdict"}).get(verdict, verdict)
 
 
 def sensitivity(result: Fit, *, alpha: float = 0.05, n_jobs: int | None = None, **fit_options: Any) -> Sensitivity:

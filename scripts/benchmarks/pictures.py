@@ -64,7 +64,7 @@ def _plots(context: Context) -> dict[str, Callable[[], Any]]:
         "critical_difference": lambda: plots.plot_critical_difference(nemenyi),
         "heatmap": pairs.plot.heatmap,
         "ranking": pairs.plot.ranking,
-        "plan": planned.plot,
+        "plan": lambda: plots.plot_plan(planned),
     }
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 import hiercomp as hc
 from benchmarks.measure import Context
 from hiercomp.files.table import read_score_file
-from hiercomp.planning.assumption import Assumption, simulated_collections
+from hiercomp.planning.simulation import Assumption, simulated_collections
 from hiercomp.scores.differences import PairedDifferences
 
 SCORES, RHO = 100, 0.1  # of a data set: ten runs of ten folds

@@ -587,7 +587,7 @@ def test_names_that_differ_in_form_or_case_are_warned_of(tmp_path):
     with pytest.warns(ScaleWarning, match="differ only by outer spaces or Unicode form: 'café'"):
         assert compared(tmp_path, rows).n.tolist() == [6, 5]
     with pytest.warns(ScaleWarning, match="differ only by case are kept apart: 'Y', 'y'"):
-        assert compared(tmp_path, folds_of("Y") + folds_of("y")).datasets == ("Y", "y")
+        assert compared(tmp_path, folds_of("Y") + folds_of("y")).dataset_names == ("Y", "y")
 
 
 def test_a_score_that_stands_twice_is_refused_also_if_it_is_the_same(tmp_path):
@@ -610,7 +610,7 @@ def test_a_fold_of_one_algorithm_only_is_refused_or_dropped_with_a_warning(tmp_p
 @pytest.mark.filterwarnings("ignore:With only 2 data sets")
 def test_a_data_set_of_one_algorithm_only_is_left_out_with_a_warning(tmp_path):
     with pytest.warns(DroppedScoresWarning, match=r"with scores of only one algorithm: 1 data set: 'z'"):  # row 25
-        assert compared(tmp_path, folds_of("x") + folds_of("y") + folds_of("z", "a")).datasets == ("x", "y")
+        assert compared(tmp_path, folds_of("x") + folds_of("y") + folds_of("z", "a")).dataset_names == ("x", "y")
 
 
 @pytest.mark.filterwarnings("ignore:With only 2 data sets")

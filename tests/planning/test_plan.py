@@ -10,9 +10,10 @@ from matplotlib import pyplot as plt
 from scipy import stats
 
 import hiercomp as hc
-from hiercomp.planning.assumption import Assumption, first_datasets, simulated_collections
 from hiercomp.planning.plan import pilot_assumption, plan, plan_from_result
 from hiercomp.planning.result import OUTCOMES, PlanResult
+from hiercomp.planning.simulation import Assumption, first_datasets, simulated_collections
+from hiercomp.plots import plot_plan
 
 # A Gaussian population takes a tenth of the time: there is no nu to integrate
 FAST = {"priors": hc.Priors.gaussian(), "n_jobs": 1, "progress": False}
@@ -129,7 +130,7 @@ def test_a_clear_population_gives_its_verdict_nearly_always(arguments, region):
 
 
 def test_verdicts_are_those_of_the_t_distribution_where_only_the_sign_of_delta0_is_asked():
-    # Means known nearly exactly and a Gaussian population much wider than the rope: the likeliest region is the sign of
+    # Means known nearly exactly and a Gaussian population much wider than the rope: the most likely region is the sign of
     # delta0, whose posterior under the uniform priors of (delta0, sigma0) is t with q - 2 degrees of freedom
     q, simulations = 8, 40
     arguments = {"delta0": 0.05, "sigma0": 0.1, "standard_deviation": 1e-3, "rope": 1e-6, "n_datasets": q}
@@ -208,11 +209,11 @@ def test_the_intervals_are_wilsons():
     frame = made(*GROWING).to_frame()
     # Wilson 1927, solved: (p + z^2/2n -+ z sqrt(p(1-p)/n + z^2/4n^2)) / (1 + z^2/n)
     z = stats.norm.ppf(0.975)
-    p = frame[list(OUTCOMES)].to_numpy()
+    p = frame[[f"p_{name}" for name in OUTCOMES]].to_numpy()
     centre, width = p + z**2 / 200, z * np.sqrt(p * (1 - p) / 100 + z**2 / 40_000)
     for sign, end in ((-1, "lower"), (1, "upper")):
         expected = np.clip((centre + sign * width) / (1 + z**2 / 100), 0, 1)
-        np.testing.assert_allclose(frame[[f"{name}_{end}" for name in OUTCOMES]], expected, atol=1e-12)
+        np.testing.assert_allclose(frame[[f"p_{name}_{end}" for name in OUTCOMES]], expected, atol=1e-12)
     np.testing.assert_allclose(p.sum(axis=1), 1)
 
 
@@ -254,8 +255,8 @@ def test_failed_fits_are_counted_and_said():
     with pytest.warns(hc.ConvergenceWarning, match=r"1 of 1 fits failed \(first: simulation 0 with 20 data sets"):
         found = plan(**hard, n_datasets=20, simulations=1, **short, **FAST)
     frame = found.to_frame()
-    assert frame["failed"].item() > 0
-    assert frame[list(OUTCOMES)].sum(axis=1).item() == pytest.approx(1)
+    assert frame["p_failed"].item() > 0
+    assert frame[[f"p_{name}" for name in OUTCOMES]].sum(axis=1).item() == pytest.approx(1)
     assert "fits failed" in str(found)
 
 
@@ -314,7 +315,7 @@ def test_another_metric_needs_the_bound_of_delta0():
 
 def test_the_plot_draws_the_table():
     found = made(*GROWING)
-    ax = found.plot()
+    ax = plot_plan(found)
     frame = found.to_frame()
     drawn = {line.get_label(): line for line in ax.lines}
     for name, label in (("left", "bayes better"), ("rope", "practically equivalent"), ("right", "tree better"),
@@ -329,7 +330,7 @@ def test_the_plot_draws_the_table():
 def test_the_plot_of_several_runs_tells_them_apart_and_takes_the_axes_given():
     found = made([0, 0, 40, 60, 0, 0], [0, 0, 95, 5, 0, 0], runs=(1, 10))
     own = plt.subplots()[1]
-    ax = found.plot(ax=own, linewidth=3)
+    ax = plot_plan(found, ax=own, linewidth=3)
     assert ax is own
     drawn = {line.get_label(): line for line in ax.lines}
     assert drawn["tree better, 1 run"].get_ydata()[0] == 0.4

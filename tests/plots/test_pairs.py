@@ -14,10 +14,10 @@ from matplotlib import pyplot as plt
 from matplotlib.colors import to_rgb
 
 import hiercomp as hc
-from hiercomp.pairs.result import TournamentResult
 from hiercomp.plots import TournamentPlots, plot_pairs_heatmap, plot_ranking
 from hiercomp.plots.pairs import CELL, MEANINGS, distinct_labels
 from hiercomp.rope import REGIONS
+from hiercomp.tournament import TournamentResult
 from hiercomp.wording import probability_text
 from tests.plots.test_plots import PICTURE, texts
 from tests.tournaments import four_algorithms, tournament

@@ -1,0 +1,59 @@
+"""The notes of a tournament: what the ranking leaves out, failed pairs, and the warnings of the pairs, each kind once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hiercomp.errors import DroppedScoresWarning, HiercompWarning, Note
+from hiercomp.pairs.fits import FailedPair
+from hiercomp.posterior.fit import Fit
+from hiercomp.scores.arrays import ScoreArrays
+from hiercomp.wording import EXAMPLES_SHOWN, counted, shown
+
+
+def ranking_notes(arrays: ScoreArrays, ranked: int) -> list[Note]:
+    """Why the ranking leaves out data sets, or why there is none."""
+    if ranked == len(arrays.dataset_names):
+        return []
+    if ranked == 0:
+        return [Note(DroppedScoresWarning, "No data set has scores of every algorithm: there is no ranking.")]
+    text = (
+        f"The ranking uses the {counted(ranked, 'data set')} of {len(arrays.dataset_names)} on which every algorithm has at "
+        "least two common scores."
+    )
+    return [Note(DroppedScoresWarning, text)]
+
+
+def gathered(pairs: Sequence[Fit | FailedPair]) -> list[Note]:
+    """The warnings of the pairs, those of one kind together."""
+    kinds: dict[tuple[type[HiercompWarning], str], list[tuple[str, str]]] = {}
+    failed = [(in_words(pair.left, pair.right), pair.reason) for pair in pairs if isinstance(pair, FailedPair)]
+    for pair in pairs:
+        if isinstance(pair, FailedPair):
+            continue
+        for note in (*pair.differences.notes, *pair.fit_notes):
+            if note.key != "absent_datasets":  # said of all algorithms at once
+                kinds.setdefault((note.category, note.key), []).append((in_words(pair.left, pair.right), note.text))
+    notes = []
+    if failed:
+        text = f"{counted(len(failed), 'pair')} of {len(pairs)} can't be compared: {_examples(failed)}"
+        notes.append(Note(HiercompWarning, text))
+    for (category, _), found in kinds.items():
+        if len(found) == len(pairs) and len({message for _, message in found}) == 1:
+            notes.append(Note(category, found[0][1]))
+        else:
+            name, message = found[0]
+            first = f"first: {name}" if len(found) > 1 else name
+            notes.append(Note(category, f"{counted(len(found), 'pair')} of {len(pairs)} ({first}): {message}"))
+    return notes
+
+
+def _examples(failed: Sequence[tuple[str, str]]) -> str:
+    listed = " ".join(f"{name}: {reason}" for name, reason in failed[:EXAMPLES_SHOWN])
+    more = len(failed) - EXAMPLES_SHOWN
+    return listed + (f" And {counted(more, 'more pair')}." if more > 0 else "")
+
+
+def in_words(left: str, right: str) -> str:
+    """A pair as messages name it."""
+    return f"{shown(left)} against {shown(right)}"
