@@ -79,7 +79,7 @@ INTEGRATION = ErrorWords(
     name="estimated error of the integration",
     short="estimated",
     source="from a coarser grid",
-    bound="the other probability is too small to be known",
+    bound="the other probability cannot be distinguished from zero",
     share="Probability that",
     remedy="",
 )
