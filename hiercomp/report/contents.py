@@ -32,8 +32,6 @@ from hiercomp.wording import counted, probability_text, shown
 
 if TYPE_CHECKING:
     from hiercomp.comparison import ComparisonResult
-    from hiercomp.posterior.influence import Influence
-    from hiercomp.posterior.sensitivity import Sensitivity
     from hiercomp.tournament import TournamentResult
 
 MOST_GROUPS = 100  # that the page lists
@@ -87,8 +85,6 @@ class ReportContents(Contents):
         "ok", "warned" or "failed", with what it means.
     positive : str
         P(delta0 > 0) in words; empty where there is no verdict.
-    exact : bool
-        Whether nothing was sampled, since the scores are identical.
     test_notes : tuple of str
         Tests that could not be done, and why.
     sensitivity, influence : str
@@ -100,7 +96,6 @@ class ReportContents(Contents):
     standing: str
     status: str
     positive: str
-    exact: bool
     test_notes: tuple[str, ...]
     sensitivity: str
     influence: str
@@ -222,7 +217,6 @@ def report_contents(
         status=f"{summary.status}: {result.diagnostics.status_meaning}",
         computation=summary.computation,
         positive=positive,
-        exact=exact,
         notes=tuple(map(shown, summary.notes)),
         figures=numbered(report_figures(result, sensitivity)),
         tables=numbered(table for table in shown_tables if table is not None),
