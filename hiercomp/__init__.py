@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from hiercomp.closed_form.across_datasets.signed_rank import SignedRankResult, sign_test, signed_rank_test
     from hiercomp.closed_form.many_algorithms.friedman import FriedmanResult, PostHocResult, friedman_test, nemenyi_test
     from hiercomp.closed_form.many_algorithms.posthoc import posthoc_test
-    from hiercomp.closed_form.one_dataset.calibrated import CalibratedResult, calibrated_test
+    from hiercomp.closed_form.one_dataset.calibrated import calibrated_test
     from hiercomp.closed_form.one_dataset.correlated_t import CorrelatedTResult, NormalGamma, correlated_t_test
     from hiercomp.closed_form.one_dataset.five_by_two import five_by_two_cv_f, five_by_two_cv_t
     from hiercomp.closed_form.one_dataset.frequentist import (
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from hiercomp.closed_form.one_dataset.mcnemar import mcnemar
     from hiercomp.closed_form.result import FrequentistResult
     from hiercomp.closed_form.side_by_side import ClosedFormTests
-    from hiercomp.comparison import HierarchicalComparison
+    from hiercomp.comparison import ComparisonResult, HierarchicalComparison, compare, load_result
     from hiercomp.crossval.run import cross_validate_all
     from hiercomp.files.check import TableCheck, check_scores
     from hiercomp.files.formats.arrays import from_score_arrays
@@ -68,8 +68,6 @@ if TYPE_CHECKING:
     from hiercomp.planning.plan import plan
     from hiercomp.planning.result import PlanResult
     from hiercomp.posterior.next_dataset import Decision, NextDataset, Odds
-    from hiercomp.posterior.result import ComparisonResult
-    from hiercomp.posterior.saved import load_result
     from hiercomp.rope import Rope
     from hiercomp.scores.bundled import load_scores
     from hiercomp.scores.differences import PairedDifferences
@@ -83,8 +81,7 @@ __version__ = "0.1.0"
 _LAZY = {
     "ClosedFormTests": "closed_form.side_by_side",
     "BayesianSignResult": "closed_form.across_datasets.bayesian_sign",
-    "CalibratedResult": "closed_form.one_dataset.calibrated",
-    "ComparisonResult": "posterior.result",
+    "ComparisonResult": "comparison",
     "CorrelatedTResult": "closed_form.one_dataset.correlated_t",
     "Decision": "posterior.next_dataset",
     "FrequentistResult": "closed_form.result",
@@ -97,6 +94,7 @@ _LAZY = {
     "TournamentResult": "tournament",
     "PlanResult": "planning.result",
     "check_scores": "files.check",
+    "compare": "comparison",
     "compare_all": "tournament",
     "plan": "planning.plan",
     "PoissonBinomialResult": "closed_form.across_datasets.poisson_binomial",
@@ -120,7 +118,7 @@ _LAZY = {
     "from_grid_search": "files.formats.sklearn_results",
     "from_score_arrays": "files.formats.arrays",
     "from_wide": "files.formats.wide",
-    "load_result": "posterior.saved",
+    "load_result": "comparison",
     "load_scores": "scores.bundled",
     "mann_whitney": "closed_form.one_dataset.frequentist",
     "mcnemar": "closed_form.one_dataset.mcnemar",
@@ -145,7 +143,6 @@ _SUBPACKAGES = ("plots",)
 __all__ = [
     "ArgumentError",
     "BayesianSignResult",
-    "CalibratedResult",
     "ClosedFormTests",
     "ComparisonResult",
     "ConvergenceWarning",
@@ -189,6 +186,7 @@ __all__ = [
     "bayesian_signed_rank_test",
     "calibrated_test",
     "check_scores",
+    "compare",
     "compare_all",
     "corrected_t_test",
     "correlated_t_test",

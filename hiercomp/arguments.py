@@ -14,6 +14,8 @@ from hiercomp.errors import ArgumentError
 
 FloatArray = NDArray[np.float64]
 
+LARGEST_SEED = 2**31 - 1  # of CmdStan 2.27
+
 
 def whole_number(name: str, value: object, smallest: int, largest: int | None = None) -> int:
     """A whole number between two limits; booleans and 1.9 are refused."""
@@ -23,6 +25,23 @@ def whole_number(name: str, value: object, smallest: int, largest: int | None = 
         limits = f"at least {smallest}" if largest is None else f"between {smallest} and {largest}"
         raise ArgumentError(f"{name} must be {limits}, got {value}.")
     return int(value)
+
+
+def seed_number(seed: object) -> int:
+    """A seed from 0 to 2^31 - 1, or the next number of a `numpy.random.Generator`."""
+    if isinstance(seed, np.random.Generator):
+        return int(seed.integers(LARGEST_SEED + 1))
+    return whole_number("seed", seed, 0, LARGEST_SEED)
+
+
+def number_of_jobs(n_jobs: object) -> int | None:
+    """How many processes at once, as joblib counts them: -1 is all cores, None its own rule."""
+    if n_jobs is None:
+        return None
+    number = whole_number("n_jobs", n_jobs, -64)
+    if number == 0:
+        raise ArgumentError("n_jobs must be the number of processes, or -1 for all cores, got 0.")
+    return number
 
 
 def finite_number(name: str, value: object) -> float:

@@ -1,37 +1,31 @@
-"""HierarchicalComparison: the front door."""
+"""HierarchicalComparison, ComparisonResult and compare: the front door."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any, Literal
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hiercomp.arguments import number_between
-from hiercomp.engines import Draws, QuadratureEngine, SamplerSettings, choose_engine
-from hiercomp.errors import (
-    ArgumentError,
-    HiercompWarning,
-    IntegrationWarning,
-    LargeProblemWarning,
-    Note,
-)
+from hiercomp.errors import ArgumentError, warn_caller
 from hiercomp.model.priors import Priors
-from hiercomp.model.scaled import HierarchicalModel
-from hiercomp.posterior.datatree import PRIOR_CHAINS, PRIOR_DRAWS, data_tree
-from hiercomp.posterior.diagnostics import GOOD_INTEGRATION_ERROR, NOTHING_SAMPLED, integration_diagnostics
-from hiercomp.posterior.fit import fit_model
-from hiercomp.posterior.integrated import IntegratedPosterior, integration_problem
-from hiercomp.posterior.result import ComparisonResult
+from hiercomp.posterior.fit import Fit, checked_differences, fit_differences
+from hiercomp.posterior.influence import Influence, influence
+from hiercomp.posterior.saved import load_fit, save_fit
+from hiercomp.posterior.sensitivity import Sensitivity, sensitivity
 from hiercomp.rope import Rope, RopeLike
 from hiercomp.scores.differences import PairedDifferences
-from hiercomp.scores.problems import comparison_problems, notes_or_error
 from hiercomp.scores.rho import RhoLike
+from hiercomp.wording import shown
 
-MANY_DATASETS = 2000
-SECONDS_PER_DATASET_AND_DRAW = 4e-6  # measured on 2 cores: the order of magnitude is what matters
+if TYPE_CHECKING:
+    from hiercomp.closed_form.side_by_side import ClosedFormTests
+    from hiercomp.planning.result import PlanResult
+    from hiercomp.plots import ComparisonPlots
+    from hiercomp.summary.comparison import Summary
 
 
 class HierarchicalComparison:
@@ -161,14 +155,16 @@ class HierarchicalComparison:
         if not isinstance(priors, Priors):
             raise ArgumentError(f"priors must be a Priors object such as Priors.kruschke(), got {priors!r}.")
         self.priors = priors
-        notes = notes_or_error(comparison_problems(differences, self.rope))
-        differences = replace(differences, notes=(*differences.notes, *notes))
-        if not differences.identical:
-            differences = differences.with_spread_of_rope(self.rope)
         #: The sufficient statistics of every data set.
-        self.differences = differences
-        for note in differences.notes:
-            note.warn(stacklevel=3)
+        self.differences = checked_differences(differences, self.rope)
+        warn_caller(self.differences.notes)
+
+    def __repr__(self) -> str:
+        given = self.differences
+        return (
+            f"<HierarchicalComparison: {shown(given.left)} against {shown(given.right)}, {len(given.dataset_names)} data "
+            f"sets, {int(given.n.sum()):,} paired scores, rope {self.rope}, {self.priors!r}>"
+        )
 
     def fit(
         self,
@@ -177,7 +173,7 @@ class HierarchicalComparison:
         chains: int = 4,
         warmup: int = 1000,
         draws: int = 1000,
-        seed: int = 0,
+        seed: int | np.random.Generator = 0,
         adapt_delta: float = 0.9,
         monte_carlo_error: float | None = 0.005,
         progress: bool = True,
@@ -199,8 +195,8 @@ class HierarchicalComparison:
             "auto" takes CmdStan where it is installed, else the embedded interpreter.
         chains, warmup, draws : int
             Chains, and iterations of each.
-        seed : int
-            From 0 to 2^31 - 1. The same data, engine and seed give the same draws.
+        seed : int or numpy.random.Generator
+            From 0 to 2^31 - 1, or a generator that gives it. The same data, engine and seed give the same draws.
         adapt_delta : float
             Target acceptance rate, between 0 and 1.
         monte_carlo_error : float or None
@@ -210,14 +206,14 @@ class HierarchicalComparison:
             Show progress on a terminal (standard error) or in a notebook.
         keep : {"all", "population"}
             "population" keeps no draws of delta and sigma, which are nearly all of a result's memory; the table of data sets
-            and the plots of them are then not to be had.
+            and the plots of them are then unavailable.
 
         Raises
         ------
         ArgumentError
             If an argument is outside what is allowed.
         EngineError
-            If the engine is missing or fails; the message holds the command that mends it.
+            If the engine is missing or fails; the message gives the command that fixes it.
 
         Warns
         -----
@@ -228,107 +224,211 @@ class HierarchicalComparison:
         IntegrationWarning
             If the estimated error of an integrated probability is above 0.001.
         """
-        settings = SamplerSettings(chains, warmup, draws, seed, adapt_delta, progress)
-        if monte_carlo_error is not None:
-            monte_carlo_error = number_between("monte_carlo_error", monte_carlo_error, 0, 1)
-        if keep not in ("all", "population"):
-            raise ArgumentError(f"keep must be 'all' or 'population', got {keep!r}.")
-        chosen = choose_engine(engine)
-        if self.differences.identical:
-            return self._identical(settings)
-        model = HierarchicalModel.of(self.differences, self.priors)
-        if isinstance(chosen, QuadratureEngine):
-            return self._integrated(chosen, model, settings, keep)
-        notes = [*model.notes, *_size_notes(len(self.differences.dataset_names), settings)]
-        for note in notes:
-            note.warn(stacklevel=2)
-        fit = fit_model(
-            model,
-            self.rope.scaled(1 / model.unit),
-            chosen,
-            settings,
+        fit = fit_differences(
+            self.differences,
+            self.rope,
+            self.priors,
+            engine=engine,
+            chains=chains,
+            warmup=warmup,
+            draws=draws,
+            seed=seed,
+            adapt_delta=adapt_delta,
             monte_carlo_error=monte_carlo_error,
-            dataset_names=self.differences.dataset_names,
-        )
-        for note in fit.notes:
-            note.warn(stacklevel=2)
-        return ComparisonResult(
-            differences=self.differences,
-            rope=self.rope,
-            priors=self.priors,
-            tree=data_tree(
-                fit.draws.population() if keep == "population" else fit.draws,
-                self.differences,
-                model.unit,
-                model.prior_draws(PRIOR_CHAINS, PRIOR_DRAWS, seed),
-            ),
-            diagnostics=fit.diagnostics,
-            engine_name=fit.draws.engine_name,
-            engine_version=fit.draws.engine_version,
-            settings=settings,
-            attempts=fit.attempts,
-            fit_notes=(*notes, *fit.notes),
+            progress=progress,
             keep=keep,
         )
+        return ComparisonResult.of(fit)
 
-    def _integrated(
-        self, engine: QuadratureEngine, model: HierarchicalModel, settings: SamplerSettings, keep: str
-    ) -> ComparisonResult:
-        """Integrate the posterior; draws are made later, where they are asked for."""
-        found = engine.integrate(integration_problem(model), self.rope.scaled(1 / model.unit))
-        integrated = IntegratedPosterior(found, model.unit)
-        seen = integrated.next_dataset(self.rope)
-        error = max(seen.errors.values())
-        notes = list(model.notes)
-        if error > GOOD_INTEGRATION_ERROR:
-            text = (
-                f"The estimated error of the integrated probabilities is {error:.2g} after {found.refinements} refinements "
-                "of the grid; check them with a sampling engine."
-            )
-            notes.append(Note(IntegrationWarning, text))
-        for note in notes:
-            note.warn(stacklevel=3)
-        return ComparisonResult(
-            differences=self.differences,
-            rope=self.rope,
-            priors=self.priors,
-            tree=None,
-            diagnostics=integration_diagnostics(error, found.nodes),
-            engine_name=engine.name,
-            engine_version=engine.version(),
-            settings=settings,
-            attempts=(),
-            fit_notes=tuple(notes),
-            integrated=integrated,
-            keep=keep,
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ComparisonResult(Fit):
+    """The posterior of a comparison of two algorithms, and every question that can be asked of it.
+
+    Made by `HierarchicalComparison.fit`; nothing in it changes. All values are in the metric's units and all
+    differences are right minus left, after the sign is turned for a lower-is-better metric.
+
+    Attributes
+    ----------
+    differences : PairedDifferences
+        The data, with the spread that was given to data sets without variation.
+    rope : Rope
+    priors : Priors
+    posterior : Sampled, Integrated or Exact
+        What was computed, and how.
+    fit_notes : tuple of Note
+        Warnings of the fit; `notes` has those of the data too.
+    """
+
+    @classmethod
+    def of(cls, fit: Fit) -> Self:
+        """The front door to a fit."""
+        return cls(**{field.name: getattr(fit, field.name) for field in fields(fit)})
+
+    def closed_form_tests(self, seed: int = 0) -> ClosedFormTests:
+        """Every applicable closed-form or classical test beside this result, and what each does and does not say.
+
+        Tests that need the single scores are left out, with a note, where the result was read from a file.
+        """
+        from hiercomp.closed_form.side_by_side import closed_form_tests
+
+        model = None
+        if self.status != "failed":
+            model = (self.next_dataset.p_left, self.next_dataset.p_rope, self.next_dataset.p_right)
+        return closed_form_tests(self.differences, self.rope, model, seed=seed)
+
+    def sensitivity(self, *, alpha: float = 0.05, n_jobs: int | None = None, **fit_options: Any) -> Sensitivity:
+        """Verdicts of refits under other priors, correlations and bounds.
+
+        See `hiercomp.posterior.sensitivity.sensitivity`.
+        """
+        return sensitivity(self, alpha=alpha, n_jobs=n_jobs, **fit_options)
+
+    def influence(self, *, refit_all: bool = False, n_jobs: int | None = None, **fit_options: Any) -> Influence:
+        """The three probabilities without each data set in turn; see `hiercomp.posterior.influence.influence`."""
+        return influence(self, refit_all=refit_all, n_jobs=n_jobs, **fit_options)
+
+    def plan(self, **options: Any) -> PlanResult:
+        """How many data sets a new collection needs, given this pilot.
+
+        See `hiercomp.planning.plan.plan_from_result`.
+        """
+        from hiercomp.planning.plan import plan_from_result
+
+        return plan_from_result(self, **options)
+
+    def report(
+        self,
+        path: str | Path,
+        *,
+        sensitivity: Sensitivity | bool = False,
+        influence: Influence | bool = False,
+        source: str | Path | None = None,
+        alpha: float = 0.05,
+        overwrite: bool = False,
+    ) -> Path:
+        """Write an HTML page of everything, in one file; see `hiercomp.report.write_report`.
+
+        ``sensitivity`` and ``influence`` are what those methods gave, or True to compute them now; ``source`` is the file
+        of the scores, whose name and hash the page shows.
+        """
+        from hiercomp.report import write_report
+
+        return write_report(
+            self,
+            path,
+            sensitivity=self.sensitivity(alpha=alpha) if sensitivity is True else sensitivity or None,
+            influence=self.influence() if influence is True else influence or None,
+            source=source,
+            alpha=alpha,
+            overwrite=overwrite,
         )
 
-    def _identical(self, settings: SamplerSettings) -> ComparisonResult:
-        """All differences are zero: the answer is exact, a population at zero, and nothing is sampled."""
-        zero, zeros = np.zeros((1, 1)), np.zeros((1, 1, len(self.differences.dataset_names)))
-        variables = {"delta0": zero, "sigma0": zero, "delta": zeros, "sigma": zeros}
-        text = "The scores of the two algorithms are identical everywhere; nothing was sampled."
-        return ComparisonResult(
-            differences=self.differences,
-            rope=self.rope,
-            priors=self.priors,
-            tree=data_tree(Draws(variables, {}, "none", ""), self.differences, 1.0),
-            diagnostics=NOTHING_SAMPLED,
-            engine_name="none",
-            engine_version="identical scores",
-            settings=settings,
-            attempts=(),
-            fit_notes=(Note(HiercompWarning, text),),
-        )
+    @property
+    def plot(self) -> ComparisonPlots:
+        """Every plot of the comparison as a method: ``result.plot.shrinkage()``."""
+        from hiercomp.plots import ComparisonPlots
+
+        return ComparisonPlots(self)
+
+    def summary(self, alpha: float = 0.05) -> Summary:
+        """The verdict at level ``alpha`` with everything needed to judge it; prints, and renders in a notebook."""
+        from hiercomp.summary.comparison import summarise
+
+        return summarise(self, alpha)
+
+    def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
+        """Write everything to a netCDF file, from which `load_result` makes an equal result.
+
+        Raises
+        ------
+        ResultFileError
+            If the file exists and ``overwrite`` is False, or can't be written.
+        """
+        return save_fit(self, path, overwrite=overwrite)
+
+    def _repr_html_(self) -> str:
+        return self.summary()._repr_html_()
 
 
-def _size_notes(count: int, settings: SamplerSettings) -> list[Note]:
-    if count < MANY_DATASETS:
-        return []
-    draws = settings.chains * (settings.warmup + settings.draws)
-    gigabytes = 5 * 8 * 2 * count * settings.chains * settings.draws / 1e9
-    text = (
-        f"{count:,} data sets: expect about {SECONDS_PER_DATASET_AND_DRAW * count * draws:,.0f} seconds and "
-        f"{gigabytes:.1f} GB. Fewer draws need less."
+def compare(
+    df: Any,
+    left: str | None = None,
+    right: str | None = None,
+    *,
+    rope: RopeLike = 0.01,
+    rho: RhoLike = None,
+    higher_is_better: bool = True,
+    priors: Priors = Priors(),  # noqa: B008 - frozen
+    columns: Mapping[str, str] | None = None,
+    missing: Literal["error", "drop"] = "error",
+    engine: str = "auto",
+    **fit_options: Any,
+) -> ComparisonResult:
+    """Compare two algorithms in one call: `HierarchicalComparison` and its `~HierarchicalComparison.fit`.
+
+    Parameters
+    ----------
+    df, left, right, rope, rho, higher_is_better, priors, columns, missing
+        As for `HierarchicalComparison`.
+    engine, **fit_options
+        As for `HierarchicalComparison.fit`, such as ``seed``.
+
+    Returns
+    -------
+    ComparisonResult
+
+    Examples
+    --------
+    >>> import hiercomp as hc
+    >>> scores = hc.load_scores("keel")
+    >>> result = hc.compare(scores, "naive_bayes", "decision_tree", rope=0.01, engine="quadrature")
+    >>> result
+    <ComparisonResult: naive_bayes against decision_tree, 43 data sets, rope [-0.01, 0.01], status ok>
+    """
+    comparison = HierarchicalComparison(
+        df,
+        left,
+        right,
+        rope=rope,
+        rho=rho,
+        higher_is_better=higher_is_better,
+        priors=priors,
+        columns=columns,
+        missing=missing,
     )
-    return [Note(LargeProblemWarning, text)]
+    return comparison.fit(engine, **fit_options)
+
+
+def load_result(path: str | Path) -> ComparisonResult:
+    """Read a result that `ComparisonResult.save` wrote.
+
+    Parameters
+    ----------
+    path : str or Path
+        A netCDF file.
+
+    Returns
+    -------
+    ComparisonResult
+        Equal to the saved one, but without the single scores, which the file does not hold.
+
+    Raises
+    ------
+    ResultFileError
+        If there is no such file, or it is damaged or not a saved result.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from hiercomp import HierarchicalComparison
+    >>> a = np.random.default_rng(1).normal(0.8, 0.02, size=(6, 10))
+    >>> b = a + np.random.default_rng(2).normal(0.03, 0.02, size=a.shape)
+    >>> result = HierarchicalComparison.from_arrays(a, b, folds=10).fit("embedded", progress=False)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     again = load_result(result.save(f"{folder}/fit.nc"))
+    >>> again.next_dataset == result.next_dataset
+    True
+    """
+    return ComparisonResult.of(load_fit(path))

@@ -14,17 +14,16 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hiercomp.arguments import number_between, true_or_false, whole_number
-from hiercomp.comparison import HierarchicalComparison
-from hiercomp.engines import QuadratureEngine, choose_engine
-from hiercomp.engines.base import LARGEST_SEED
+from hiercomp.arguments import number_between, number_of_jobs, seed_number, true_or_false
+from hiercomp.comparison import ComparisonResult, HierarchicalComparison
+from hiercomp.engines import choose_engine
 from hiercomp.errors import ArgumentError, HiercompError, Note, ScoreTableError, warn_caller
 from hiercomp.model.priors import Priors
 from hiercomp.pairs.cliques import maximal_groups
 from hiercomp.pairs.fits import FailedPair, PairFits, Task, pair_seed
 from hiercomp.pairs.notes import gathered, in_words, ranking_notes
 from hiercomp.pairs.ranking import DRAWS, Standings, chosen_baseline, expected_ranks, standings_of
-from hiercomp.posterior.result import ComparisonResult
+from hiercomp.posterior.fit import Fit
 from hiercomp.rope import REGIONS, Rope, RopeLike
 from hiercomp.scores.arrays import ScoreArrays
 from hiercomp.scores.differences import PairedDifferences
@@ -125,7 +124,7 @@ class TournamentResult:
         return found
 
     def better(self) -> pd.DataFrame:
-        """P(row better): that on the next data set the row being better is the likeliest outcome.
+        """P(row better): that on the next data set the row being better is the most likely outcome.
 
         NaN on the diagonal and for pairs that failed or were not compared.
         """
@@ -434,13 +433,12 @@ def compare_all(
             f"The rope {given} is not symmetric about zero, and of all pairs it is open which algorithm is on the left. "
             "Pass a symmetric rope, or a baseline, which is then the left algorithm of every pair."
         )
-    whole_number("seed", seed, 0, LARGEST_SEED)
+    seed = seed_number(seed)
     true_or_false("progress", progress)
-    if n_jobs is not None and whole_number("n_jobs", n_jobs, -64) == 0:
-        raise ArgumentError("n_jobs must be the number of processes, or -1 for all cores, got 0.")
+    number_of_jobs(n_jobs)
     chosen = choose_engine(engine)
     options = _checked_options(fit_options) | {"engine": chosen.name}
-    if not isinstance(chosen, QuadratureEngine):  # whose draws are made when they are asked for
+    if chosen.holds_draws:
         options = {"keep": "population"} | options
     arrays = ScoreArrays.of(tidy_scores(df, columns), rho=rho, higher_is_better=higher_is_better)
     notes = notes_or_error(absent_datasets(arrays))
@@ -452,7 +450,7 @@ def compare_all(
         for one, other in combinations(arrays.algorithms, 2)
         if baseline is None or baseline in (one, other)
     ]
-    found: dict[int, ComparisonResult | HiercompError] = {}
+    found: dict[int, Fit | HiercompError] = {}
     tasks: list[Task] = []
     for place, (left, right) in enumerate(pairs):
         try:
@@ -477,7 +475,7 @@ def compare_all(
         kind = ScoreTableError if isinstance(first, ScoreTableError) else ArgumentError
         raise kind(f"No pair can be compared. The first, {in_words(*pairs[0])}: {first}")
     kept = tuple(
-        FailedPair(*pair, str(result)) if isinstance(result, HiercompError) else result
+        FailedPair(*pair, str(result)) if isinstance(result, HiercompError) else ComparisonResult.of(result)
         for pair, result in ((pair, found[place]) for place, pair in enumerate(pairs))
     )
     standings = standings_of(arrays)

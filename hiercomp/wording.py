@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 SMALLEST_SHOWN = 0.001
 LONGEST_SHOWN = 100  # characters of a value in a message
+LONGEST_ERROR = 500  # characters of another package's error
 EXAMPLES_SHOWN = 5  # offending cells named in a message
 PLURALS = {"has": "have", "is": "are", "was": "were"}
 
@@ -33,6 +34,17 @@ def probability_text(value: float, exact: bool = False) -> str:
 def error_text(value: float) -> str:
     """A Monte Carlo standard error with three decimals."""
     return "0" if value == 0 else f"< {SMALLEST_SHOWN}" if value < SMALLEST_SHOWN else f"{value:.3f}"
+
+
+def outcome_words(left: str, right: str) -> dict[str, str]:
+    """The three regions in words that name the algorithms.
+
+    Examples
+    --------
+    >>> outcome_words("bayes", "tree")
+    {'left': 'bayes better', 'rope': 'practically equivalent', 'right': 'tree better'}
+    """
+    return {"left": f"{left} better", "rope": "practically equivalent", "right": f"{right} better"}
 
 
 def counted(number: int, thing: str, verb: str = "") -> str:
@@ -93,6 +105,15 @@ def shown_value(value: object) -> str:
     except Exception:  # an int of thousands of digits, and whatever a strange object raises
         return f"a value of type {type(value).__name__}"
     return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
+
+
+def error_in_words(error: BaseException) -> str:
+    """An error of another package in one line: its class, and its text where it has one."""
+    try:
+        text = shown(" ".join(str(error).split())[:LONGEST_ERROR]).rstrip(".")
+    except Exception:  # raised by the error's own __str__
+        text = ""
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def first_names(names: Sequence[str]) -> str:

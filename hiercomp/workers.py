@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from hiercomp.errors import ArgumentError
+from hiercomp.errors import ArgumentError, EngineError
+from hiercomp.wording import error_in_words
 
 if TYPE_CHECKING:
     from dask.distributed import Client
@@ -171,34 +172,77 @@ def in_notebook() -> bool:
 
 @contextmanager
 def dask_backend(dask: str | Client | None) -> Iterator[None]:
-    """Joblib on a Dask cluster, where one is given."""
-    if dask is None:
+    """Joblib on a Dask cluster, if one is given or joblib's Dask backend is active.
+
+    A task whose workers died gives no result, while the others go on; a scheduler that is lost is an `EngineError`.
+    """
+    client = active_client() if dask is None else _client(dask)
+    if client is None:
         yield
         return
-    try:
-        from dask.distributed import Client
-    except ImportError:
-        raise ArgumentError("Dask is not installed.", remedy="Run pip install 'hiercomp[dask]'.") from None
     from joblib import parallel_config
 
-    if not isinstance(dask, str | Client):
-        raise ArgumentError(f"dask must be a scheduler's address such as 'tcp://host:8786' or a Client, got {dask!r}.")
     try:
-        client = Client(dask, timeout=DASK_SECONDS) if isinstance(dask, str) else dask  # type: ignore[no-untyped-call]
-    except (OSError, ValueError) as error:
-        raise ArgumentError(f"No Dask scheduler answers at {dask!r}: {error}.") from error
-    try:
-        with parallel_config(backend="dask", client=client):
+        with parallel_config(backend=_lasting_backend(client)):
             yield
     finally:
-        if client is not dask:
+        if isinstance(dask, str):
             client.close()  # type: ignore[no-untyped-call]
 
 
 def active_client() -> Client | None:
-    """The client of the Dask cluster that joblib works on, where it does."""
+    """The client of the Dask cluster that joblib works on, if it does."""
     from joblib.parallel import get_active_backend
 
     backend, _ = get_active_backend()
     client: Client | None = getattr(backend, "client", None)
     return client
+
+
+def _client(dask: str | Client) -> Client:
+    try:
+        from dask.distributed import Client
+    except ImportError:
+        raise ArgumentError("Dask is not installed.", remedy="Run pip install 'hiercomp[dask]'.") from None
+
+    if isinstance(dask, Client):
+        return dask
+    if not isinstance(dask, str):
+        raise ArgumentError(f"dask must be a scheduler's address such as 'tcp://host:8786' or a Client, got {dask!r}.")
+    try:
+        return Client(dask, timeout=DASK_SECONDS)  # type: ignore[no-untyped-call]
+    except (OSError, ValueError) as error:
+        raise ArgumentError(f"No Dask scheduler answers at {dask!r}: {error}.") from error
+
+
+def _lasting_backend(client: Client) -> Any:
+    """Joblib's Dask backend, which as it is waits forever for a task whose workers died."""
+    from dask.distributed import CancelledError, KilledWorker
+    from joblib._dask import DaskDistributedBackend
+
+    class LastingBackend(DaskDistributedBackend):  # type: ignore[misc]
+        def effective_n_jobs(self, n_jobs: int) -> int:
+            cores: int = super().effective_n_jobs(n_jobs)
+            return max(cores, 2)  # joblib would not use a cluster of one core
+
+        def submit(self, func: Any, callback: Any = None) -> Any:
+            job = super().submit(func, callback)
+            # Joblib does not call back for a task that failed outside its function
+            job.add_done_callback(lambda done: callback(done.exception()) if done.exception() else None)
+            return job
+
+        def retrieve_result_callback(self, out: Any) -> Any:
+            if isinstance(out, KilledWorker):
+                return []
+            if isinstance(out, CancelledError):
+                raise EngineError(
+                    "The connection to the Dask scheduler is lost.", remedy="A checkpoint keeps what is finished."
+                )
+            if isinstance(out, BaseException):
+                raise EngineError(
+                    f"A Dask worker could not run a task: {error_in_words(out)}.",
+                    remedy="Install hiercomp and the packages of your estimators on every worker.",
+                ) from out
+            return super().retrieve_result_callback(out)
+
+    return LastingBackend(client=client)

@@ -24,7 +24,7 @@ from hiercomp.cli.shared import EXIT_FAILED, print_result, score_source
 from hiercomp.errors import HiercompWarning
 
 if TYPE_CHECKING:
-    from hiercomp.posterior.result import ComparisonResult
+    from hiercomp.comparison import ComparisonResult
     from hiercomp.posterior.sensitivity import Sensitivity
 
 
@@ -116,7 +116,7 @@ def _sensitivity(result: ComparisonResult, alpha: float) -> Sensitivity | None:
     if result.status == "failed":
         typer.echo("hiercomp: no sensitivity, since the computation failed its checks", err=True)
         return None
-    return result.sensitivity(alpha=alpha)
+    return result.sensitivity(alpha=alpha, n_jobs=-1)
 
 
 def _plain_variants(variants: Sensitivity) -> list[dict[str, Any]]:

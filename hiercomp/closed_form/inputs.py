@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -46,6 +46,16 @@ class Given:
 
     differences: PairedDifferences
     single: bool
+
+    @property
+    def size(self) -> FloatArray:
+        """Largest absolute score of each data set (of arrays, difference): the unit of its rounding errors, shape (q,)."""
+        return np.maximum(np.abs(self.differences.lowest_score), np.abs(self.differences.highest_score))
+
+    @property
+    def algorithms(self) -> tuple[str, str]:
+        """The left and the right algorithm."""
+        return self.differences.left, self.differences.right
 
     def plain(self, values: NDArray[Any]) -> Any:
         """A number for a single data set, else the array."""
@@ -148,6 +158,61 @@ def as_pairs(
         higher_is_better=higher_is_better,
     )
     return differences, single
+
+
+def as_runs(
+    x: Any,
+    by_run_and_fold: Callable[[PairedDifferences], FloatArray],
+    *,
+    left: str | None,
+    right: str | None,
+    higher_is_better: bool,
+    layout: tuple[int, int] | None = None,
+) -> tuple[Given, FloatArray]:
+    """Differences by run and fold, shape (q, runs, folds), for tests that need to know which is which.
+
+    Parameters
+    ----------
+    x : array_like, PairedDifferences or data frame
+        Differences of shape (runs, folds) or (q, runs, folds); or a tidy table.
+    by_run_and_fold : callable
+        Brings the scores of a table into that shape.
+    layout : tuple of int, optional
+        The runs and folds that the test is made for.
+    """
+    names: dict[str, Any] = {"left": left, "right": right, "higher_is_better": higher_is_better}
+    if isinstance(x, PairedDifferences) or is_table(x):
+        given = as_differences(x, 0.0, **names)
+        if given.differences.scores is None:
+            raise ArgumentError(
+                "These differences were read from a file, without the scores. Pass the table of scores."
+            )
+        return given, by_run_and_fold(given.differences)
+    true_or_false("higher_is_better", higher_is_better)
+    refuse_masked(x, "x")
+    wanted = "x must hold numbers, in the shape (runs, folds) or (data sets, runs, folds)"
+    if layout is not None:
+        runs, folds = layout
+        wanted = (
+            f"x must hold differences of {runs} runs of {folds} folds, in the shape {layout} or (q, {runs}, {folds})"
+        )
+    try:
+        array = np.asarray(x)
+    except ValueError:
+        raise ScoreTableError(f"{wanted}; its rows have unequal lengths. Every run needs all folds.") from None
+    fits = array.ndim in (2, 3) and (layout is None or array.shape[-2:] == layout) and 0 not in array.shape
+    if array.dtype.kind not in "fiu" or not fits:
+        raise ScoreTableError(f"{wanted}, got {array.dtype} of shape {array.shape}.")
+    values = array.astype(float).reshape(-1, *array.shape[-2:])
+    wrong = np.argwhere(~np.isfinite(values))
+    if len(wrong):
+        dataset, run, fold = wrong[0] + 1
+        raise ScoreTableError(
+            f"{len(wrong)} of {values.size} numbers of x are not finite (first: data set {dataset}, run {run}, fold {fold}, "
+            f"{values[tuple(wrong[0])]}). Every run needs all folds; run these again."
+        )
+    given = as_differences(list(values.reshape(len(values), -1)), 0.0, **names)
+    return replace(given, single=array.ndim == 2), values if higher_is_better else -values
 
 
 def as_means(x: Any, *, left: str | None, right: str | None, higher_is_better: bool) -> PairedDifferences:

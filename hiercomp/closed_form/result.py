@@ -80,6 +80,8 @@ class FrequentistResult(Presentation):
         One name for each p-value.
     notes : tuple of str
         What was odd about the data.
+    scheme, df_source : str
+        Of a calibrated test what was averaged, and where its degrees of freedom come from; else empty.
     """
 
     test: str
@@ -90,6 +92,8 @@ class FrequentistResult(Presentation):
     algorithms: tuple[str, str]
     dataset_names: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    scheme: str = ""
+    df_source: str = ""
 
     @property
     def title(self) -> str:

@@ -134,7 +134,7 @@ def closed_form_tests(
     """
     seed = whole_number("seed", seed, 0)
     asked = _Question(differences, rope, shown(differences.left), shown(differences.right), seed)
-    says = "probability that this is the likeliest outcome on the next data set, beyond the rope."
+    says = "probability that this is the most likely outcome on the next data set, beyond the rope."
     if hierarchical is None:
         hierarchical, says = (None, None, None), "no verdict: the computation failed its checks."
     rows = [ClosedFormAnswer("hierarchical model", says, "how often the outcome happens.", *hierarchical)]

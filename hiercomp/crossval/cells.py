@@ -1,27 +1,29 @@
-"""A cell of a cross-validation: one estimator, fitted and scored on one fold of one data set."""
+"""The cells of a cross-validation: one estimator, fitted and scored on one fold of one data set; many of them at once."""
 
 from __future__ import annotations
 
 import math
-import sys
+import pickle
 import threading
 import time
-from collections.abc import Sequence
+import warnings
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from hiercomp.crossval.splits import Indices
-from hiercomp.wording import shown
-from hiercomp.workers import task_seed
+from hiercomp.crossval.splits import Data, Indices, Splits
+from hiercomp.errors import ArgumentError
+from hiercomp.wording import error_in_words, shown
+from hiercomp.workers import active_client, task_seed
 
-LONGEST_ERROR = 500  # characters
+WORKER_DIED = "the process died, for lack of memory or by a crash"
 
 
 @dataclass(frozen=True)
 class Cell:
-    """Where a score stands: numbers from 1 of run and fold, names of data set and estimator.
+    """The place of a score: names of data set and estimator, numbers of run and fold from 1.
 
     Attributes
     ----------
@@ -36,18 +38,18 @@ class Cell:
     estimator: str
 
     def seed(self, seed: int) -> int:
-        """The random state of this cell, from that of the whole run; from 0 to 2^31 - 1."""
+        """The random state of this cell, from the seed of the whole run; from 0 to 2^31 - 1."""
         return task_seed(seed, self.dataset, self.estimator, str(self.run), str(self.fold))
 
 
 @dataclass(frozen=True)
 class CellResult:
-    """What came of a cell.
+    """The scores of a cell, or why it has none.
 
     Attributes
     ----------
     scores : tuple of float
-        One for each scorer; empty where the cell failed.
+        One for each scorer; empty if the cell failed.
     fit_time, score_time : float
         Seconds.
     error : str or None
@@ -60,50 +62,41 @@ class CellResult:
     error: str | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Data:
-    """Features and target of a data set, sent to a worker as one object.
+@dataclass(frozen=True)
+class Work:
+    """What the cells of one estimator share.
 
     Attributes
     ----------
-    X, y : array_like
+    estimator : estimator
+    scorer : callable
+        Of model, X and y; gives a score for each name, as scikit-learn's `check_scoring` makes it from several scorers.
+    config : dict
+        Of scikit-learn where the run was started (`sklearn.get_config`); other processes do not have it.
     """
 
-    X: Any
-    y: Any
-
-    def __sizeof__(self) -> int:
-        """Bytes of the arrays: what makes joblib's Dask backend send a large object once."""
-        return object.__sizeof__(self) + _bytes(self.X) + _bytes(self.y)
+    estimator: Any
+    scorer: Any
+    config: dict[str, Any]
 
 
-def run_cell(
-    data: Data,
-    estimator: Any,
-    rows: tuple[Indices, Indices],
-    scorers: dict[str, Any],
-    seed: int,
-    config: dict[str, Any] | None = None,
-) -> CellResult:
-    """Fit a copy of an estimator on the training rows and score it on the test rows.
+def run_cell(data: Data, work: Work, rows: tuple[Indices, Indices], seed: int) -> CellResult:
+    """Fit a clone of an estimator on the training rows and score it on the test rows.
 
     Parameters
     ----------
     data : Data
-    estimator : estimator
-        Random states that are None become ``seed``. NumPy's global generator is seeded for the cell and put back, but not
-        in a thread, since others may draw from it at the same time.
+    work : Work
     rows : tuple of ndarray
         Training and test rows.
-    scorers : dict from name to scorer
     seed : int
-    config : dict, optional
-        Of scikit-learn (`sklearn.get_config`) where the run was started; other processes do not have it.
+        Random states that are None become this. NumPy's global generator is seeded for the cell and put back, but not in a
+        thread, since others may draw from it at the same time.
     """
     from sklearn import config_context
     from sklearn.base import clone
+    from sklearn.utils import _safe_indexing
 
-    training, test = rows
     alone = threading.current_thread() is threading.main_thread()
     state = np.random.get_state() if alone else None  # noqa: NPY002 - estimators of others may draw from it
     if alone:
@@ -111,38 +104,110 @@ def run_cell(
     started = time.perf_counter()
     fitted = scored = 0.0
     try:
-        with config_context(**config or {}):
-            model = with_random_state(clone(estimator), seed)
-            train_X, train_y = taken(data.X, training), taken(data.y, training)
-            test_X, test_y = taken(data.X, test), taken(data.y, test)
+        with config_context(**work.config):
+            model = with_random_state(clone(work.estimator), seed)
+            (train_X, train_y), (test_X, test_y) = (
+                (_safe_indexing(data.X, part), _safe_indexing(data.y, part)) for part in rows
+            )
             started = time.perf_counter()
             model.fit(train_X, train_y)
             fitted = time.perf_counter() - started
             started = time.perf_counter()
-            scores = tuple(float(scorer(model, test_X, test_y)) for scorer in scorers.values())
+            scores = {name: float(score) for name, score in work.scorer(model, test_X, test_y).items()}
             scored = time.perf_counter() - started
     except (Exception, SystemExit) as error:  # whatever an estimator raises is this cell's result
-        return CellResult((), fitted or time.perf_counter() - started, scored, told(error))
+        return CellResult((), fitted or time.perf_counter() - started, scored, error_in_words(error))
     finally:
         if state is not None:
             np.random.set_state(state)  # noqa: NPY002
-    wrong = [name for name, score in zip(scorers, scores, strict=True) if not math.isfinite(score)]
-    if wrong:
-        return CellResult((), fitted, scored, f"the score {wrong[0]!r} is {scores[list(scorers).index(wrong[0])]}")
-    return CellResult(scores, fitted, scored)
+    for name, score in scores.items():
+        if not math.isfinite(score):
+            return CellResult((), fitted, scored, f"the score {name!r} is {score}")
+    return CellResult(tuple(scores.values()), fitted, scored)
 
 
-def told(error: BaseException) -> str:
-    """An error of others in one line: its kind, and its text where it has one."""
-    try:
-        text = shown(" ".join(str(error).split())[:LONGEST_ERROR]).rstrip(".")
-    except Exception:  # an error of its own
-        text = ""
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+def run_cells(
+    data: Data,
+    splits: Splits,
+    cells: Mapping[Cell, int],
+    works: Mapping[str, Work],
+    seed: int,
+    *,
+    n_jobs: int | None,
+    one_by_one: bool,
+) -> Generator[tuple[Cell, CellResult]]:
+    """The results of cells under joblib's active backend, as they come.
+
+    A process that dies costs no other cell: those that were under way are computed again, one at a time in a process of
+    their own, and the rest goes on as before.
+
+    Parameters
+    ----------
+    data : Data
+    splits : Splits
+    cells : mapping from Cell to int
+        Which cells, and the place of the rows of each among the splits.
+    works : mapping from str to Work
+        By the names of the estimators.
+    seed : int
+        Of the whole run.
+    n_jobs : int or None
+        Of joblib; a Dask cluster uses every core it has.
+    one_by_one : bool
+        Whether each result is wanted as it comes, not in batches.
+    """
+    from joblib import delayed
+    from joblib.externals.loky.process_executor import BrokenProcessPool, TerminatedWorkerError
+
+    client = active_client()
+    elsewhere = client is not None or _in_processes(n_jobs)
+    sent_works: Mapping[str, Work | bytes] = works
+    if elsewhere:
+        sent_works = {name: _pickled(f"estimator {shown(name)!r}", work) for name, work in works.items()}
+    sent_data = data if client is None else _data_on_cluster(client, data)
+    batch_size: int | str = 1 if one_by_one else "auto"
+
+    def results(some: Iterable[Cell], jobs: int | None) -> Iterator[tuple[Cell, CellResult]]:
+        tasks = (
+            delayed(_run_sent)(cell, sent_data, sent_works[cell.estimator], splits.rows(cells[cell]), cell.seed(seed))
+            for cell in some
+        )
+        return _unordered(tasks, jobs, batch_size)
+
+    def alone(cell: Cell) -> CellResult:
+        """A cell that may have killed a process, with no other beside it and not in this process."""
+        why = WORKER_DIED
+        try:
+            for _, result in list(results([cell], 2)):
+                return result
+        except TerminatedWorkerError:
+            pass
+        except BrokenProcessPool as error:  # such as data that can't be unpickled there
+            why = error_in_words(error)
+        return CellResult((), float("nan"), float("nan"), why)
+
+    left = list(cells)
+    while left:
+        sent: list[Cell] = []
+        done: set[Cell] = set()
+        try:
+            for cell, result in results(_noted(left, sent), n_jobs):
+                done.add(cell)
+                yield cell, result
+        except BrokenProcessPool:
+            pass  # and the other processes of the pool are stopped too
+        except pickle.PicklingError as error:
+            _pickled("the data", data)  # again, for the reason, which the other process's traceback hides
+            raise _not_sent("a cell", error) from error
+        tried = sent or left[:1]
+        for cell in tried:
+            if cell not in done:
+                yield cell, alone(cell)
+        left = left[len(tried) :]
 
 
 def with_random_state(estimator: Any, seed: int) -> Any:
-    """The estimator itself, its open random states set, those of its parts too."""
+    """The estimator itself, its random states that are None set, those of its parts too."""
     parameters = estimator.get_params(deep=True)
     open_states = {
         name: seed
@@ -152,16 +217,82 @@ def with_random_state(estimator: Any, seed: int) -> Any:
     return estimator.set_params(**open_states) if open_states else estimator
 
 
-def taken(values: Any, rows: Indices) -> Any:
-    """Some rows of an array, a sparse matrix, a data frame or a list."""
-    if hasattr(values, "iloc"):
-        return values.iloc[rows]
-    if isinstance(values, Sequence):
-        return [values[row] for row in rows]
-    return values[rows]
+def _unordered(tasks: Iterable[Any], n_jobs: int | None, batch_size: int | str) -> Iterator[tuple[Cell, CellResult]]:
+    """Results of joblib's tasks, as they come; stopped without a word if they are no longer wanted."""
+    from joblib import Parallel
+
+    try:
+        parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=batch_size)
+    except ValueError as error:  # such as "multiprocessing"
+        text = f"Cells can't run under joblib's active backend: {error}. Take 'loky', 'threading' or 'dask'."
+        raise ArgumentError(text) from error
+    results = parallel(tasks)
+    try:
+        for result in results:  # noqa: UP028 - "yield from" would close it with a warning
+            yield result
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # that tasks are cancelled after Ctrl-C
+            results.close()
 
 
-def _bytes(values: Any) -> int:
-    if hasattr(values, "memory_usage"):  # of pandas
-        return int(np.sum(values.memory_usage(deep=True)))
-    return int(getattr(values, "nbytes", 0)) or sys.getsizeof(values)
+def _noted(cells: Iterable[Cell], sent: list[Cell]) -> Iterator[Cell]:
+    """The same cells; those that joblib has taken are in the list."""
+    for cell in cells:
+        sent.append(cell)
+        yield cell
+
+
+def _in_processes(n_jobs: int | None) -> bool:
+    from joblib import effective_n_jobs
+    from joblib.parallel import get_active_backend
+
+    backend, _ = get_active_backend()
+    return effective_n_jobs(n_jobs) > 1 and not getattr(backend, "uses_threads", False)
+
+
+def _run_sent(
+    cell: Cell, data: Data, work: Work | bytes, rows: tuple[Indices, Indices], seed: int
+) -> tuple[Cell, CellResult]:
+    """A cell, its estimator read here where it was pickled: what a worker lacks is an error of the cell."""
+    from joblib import parallel_config
+
+    if isinstance(work, Work):
+        return cell, run_cell(data, work, rows, seed)
+    try:
+        read = pickle.loads(work)
+    except Exception as error:  # whatever it raises
+        return cell, CellResult((), float("nan"), float("nan"), error_in_words(error))
+    with parallel_config(backend="threading"):  # an estimator's own tasks stay in this process, also on a cluster
+        return cell, run_cell(data, read, rows, seed)
+
+
+def _pickled(what: str, value: Any) -> bytes:
+    """By value what other processes can't import, as joblib does it."""
+    from joblib.externals.loky.backend.reduction import dumps
+
+    try:
+        return bytes(dumps(value))
+    except Exception as error:  # whatever it raises
+        raise _not_sent(what, error) from error
+
+
+def _data_on_cluster(client: Any, data: Data) -> Any:
+    """The data as the result of a task, sent once: the cluster has them again when the worker that holds them dies."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # that the data are large
+        try:
+            return client.submit(_itself, data, pure=False)
+        except Exception as error:  # whatever pickling raises
+            raise _not_sent("the data", error) from error
+
+
+def _itself(data: Data) -> Data:
+    return data
+
+
+def _not_sent(what: str, error: BaseException) -> ArgumentError:
+    return ArgumentError(
+        f"Cells can't be sent to other processes: {what} can't be pickled: {error_in_words(error)}.",
+        remedy="Change it, or run with n_jobs=1.",
+    )

@@ -11,11 +11,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hiercomp.crossval.cells import told
 from hiercomp.errors import ArgumentError, ScoreFileError
 from hiercomp.files.table import names_as_text, read_score_file
 from hiercomp.scores.table import DECIMAL, MISSING_TEXT
-from hiercomp.wording import first_names, nearest_name, shown, shown_value
+from hiercomp.wording import error_in_words, first_names, nearest_name, shown, shown_value
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -259,7 +258,7 @@ def _estimator(where: str, table: Any, allowed: Collection[str]) -> Any:
         return kind(**parameters)
     except Exception as error:  # whatever a constructor raises
         raise ArgumentError(
-            f"{where}: {table['class']} can't be made with these parameters: {told(error)}.{_meant(kind, given)}"
+            f"{where}: {table['class']} can't be made with these parameters: {error_in_words(error)}.{_meant(kind, given)}"
         ) from error
 
 
@@ -277,12 +276,12 @@ def _class(where: str, name: Any, allowed: Collection[str]) -> Any:
     try:
         holder = importlib.import_module(module)
     except Exception as error:  # whatever the module raises
-        raise ArgumentError(f"{where}: {shown(name)} can't be imported: {told(error)}.") from error
+        raise ArgumentError(f"{where}: {shown(name)} can't be imported: {error_in_words(error)}.") from error
     try:
         found = getattr(holder, attribute)
     except Exception as error:
         hint = nearest_name(attribute, [known for known in dir(holder) if not known.startswith("_")])
-        raise ArgumentError(f"{where}: {shown(name)} can't be imported: {told(error)}.{hint}") from error
+        raise ArgumentError(f"{where}: {shown(name)} can't be imported: {error_in_words(error)}.{hint}") from error
     is_estimator = isinstance(found, type) and all(hasattr(found, method) for method in ("fit", "get_params"))
     if not is_estimator or found.__module__.split(".")[0] not in allowed:
         raise ArgumentError(f"{where}: {shown(name)} is not an estimator, a class with fit and get_params.")
@@ -324,7 +323,9 @@ def _splitter(table: Any) -> Any:
         return getattr(model_selection, name)(**{key: value for key, value in table.items() if key != "splitter"})
     except Exception as error:  # whatever a constructor raises
         hint = _meant(getattr(model_selection, name), {key: None for key in table if key != "splitter"})
-        raise ArgumentError(f"[cv]: {name} can't be made with these parameters: {told(error)}.{hint}") from error
+        raise ArgumentError(
+            f"[cv]: {name} can't be made with these parameters: {error_in_words(error)}.{hint}"
+        ) from error
 
 
 def _scoring(value: Any) -> str | list[str]:

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hiercomp.arguments import true_or_false, whole_number
-from hiercomp.crossval.cells import Cell, CellResult, Data
-from hiercomp.crossval.fingerprint import described_plan
-from hiercomp.crossval.inputs import LoadedData, checked_data, checked_estimators, checked_scorers, loaded
-from hiercomp.crossval.parallel import computed
-from hiercomp.crossval.splits import Splits, assumption_note, draw_splits, seeded
-from hiercomp.crossval.store import CellStore
-from hiercomp.errors import ArgumentError, EngineError, FailedCellsWarning, Note
-from hiercomp.wording import shown
+from hiercomp.arguments import one_of, true_or_false, whole_number
+from hiercomp.crossval.cells import Cell, CellResult, Work, run_cells
+from hiercomp.crossval.splits import Data, Splits, assumption_note, draw_splits, load_data, seeded
+from hiercomp.crossval.store import CellStore, fingerprint
+from hiercomp.errors import ArgumentError, EngineError, FailedCellsWarning, Note, warn_caller
+from hiercomp.scores.table import ROLES
+from hiercomp.wording import counted, error_in_words, nearest_name, normal_name, shown
 from hiercomp.workers import LARGEST_TASK_SEED, Progress, dask_backend, progress_bar
 
 if TYPE_CHECKING:
@@ -26,6 +24,7 @@ if TYPE_CHECKING:
 
 RUNS, FOLDS = 10, 10
 FAILURES_SHOWN = 5
+OWN_COLUMNS = (*ROLES, "fit_time", "score_time", "error")
 
 
 def cross_validate_all(
@@ -46,28 +45,28 @@ def cross_validate_all(
     Parameters
     ----------
     estimators : mapping from name to estimator
-        Scikit-learn's, or what behaves like them; pipelines too. They are copied, never fitted themselves. Random states
+        Scikit-learn's, or what behaves like them; pipelines too. They are cloned, never fitted themselves. Random states
         that are None are set for each cell from ``seed``.
     data : mapping from name to (X, y), (X, y, groups) or a function
-        A function without arguments returns one of these; it is called when its turn comes, and what it returned is let go
+        A function without arguments returns one of these; it is called when its turn comes, and its data are released
         afterwards.
     cv : int, splitter or iterable, optional
-        As in scikit-learn; ``RepeatedStratifiedKFold(n_splits=10, n_repeats=10)`` by default. Its random state, where it
-        is None, is ``seed``. The folds of a data set are drawn once.
+        As in scikit-learn; ``RepeatedStratifiedKFold(n_splits=10, n_repeats=10)`` by default. If its random state is
+        None, ``seed`` is used. The folds of a data set are drawn once.
     scoring : str, callable, or list or mapping of them
-        Scikit-learn's scorers, of which higher values are better. With several, the table has a column for each.
+        As in scikit-learn: higher values are better. With several scorers, the table has a column for each.
     n_jobs : int, optional
-        Cells at once, as in scikit-learn: None is 1, or what an active ``joblib.parallel_config`` says; -1 is every core.
+        Cells at once, by joblib's rule: None is 1, or what an active ``joblib.parallel_config`` says; -1 is every core.
     seed : int
         Of folds and estimators, from 0 to 2^31 - 1.
     checkpoint : str or Path, optional
-        A file in which every cell is kept as it ends. If it exists, its cells are not computed again; cells that failed are.
-        It is refused if estimators, data, folds, scoring, seed or versions are not those that it was made with.
+        A file in which every cell is kept as it ends. If it exists, its cells are not computed again; cells that failed
+        are. It is refused if it was written with other estimators, data, folds, scoring, seed or versions.
     progress : bool
         A bar over the cells, with the time left, on a terminal or in a notebook.
     on_error : {"record", "raise"}
-        What becomes of a cell whose estimator fails: recorded in the table without a score while the run goes on, or an
-        error.
+        How to treat a cell whose estimator fails: "record" keeps it in the table without a score and goes on, "raise"
+        stops with an error.
     dask : str or dask.distributed.Client, optional
         Scheduler to run on.
 
@@ -76,7 +75,7 @@ def cross_validate_all(
     DataFrame
         A row for each cell, in the order of data sets, runs, folds and estimators: dataset, algorithm, run and fold (from
         1), score (or one column for each scorer), rho (the correlation between two scores of the data set: 1/k for k-fold
-        cross-validation, the share of test cases for hold-out), fit_time and score_time in seconds; error, where cells
+        cross-validation, the share of test cases for hold-out), fit_time and score_time in seconds; error, if cells
         failed.
 
     Raises
@@ -84,9 +83,9 @@ def cross_validate_all(
     ArgumentError
         If an argument is wrong, or the data can't be split.
     ResultFileError
-        If the checkpoint is of another plan, damaged, or can't be written.
+        If the checkpoint was written for a different experiment, is damaged, or can't be written.
     EngineError
-        If a cell fails and ``on_error`` is "raise", or all of them fail.
+        If a cell fails and ``on_error`` is "raise", all of them fail, or the connection to Dask is lost.
 
     Warns
     -----
@@ -111,56 +110,58 @@ def cross_validate_all(
     >>> scores.shape, scores["rho"].unique()
     ((40, 8), array([0.2]))
     """
-    estimators = checked_estimators(estimators)
-    given = checked_data(data)
-    scorers = checked_scorers(scoring, estimators)
+    estimators = _checked_estimators(estimators)
+    data = _by_name("data", data)
+    scorers, scorer = _checked_scorers(scoring, estimators)
     true_or_false("progress", progress)
-    if on_error not in ("record", "raise"):
-        raise ArgumentError(f"on_error must be 'record' or 'raise', got {on_error!r}.")
+    one_of("on_error", on_error, ("record", "raise"))
     if n_jobs is not None and whole_number("n_jobs", n_jobs, -64) == 0:
         raise ArgumentError("n_jobs must be the number of processes, or -1 for all cores, got 0.")
-    work = CrossValidation(estimators, scorers, _splitter(cv, seed), seed, on_error)
-    for name, source in list(given.items())[1:]:  # the turn of the first comes at once
+    run = CrossValidation(estimators, tuple(scorers), scorer, _splitter(cv, seed), seed, on_error)
+    for name, source in list(data.items())[1:]:  # the turn of the first comes at once
         if not callable(source):
-            work.check(name, source)  # before the first cell, not hours later
+            run.check(name, source)  # before the first cell, not hours later
     store = None
     if checkpoint is not None:
         if not isinstance(checkpoint, str | Path) or "\0" in str(checkpoint) or str(checkpoint) in ("", ":memory:"):
             raise ArgumentError(f"checkpoint must be the name of a file, got {shown(checkpoint)!r}.")
-        store = CellStore(checkpoint, described_plan(estimators, list(given), work.cv, scorers, seed))
+        store = CellStore(checkpoint, fingerprint(estimators, list(data), run.cv, scorers, seed))
     with (
         nullcontext() if store is None else closing(store),
         dask_backend(dask),
-        progress_bar("Cross-validating", shown=progress, parts=len(given), unit="cells") as bar,
+        progress_bar("Cross-validating", shown=progress, parts=len(data), unit="cells") as bar,
     ):
-        for name, source in given.items():
-            work.run(name, loaded(name, source), n_jobs=n_jobs, store=store, progress=bar)
-    table = work.table()
-    for note in work.notes():
-        note.warn(stacklevel=2)
+        for name, source in data.items():
+            run.add(name, load_data(name, source), n_jobs=n_jobs, store=store, progress=bar)
+    table = run.table()
+    warn_caller(run.notes())
     return table
 
 
 def check_data(estimators: Mapping[str, Any], data: Mapping[str, Any], *, cv: Any = None, seed: int = 0) -> None:
-    """Load every data set and draw its folds, so that a long run does not end at the last of them.
+    """Load every data set and draw its folds, so that no error of the last one ends a long run.
 
     Raises
     ------
     HiercompError
         As `cross_validate_all` does when the turn of the data set comes.
     """
-    work = CrossValidation(checked_estimators(estimators), {}, _splitter(cv, seed), seed, "record")
-    for name, source in checked_data(data).items():
-        work.check(name, source)
+    run = CrossValidation(_checked_estimators(estimators), (), None, _splitter(cv, seed), seed, "record")
+    for name, source in _by_name("data", data).items():
+        run.check(name, source)
 
 
 @dataclass
 class CrossValidation:
-    """What a cross-validation is to do, and what it has done.
+    """A run: what it shall do, and what it has done.
 
     Attributes
     ----------
-    estimators, scorers : dict
+    estimators : dict
+    scorers : tuple of str
+        Their names.
+    scorer : callable
+        Scikit-learn's for all of them.
     cv : int, splitter or list
     seed : int
     on_error : str
@@ -169,11 +170,12 @@ class CrossValidation:
     assumptions : dict from str to Note
         About rho, one for each kind.
     damaged : int
-        Cells of the checkpoint that were not as they were written.
+        Cells of the checkpoint that failed their checksum.
     """
 
     estimators: dict[str, Any]
-    scorers: dict[str, Any]
+    scorers: tuple[str, ...]
+    scorer: Any
     cv: Any
     seed: int
     on_error: str
@@ -185,62 +187,49 @@ class CrossValidation:
         """Refuse a data set that can't be loaded or split."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # they come again when its turn comes
-            self.splits(dataset, loaded(dataset, source))
+            self.splits(dataset, load_data(dataset, source))
 
-    def splits(self, dataset: str, source: LoadedData) -> Splits:
+    def splits(self, dataset: str, data: Data) -> Splits:
         """The folds of a data set."""
         from sklearn.base import is_classifier
 
         classifier = all(is_classifier(estimator) for estimator in self.estimators.values())
-        return draw_splits(dataset, source.X, source.y, source.groups, self.cv, classifier=classifier)
+        return draw_splits(dataset, data, self.cv, classifier=classifier)
 
-    def run(
-        self,
-        dataset: str,
-        source: LoadedData,
-        *,
-        n_jobs: int | None,
-        store: CellStore | None,
-        progress: Progress,
-    ) -> None:
-        """All cells of one data set."""
+    def add(self, dataset: str, data: Data, *, n_jobs: int | None, store: CellStore | None, progress: Progress) -> None:
+        """Compute all cells of one data set, or take them from the checkpoint."""
         from sklearn import get_config
 
-        splits = self.splits(dataset, source)
+        splits = self.splits(dataset, data)
         note = assumption_note(splits, dataset)
         if note is not None and splits.assumption is not None:
             self.assumptions.setdefault(splits.assumption, note)
         cells = {
-            Cell(dataset, run, fold, name): (place, name)
+            Cell(dataset, run, fold, name): place
             for place, (run, fold) in enumerate(zip(splits.runs, splits.folds, strict=True))
             for name in self.estimators
         }
-        found: dict[Cell, CellResult] = {}
+        results: dict[Cell, CellResult] = {}
         if store is not None:
-            store.check_dataset(dataset, source.digest, splits)
-            kept, wrong = store.finished(dataset, len(self.scorers))
-            found = {cell: result for cell, result in kept.items() if cell in cells}
-            self.damaged += wrong
-        progress.begin(len(cells), len(found))
-        left = [cell for cell in cells if cell not in found]
-        config = get_config()
-
-        def arguments(cell: Cell) -> tuple[Any, ...]:
-            place, name = cells[cell]
-            rows = splits.training[place], splits.test[place]
-            return self.estimators[name], rows, self.scorers, cell.seed(self.seed), config
-
-        data = Data(source.X, source.y)
-        with closing(computed(data, left, arguments, n_jobs=n_jobs, one_by_one=store is not None)) as results:
-            for cell, result in results:
+            store.require(dataset, {"data": data.digest, "folds": splits.digest})
+            finished, damaged = store.finished(dataset)
+            results = {cell: result for cell, result in finished.items() if cell in cells}
+            self.damaged += damaged
+        progress.begin(len(cells), len(results))
+        left = {cell: place for cell, place in cells.items() if cell not in results}
+        works = {name: Work(estimator, self.scorer, get_config()) for name, estimator in self.estimators.items()}
+        computed = run_cells(data, splits, left, works, self.seed, n_jobs=n_jobs, one_by_one=store is not None)
+        with closing(computed):
+            for cell, result in computed:
                 if result.error is not None and self.on_error == "raise":
-                    row = self._row(cell, result, splits.rho)
-                    raise EngineError(f"The cell of {_place(row)} failed: {result.error}.")
-                found[cell] = result
+                    raise EngineError(
+                        f"The cell of {_place(self._row(cell, result, splits.rho))} failed: {result.error}."
+                    )
+                results[cell] = result
                 if store is not None:
                     store.add(cell, result)
                 progress.add(failed=result.error is not None)
-        self.rows += [self._row(cell, found[cell], splits.rho) for cell in cells]
+        self.rows += [self._row(cell, results[cell], splits.rho) for cell in cells]
 
     def table(self) -> pd.DataFrame:
         """The tidy table; a column of errors only where there are any."""
@@ -254,27 +243,30 @@ class CrossValidation:
         return frame if frame["error"].notna().any() else frame.drop(columns="error")
 
     def notes(self) -> Iterator[Note]:
-        """What is to be known about the table."""
+        """What a reader of the table should know."""
         yield from self.assumptions.values()
         if self.damaged:
-            text = f"{self.damaged} cells of the checkpoint were damaged and were computed again."
-            yield Note(FailedCellsWarning, text)
+            text = f"{counted(self.damaged, 'cell', 'was')} damaged in the checkpoint and computed again."
+            yield Note(FailedCellsWarning, text, key="damaged cells")
         failed = [row for row in self.rows if row["error"] is not None]
-        if failed:
-            alike: dict[tuple[str, str], list[dict[str, Any]]] = {}
-            for row in failed:
-                alike.setdefault((row["algorithm"], row["error"]), []).append(row)
-            listed = "; ".join(
-                f"{_place(rows[0])}: {error}{f' ({len(rows)} times)' if len(rows) > 1 else ''}"
-                for (_, error), rows in list(alike.items())[:FAILURES_SHOWN]
-            )
-            rest = len(failed) - sum(len(rows) for rows in list(alike.values())[:FAILURES_SHOWN])
-            more = f"; and {rest} more" if rest else ""
-            text = f"{len(failed)} of {len(self.rows)} cells failed and have no score ({listed}{more})."
-            yield Note(FailedCellsWarning, text)
+        if not failed:
+            return
+        alike: dict[tuple[str, str], list[dict[str, Any]]] = {}
+        for row in failed:
+            alike.setdefault((row["algorithm"], row["error"]), []).append(row)
+        listed = "; ".join(
+            f"{_place(rows[0])}: {error}{f' ({len(rows)} times)' if len(rows) > 1 else ''}"
+            for (_, error), rows in list(alike.items())[:FAILURES_SHOWN]
+        )
+        rest = len(failed) - sum(len(rows) for rows in list(alike.values())[:FAILURES_SHOWN])
+        more = f"; and {rest} more" if rest else ""
+        text = f"{len(failed)} of {len(self.rows)} cells failed and have no score ({listed}{more})."
+        yield Note(
+            FailedCellsWarning, text, places=tuple(dict.fromkeys(row["dataset"] for row in failed)), key="failed cells"
+        )
 
     def _row(self, cell: Cell, result: CellResult, rho: float) -> dict[str, Any]:
-        names = ["score"] if len(self.scorers) == 1 else list(self.scorers)
+        names = ("score",) if len(self.scorers) == 1 else self.scorers
         scores = result.scores or (float("nan"),) * len(names)
         return {
             "dataset": cell.dataset,
@@ -290,7 +282,7 @@ class CrossValidation:
 
 
 def _splitter(cv: Any, seed: int) -> Any:
-    """The splitter that is meant, its random state set."""
+    """The splitter, its random state set."""
     whole_number("seed", seed, 0, LARGEST_TASK_SEED)
     if isinstance(cv, type):
         raise ArgumentError(f"cv must be a splitter, got the class {cv.__name__}. Pass {cv.__name__}().")
@@ -306,3 +298,71 @@ def _splitter(cv: Any, seed: int) -> Any:
 def _place(row: Mapping[str, Any]) -> str:
     names = f"data set {shown(row['dataset'])!r}, estimator {shown(row['algorithm'])!r}"
     return f"{names}, run {row['run']}, fold {row['fold']}"
+
+
+def _checked_estimators(estimators: Mapping[str, Any]) -> dict[str, Any]:
+    """Estimators by their names in normal form."""
+    from sklearn.base import clone, is_classifier
+
+    named = _by_name("estimators", estimators)
+    for name, estimator in named.items():
+        try:
+            clone(estimator).get_params(deep=True)
+            is_classifier(estimator)
+        except Exception as error:  # whatever it raises; better now than on every cell
+            raise ArgumentError(
+                f"estimators[{name!r}]: scikit-learn cannot clone it: {error_in_words(error)}."
+            ) from error
+        if not hasattr(estimator, "fit"):
+            raise ArgumentError(f"estimators[{name!r}] must be an estimator with fit, got {estimator!r}.")
+    return named
+
+
+def _checked_scorers(scoring: Any, estimators: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
+    """The scorers by the names of their columns as they are given, and scikit-learn's scorer for all of them."""
+    from sklearn.metrics import check_scoring, get_scorer_names
+
+    if isinstance(scoring, set | frozenset):
+        raise ArgumentError(f"scoring must be a list, which has an order, got {scoring!r}.")
+    asked: Any
+    if isinstance(scoring, Mapping):
+        asked = named = _by_name("scoring", scoring)
+    elif isinstance(scoring, Sequence) and not isinstance(scoring, str):
+        asked, named = scoring, {name: name for name in scoring if isinstance(name, str)}
+    else:
+        asked = named = {"score": scoring}
+    try:
+        scorer = check_scoring(next(iter(estimators.values())), scoring=asked)
+    except (ValueError, TypeError) as error:
+        known = get_scorer_names()
+        unknown = [name for name in named.values() if isinstance(name, str) and name not in known]
+        if unknown:  # scikit-learn's message is a list of all names
+            raise ArgumentError(
+                f"scoring: scikit-learn has no scorer {unknown[0]!r}.{nearest_name(unknown[0], known)}",
+                remedy="sklearn.metrics.get_scorer_names() lists the names.",
+            ) from error
+        raise ArgumentError(f"scoring={scoring!r} is refused by scikit-learn: {error}") from error
+    for name in named:
+        if name in OWN_COLUMNS and (len(named) > 1 or name != "score"):
+            raise ArgumentError(f"scoring can't have a scorer called {name!r}: the table has a column of that name.")
+    return named, scorer
+
+
+def _by_name(argument: str, values: Any) -> dict[str, Any]:
+    """What a mapping holds by names in normal form."""
+    if not isinstance(values, Mapping) or not values:
+        what = "an empty mapping" if isinstance(values, Mapping) else type(values).__name__
+        raise ArgumentError(f"{argument} must be a mapping with at least one name, got {what}.")
+    named = {}
+    for key, value in values.items():
+        name = normal_name(key)
+        if not isinstance(key, str) or not name:
+            raise ArgumentError(f"{argument}: names must be non-empty strings, got {key!r}.")
+        if "\0" in name or any("\ud800" <= character <= "\udfff" for character in name):
+            raise ArgumentError(f"{argument} has a name with characters that no file can hold: {shown(name)!r}.")
+        if name in named:
+            raise ArgumentError(
+                f"{argument} has two names that differ only by outer spaces or Unicode form: {shown(name)!r}."
+            )
+        named[name] = value
+    return named

@@ -1,23 +1,81 @@
-"""The folds of a data set, the same for every estimator, and the correlation that they bring about."""
+"""A data set and its folds, the same for every estimator, and the correlation between the scores of the folds."""
 
 from __future__ import annotations
 
 import copy
 import hashlib
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hiercomp.errors import ArgumentError, DefaultedRhoWarning, Note
-from hiercomp.wording import shown
+from hiercomp.errors import ArgumentError, DefaultedRhoWarning, HiercompError, Note
+from hiercomp.scores.rho import default_rho
+from hiercomp.wording import error_in_words, shown
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Indices = NDArray[np.intp]
 
 PLAIN_FOLDS = ("KFold", "StratifiedKFold", "RepeatedKFold", "RepeatedStratifiedKFold", "LeaveOneOut")
 HOLD_OUT = ("ShuffleSplit", "StratifiedShuffleSplit")
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """Features, target and groups of one data set.
+
+    Attributes
+    ----------
+    X, y : array_like
+    groups : array_like or None
+    """
+
+    X: Any
+    y: Any
+    groups: Any = None
+
+    @cached_property
+    def digest(self) -> str:
+        """A hash of all of it, the same in every process."""
+        parts = "".join(_digest(values) for values in (self.X, self.y, self.groups))
+        return hashlib.sha256(parts.encode()).hexdigest()
+
+
+def load_data(name: str, source: Any) -> Data:
+    """A data set that is here, or what its function loads.
+
+    Raises
+    ------
+    ArgumentError
+        If it is not (X, y) or (X, y, groups), scikit-learn can't index it, its lengths differ, a target is missing, or the
+        function fails. Errors of hiercomp go through.
+    """
+    from sklearn.utils import indexable
+
+    try:
+        parts = source() if callable(source) else source
+    except HiercompError:
+        raise
+    except Exception as error:  # whatever a function of the user raises
+        raise ArgumentError(f"data[{name!r}] can't be loaded: {error_in_words(error)}.") from error
+    if not isinstance(parts, tuple | list) or len(parts) not in (2, 3):
+        raise ArgumentError(
+            f"data[{name!r}] must be (X, y), (X, y, groups) or a function that returns them, got {type(parts).__name__}."
+        )
+    for part, values in zip(("X", "y", "groups"), parts, strict=False):
+        if isinstance(values, str | bytes):
+            raise ArgumentError(f"data[{name!r}]: {part} must be an array or a data frame, got {values!r}.")
+    try:
+        data = Data(*indexable(*parts))
+    except Exception as error:  # whatever the conversion of a strange object raises
+        raise ArgumentError(f"data[{name!r}]: {error_in_words(error)}.") from error
+    _refuse_missing(name, data.y)
+    return data
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,40 +104,43 @@ class Splits:
     def __len__(self) -> int:
         return len(self.test)
 
+    def rows(self, place: int) -> tuple[Indices, Indices]:
+        """Training and test rows of one fold."""
+        return self.training[place], self.test[place]
+
     @cached_property
     def digest(self) -> str:
         """SHA-256 of all rows."""
-        found = hashlib.sha256()
+        digest = hashlib.sha256()
         for rows in (*self.training, *self.test):
-            found.update(len(rows).to_bytes(8, "little"))
-            found.update(np.ascontiguousarray(rows, dtype="<i8").tobytes())
-        return found.hexdigest()
+            digest.update(len(rows).to_bytes(8, "little"))
+            digest.update(np.ascontiguousarray(rows, dtype="<i8").tobytes())
+        return digest.hexdigest()
 
 
 def seeded(cv: Any, seed: int) -> Any:
     """A copy of a splitter whose random state, where it is open, is ``seed``."""
-    given = getattr(cv, "random_state", seed)
-    if given is not None:
-        if not isinstance(given, int | np.integer):
-            raise ArgumentError(
-                f"The splitter's random_state must be a whole number or None, got {given!r}: a generator would give other "
-                "folds for each data set and after an interruption."
-            )
-        return cv
-    chosen = copy.deepcopy(cv)
-    chosen.random_state = seed
-    return chosen
+    state = getattr(cv, "random_state", seed)
+    if state is None:
+        copied = copy.deepcopy(cv)
+        copied.random_state = seed
+        return copied
+    if not isinstance(state, int | np.integer):
+        raise ArgumentError(
+            f"The splitter's random_state must be a whole number or None, got {state!r}: a generator would draw different "
+            "folds for each data set and after an interruption."
+        )
+    return cv
 
 
-def draw_splits(dataset: str, X: Any, y: Any, groups: Any, cv: Any, *, classifier: bool) -> Splits:
+def draw_splits(dataset: str, data: Data, cv: Any, *, classifier: bool) -> Splits:
     """Draw the folds of a data set, once.
 
     Parameters
     ----------
     dataset : str
         For messages.
-    X, y, groups : array_like
-        As scikit-learn's splitters take them.
+    data : Data
     cv : int, splitter or iterable
         As in scikit-learn's `check_cv`; its random state is set.
     classifier : bool
@@ -93,14 +154,14 @@ def draw_splits(dataset: str, X: Any, y: Any, groups: Any, cv: Any, *, classifie
     from sklearn.model_selection import check_cv
 
     try:
-        splitter = check_cv(cv, y, classifier=classifier)
-        pairs = [(_rows(rows), _rows(test)) for rows, test in splitter.split(X, y, groups)]
+        splitter = check_cv(cv, data.y, classifier=classifier)
+        pairs = [(_rows(rows), _rows(test)) for rows, test in splitter.split(data.X, data.y, data.groups)]
     except Exception as error:  # whatever a splitter raises
-        hint = " Give groups as the third part of its data." if groups is None and "'groups'" in str(error) else ""
+        hint = " Give groups as the third part of its data." if data.groups is None and "'groups'" in str(error) else ""
         raise ArgumentError(f"Data set {shown(dataset)!r} can't be split by {cv!r}: {error}{hint}") from error
     if not pairs:
         raise ArgumentError(f"The splitter {cv!r} gives no fold of data set {shown(dataset)!r}.")
-    _refuse_rows(dataset, pairs, X.shape[0] if hasattr(X, "shape") else len(X))
+    _refuse_rows(dataset, pairs, data.X.shape[0] if hasattr(data.X, "shape") else len(data.X))
     count = len(pairs)
     repeats = getattr(splitter, "n_repeats", 1)
     folds_of_a_run = count // repeats
@@ -120,6 +181,41 @@ def assumption_note(splits: Splits, dataset: str) -> Note | None:
         return None
     text = f"rho = {splits.rho:.3g} for data set {shown(dataset)!r} and others with its splitter: {splits.assumption}"
     return Note(DefaultedRhoWarning, text)
+
+
+def _refuse_missing(name: str, y: Any) -> None:
+    """A target that is NaN or None: some estimators take it for a class."""
+    import pandas as pd
+
+    try:
+        values = y if hasattr(y, "iloc") or hasattr(y, "tocsr") else np.asarray(y)
+    except ValueError:  # lists of unequal length
+        return
+    absent: Any = np.asarray(pd.isna(values))  # a single False for a sparse matrix
+    if absent.ndim == 0 or not absent.any():
+        return
+    rows = absent.reshape(len(absent), -1).any(axis=1)
+    where = f"{rows.sum()} of {len(rows)} rows (first: row {rows.argmax()}, counted from 0)"
+    raise ArgumentError(f"data[{name!r}]: the target is missing in {where}.", remedy="Leave these rows out.")
+
+
+def _digest(values: Any) -> str:
+    import joblib
+    import pandas as pd
+
+    if isinstance(values, pd.DataFrame | pd.Series):
+        with suppress(TypeError):  # cells such as lists
+            return _digest_of_frame(values.to_frame() if isinstance(values, pd.Series) else values)
+    return str(joblib.hash(values, hash_name="sha1"))
+
+
+def _digest_of_frame(frame: pd.DataFrame) -> str:
+    import pandas as pd
+
+    names = [str(name) for name in frame.columns]
+    kinds = [str(kind) for kind in frame.dtypes]
+    rows = pd.util.hash_pandas_object(frame, index=False).to_numpy().tobytes()
+    return hashlib.sha256(repr((names, kinds)).encode() + rows).hexdigest()
 
 
 def _rows(values: Any) -> Indices:
@@ -153,7 +249,7 @@ def _correlation(splitter: Any, folds: int, share: float) -> tuple[float, str | 
         if kind in HOLD_OUT:
             return share, None
         return share, f"the share of test cases, as for plain hold-out, although {kind} draws whole groups.{rest}"
-    rho = 1 / folds if folds > 1 else share
+    rho = float(default_rho(folds, share))
     if kind in PLAIN_FOLDS:
         return rho, None
     if kind == "TimeSeriesSplit":

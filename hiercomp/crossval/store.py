@@ -1,36 +1,39 @@
-"""The file that keeps the finished cells of a cross-validation, so that a run that was stopped goes on."""
+"""The SQLite file that keeps the finished cells of a cross-validation, so that a run that was stopped goes on."""
 
 from __future__ import annotations
 
+import functools
+import inspect
 import json
+import platform
 import sqlite3
+import sys
 import time
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from hiercomp.crossval.cells import Cell, CellResult
-from hiercomp.crossval.splits import Splits
-from hiercomp.databases import SECONDS_TO_WAIT, damaged, open_database, sqlite_errors
-from hiercomp.errors import ResultFileError
-from hiercomp.wording import shown
+from hiercomp.errors import ArgumentError, ResultFileError
+from hiercomp.wording import shown, shown_value
 
-APPLICATION, FORMAT = 0x68636376, 1  # "hccv", in SQLite's header
+APPLICATION, FORMAT = 0x68636376, 2  # "hccv", in SQLite's header
+# The settings of the experiment are in rows without a data set, by their names; those of a data set are "data" and "folds";
+# a cell is under its run, fold and estimator, as a JSON list
 SCHEMA = """
-CREATE TABLE plan (item TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE datasets (
-  dataset TEXT PRIMARY KEY, data TEXT NOT NULL, splits TEXT NOT NULL, rho REAL NOT NULL, rows BLOB NOT NULL
-) WITHOUT ROWID;
-CREATE TABLE cells (
-  dataset TEXT, run INTEGER, fold INTEGER, estimator TEXT, scores TEXT NOT NULL, fit_time REAL, score_time REAL, error TEXT,
-  checksum INTEGER NOT NULL,
-  PRIMARY KEY (dataset, run, fold, estimator)
+CREATE TABLE checkpoint (
+  dataset TEXT, item TEXT, value TEXT NOT NULL, checksum INTEGER NOT NULL, PRIMARY KEY (dataset, item)
 ) WITHOUT ROWID
 """
+EXPERIMENT = ""  # in place of a data set's name
+PACKAGES = ("hiercomp", "scikit-learn", "numpy", "scipy", "pandas")
 DIFFERENCES_SHOWN = 3
+LONGEST = 100  # parts of a list that are described one by one
+SECONDS_TO_WAIT = 60.0  # for another process that writes to the same file
 
 
 class CellStore:
@@ -42,30 +45,24 @@ class CellStore:
     ----------
     path : str or Path
         Made where there is none.
-    plan : dict from str to str
-        What the scores depend on, item by item.
+    settings : dict from str to str
+        What the scores depend on, item by item: the `fingerprint`.
 
     Raises
     ------
     ResultFileError
-        If the file is of another plan (the message says what differs), not a checkpoint, damaged, or can't be written.
+        If the file was written for a different experiment (the message says what differs), is not a checkpoint, is damaged,
+        or can't be written.
     """
 
-    def __init__(self, path: str | Path, plan: Mapping[str, str]) -> None:
+    def __init__(self, path: str | Path, settings: Mapping[str, str]) -> None:
         self.path = Path(path)
         self._connection = open_database(self.path, APPLICATION, FORMAT, SCHEMA)
         try:
             with sqlite_errors(self.path):
                 _write_ahead(self._connection)
                 self._connection.execute("PRAGMA synchronous = NORMAL")  # a power cut may cost the last cells, no more
-                # All or none: a file without a plan is one that was stopped before its first cell
-                self._connection.execute("BEGIN IMMEDIATE")
-                kept = dict(self._connection.execute("SELECT item, value FROM plan"))
-                if not kept:
-                    self._connection.executemany("INSERT INTO plan VALUES (?, ?)", list(plan.items()))
-                self._connection.execute("COMMIT")
-            if kept:
-                self._refuse_another(kept, plan)
+            self.require(EXPERIMENT, settings)
         except BaseException:
             self._connection.close()
             raise
@@ -74,71 +71,209 @@ class CellStore:
         """Close the file."""
         self._connection.close()
 
-    def check_dataset(self, dataset: str, data: str, splits: Splits) -> None:
-        """Keep what the cells of a data set depend on, or refuse what is not the same as before.
+    def require(self, dataset: str, settings: Mapping[str, str]) -> None:
+        """Write down what the scores depend on, or refuse a file in which it is something else.
 
         Parameters
         ----------
         dataset : str
-        data : str
-            Hash of features, target and groups.
-        splits : Splits
+            Empty for what concerns every data set.
+        settings : dict from str to str
         """
-        rows = np.concatenate([*splits.training, *splits.test]).astype("<i8").tobytes()
-        new = (dataset, data, splits.digest, splits.rho, zlib.compress(rows, 1))
+        rows = [(dataset, item, value, checksum(dataset, item, value)) for item, value in settings.items()]
+        query = "SELECT item, value, checksum FROM checkpoint WHERE dataset = ? AND substr(item, 1, 1) <> '['"
         with sqlite_errors(self.path):
-            self._connection.execute("INSERT OR IGNORE INTO datasets VALUES (?, ?, ?, ?, ?)", new)
-            query = "SELECT data, splits FROM datasets WHERE dataset = ?"
-            kept = self._connection.execute(query, (dataset,)).fetchone()
-        for what, before, now in zip(("data", "folds"), kept, (data, splits.digest), strict=True):
-            if before != now:
-                raise ResultFileError(
-                    f"The checkpoint {self.path} is of another plan: the {what} of data set {shown(dataset)!r} are not "
-                    "the same. Go on with what it was made from, or choose another file."
-                )
-
-    def finished(self, dataset: str, scorers: int) -> tuple[dict[Cell, CellResult], int]:
-        """The cells of a data set that have scores, and the number of damaged ones; those that failed are tried again."""
-        query = "SELECT run, fold, estimator, scores, fit_time, score_time, checksum FROM cells"
-        with sqlite_errors(self.path):
-            rows = self._connection.execute(f"{query} WHERE dataset = ? AND error IS NULL", (dataset,)).fetchall()
-        found, wrong = {}, 0
-        for run, fold, estimator, scores, fit_time, score_time, kept in rows:
-            if checksum(dataset, run, fold, estimator, scores, fit_time, score_time) != kept:
-                wrong += 1
-                continue
-            values = tuple(float(score) for score in json.loads(scores))
-            if len(values) != scorers:
-                raise damaged(self.path, f"{len(values)} scores in a cell")
-            found[Cell(dataset, run, fold, estimator)] = CellResult(values, fit_time, score_time)
-        return found, wrong
-
-    def add(self, cell: Cell, result: CellResult) -> None:
-        """Commit a finished cell."""
-        key = (cell.dataset, cell.run, cell.fold, cell.estimator, json.dumps(result.scores))
-        times = (result.fit_time, result.score_time)
-        row: tuple[Any, ...] = (*key, *times, result.error, checksum(*key, *times))
-        with sqlite_errors(self.path):
-            self._connection.execute("INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
-
-    def _refuse_another(self, kept: Mapping[str, str], plan: Mapping[str, str]) -> None:
-        different = [item for item in {**plan, **kept} if kept.get(item) != plan.get(item)]
+            self._connection.execute("BEGIN IMMEDIATE")  # all or none
+            kept = self._connection.execute(query, (dataset,)).fetchall()
+            if not kept:
+                self._connection.executemany("INSERT INTO checkpoint VALUES (?, ?, ?, ?)", rows)
+            self._connection.execute("COMMIT")
+        if not kept:
+            return
+        for item, value, total in kept:
+            if checksum(dataset, item, value) != total:
+                raise damaged(self.path, f"{item!r} has changed")
+        before = {item: value for item, value, _ in kept}
+        different = [item for item in {**settings, **before} if before.get(item) != settings.get(item)]
         if not different:
             return
         listed = "; ".join(
-            f"{item} was {kept.get(item, 'absent')} and is {plan.get(item, 'absent')}"
+            f"{item} was {before.get(item, 'absent')} and is {settings.get(item, 'absent')}"
             for item in different[:DIFFERENCES_SHOWN]
         )
+        if dataset != EXPERIMENT:  # of hashes that say nothing
+            listed = f"the {' and the '.join(different)} of data set {shown(dataset)!r} have changed"
         more = len(different) - DIFFERENCES_SHOWN
         raise ResultFileError(
-            f"The checkpoint {self.path} is of another plan: {listed}{f'; and {more} more' if more > 0 else ''}. Go on with "
-            "what it was made from, or choose another file."
+            f"The checkpoint {self.path} was written for a different experiment: {listed}"
+            f"{f'; and {more} more' if more > 0 else ''}.",
+            remedy="Restore those settings, or choose another file.",
         )
 
+    def finished(self, dataset: str) -> tuple[dict[Cell, CellResult], int]:
+        """The cells of a data set that have scores, and the number of damaged ones; those that failed are tried again."""
+        query = "SELECT item, value, checksum FROM checkpoint WHERE dataset = ? AND substr(item, 1, 1) = '['"
+        with sqlite_errors(self.path):
+            rows = self._connection.execute(query, (dataset,)).fetchall()
+        cells, wrong = {}, 0
+        for item, value, total in rows:
+            if checksum(dataset, item, value) != total:
+                wrong += 1
+                continue
+            scores, fit_time, score_time, error = json.loads(value)
+            if error is None:
+                cells[Cell(dataset, *json.loads(item))] = CellResult(tuple(scores), fit_time, score_time)
+        return cells, wrong
 
-def checksum(*values: Any) -> int:
+    def add(self, cell: Cell, result: CellResult) -> None:
+        """Commit a finished cell."""
+        item = json.dumps([cell.run, cell.fold, cell.estimator])
+        value = json.dumps([result.scores, result.fit_time, result.score_time, result.error])
+        row = (cell.dataset, item, value, checksum(cell.dataset, item, value))
+        with sqlite_errors(self.path):
+            self._connection.execute("INSERT OR REPLACE INTO checkpoint VALUES (?, ?, ?, ?)", row)
+
+
+def checksum(*values: str) -> int:
     """CRC-32 of a row, by which a changed one is known."""
     return zlib.crc32(repr(values).encode())
+
+
+def fingerprint(
+    estimators: Mapping[str, Any], datasets: list[str], cv: Any, scoring: Mapping[str, Any], seed: int
+) -> dict[str, str]:
+    """What the scores of an experiment depend on, item by item, as text that is the same in every process.
+
+    Names and order of data sets and estimators, seed, splitter, scorers, the class and every parameter of every estimator,
+    and the versions of Python and of packages. The code of functions and classes is not part of it, but for the versions of
+    the packages that they are from.
+
+    Raises
+    ------
+    ArgumentError
+        If a change of something could not be detected.
+    """
+    settings = {"data sets": json.dumps(datasets), "estimators": json.dumps(list(estimators)), "seed": str(seed)}
+    packages = set()
+    what = "the splitter"
+    try:
+        settings["cv"] = described(cv)
+        what = "a scorer"
+        settings["scoring"] = described(dict(scoring))
+        for name, estimator in estimators.items():
+            what = f"the estimator {shown(name)!r}"
+            settings[f"class of estimator {shown(name)!r}"] = _name(type(estimator))
+            parameters = estimator.get_params(deep=True)
+            for parameter, value in sorted(parameters.items()):
+                settings[f"{parameter} of estimator {shown(name)!r}"] = described(value)
+            packages |= {
+                type(part).__module__.split(".")[0] for part in (estimator, *parameters.values()) if _is_estimator(part)
+            }
+    except RecursionError:
+        raise ArgumentError(
+            f"A checkpoint cannot fingerprint {what}, which refers to itself.",
+            remedy="Run without a checkpoint, or pass something else.",
+        ) from None
+    versions = {f"version of {package}": _version(package) for package in sorted(packages - {"sklearn"})}
+    return settings | _versions() | versions
+
+
+def described(value: Any) -> str:
+    """A parameter as text: no addresses, and a hash in place of what has no short text.
+
+    Examples
+    --------
+    >>> described({"C": 1.0, "kernel": "rbf"}), described([sum, float])
+    ("{'C': 1.0, 'kernel': 'rbf'}", '[builtins.sum, builtins.float]')
+    """
+    if value is None or isinstance(value, bool | int | float | complex | str | bytes | np.generic):
+        return repr(value)
+    if isinstance(value, list | tuple) and len(value) <= LONGEST:
+        return f"[{', '.join(described(part) for part in value)}]"
+    if isinstance(value, dict) and len(value) <= LONGEST:
+        return f"{{{', '.join(f'{key!r}: {described(part)}' for key, part in value.items())}}}"
+    if isinstance(value, functools.partial):
+        return f"partial({described(value.func)}, {described(value.args)}, {described(value.keywords)})"
+    if inspect.ismethod(value):
+        return f"{described(value.__self__)}.{value.__name__}"
+    if isinstance(value, type | np.ufunc) or inspect.isroutine(value):
+        return _name(value)
+    if _is_estimator(value):
+        return f"{_name(type(value))}({described(value.get_params(deep=False))})"
+    if hasattr(value, "_score_func"):  # a scorer; its text names the function only
+        return f"{value!r} of {described(value._score_func)}"
+    if all(hasattr(value, part) for part in ("dist", "args", "kwds")):  # a distribution of SciPy, frozen
+        return f"{value.dist.name}({described(value.args)}, {described(value.kwds)})"
+    text = (
+        repr(value) if hasattr(value, "get_n_splits") else " at 0x"
+    )  # splitters of scikit-learn name their parameters
+    return f"{_name(type(value)) if ' at 0x' in text else text} {_hash(value)}"
+
+
+def damaged(path: Path, why: str) -> ResultFileError:
+    """The error for a file that is not what it should be."""
+    return ResultFileError(
+        f"{path} is not a checkpoint of hiercomp or is damaged ({why}).",
+        remedy="Remove it to start anew, or choose another name.",
+    )
+
+
+@contextmanager
+def sqlite_errors(path: Path) -> Iterator[None]:
+    """Turn SQLite's errors into ours."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        raise ResultFileError(f"The checkpoint {path} can't be read or written: {error}.") from error
+    except sqlite3.DatabaseError as error:
+        raise damaged(path, str(error)) from error
+
+
+def open_database(path: Path, application: int, version: int, schema: str) -> sqlite3.Connection:
+    """Open a checkpoint, or make it.
+
+    Parameters
+    ----------
+    path : Path
+    application : int
+        What the file is for, as SQLite's application id.
+    version : int
+        Of the table.
+    schema : str
+        The statement that makes the table of a new file.
+
+    Raises
+    ------
+    ResultFileError
+        If the file is something else, is damaged, or can't be written.
+    """
+    if path.is_dir() or not path.absolute().parent.is_dir():
+        what = "it is a folder" if path.is_dir() else f"there is no folder {path.absolute().parent}"
+        raise ResultFileError(f"The checkpoint {path} can't be written: {what}.")
+    with sqlite_errors(path):
+        connection = sqlite3.connect(path, timeout=SECONDS_TO_WAIT, isolation_level=None)
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+            marks = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")]
+            if tables and marks[0] != application:
+                raise ResultFileError(
+                    f"{path} is an SQLite file that hiercomp did not create.", remedy="Choose another name."
+                )
+            if tables and marks[1] != version:
+                raise ResultFileError(
+                    f"{path} was written by another version of hiercomp (format {marks[1]}).",
+                    remedy="Choose another name, or remove it to start anew.",
+                )
+            if not tables:
+                connection.execute(f"PRAGMA application_id = {application}")
+                connection.execute(f"PRAGMA user_version = {version}")
+                connection.execute(schema)
+            connection.execute("COMMIT")
+        except BaseException:
+            connection.close()
+            raise
+    return connection
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:
@@ -152,3 +287,45 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
             if "locked" not in str(error) or time.monotonic() > until:
                 raise
             time.sleep(0.05)
+
+
+def _is_estimator(value: Any) -> bool:
+    return hasattr(value, "get_params") and not isinstance(value, type)
+
+
+def _name(thing: Any) -> str:
+    """The import path of a class or a function."""
+    module = getattr(thing, "__module__", None) or type(thing).__module__
+    return f"{module}.{getattr(thing, '__qualname__', thing.__name__)}"
+
+
+def _hash(value: Any) -> str:
+    import joblib
+
+    try:
+        return str(joblib.hash(value))[:12]
+    except RecursionError:
+        raise
+    except Exception as error:  # what can't be pickled
+        raise ArgumentError(
+            f"{type(value).__name__} {shown_value(value)} cannot be pickled, so a checkpoint could not detect that it "
+            f"changed ({type(error).__name__}).",
+            remedy="Run without a checkpoint, or pass something else.",
+        ) from error
+
+
+def _versions() -> dict[str, str]:
+    from importlib.metadata import version
+
+    return {f"version of {name}": version(name) for name in PACKAGES} | {"version of Python": platform.python_version()}
+
+
+def _version(package: str) -> str:
+    """Of a package as it says itself, or as it was installed; "unknown" for a module of the user's own."""
+    from importlib.metadata import packages_distributions, version
+
+    stated = getattr(sys.modules.get(package), "__version__", None)
+    if stated is not None:
+        return str(stated)
+    installed = packages_distributions().get(package)
+    return version(installed[0]) if installed else "unknown"

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-import difflib
-
-from hiercomp.engines.base import Draws, Engine, SamplerSettings, engine_words
+from hiercomp.arguments import one_of
+from hiercomp.engines.base import Draws, Engine, Sampler, SamplerSettings, engine_words
 from hiercomp.engines.cmdstan import CmdStanEngine
 from hiercomp.engines.embedded import EmbeddedEngine
 from hiercomp.engines.quadrature.engine import QuadratureEngine
-from hiercomp.errors import ArgumentError, EngineError
+from hiercomp.errors import EngineError
 
-__all__ = ["ENGINES", "Draws", "Engine", "QuadratureEngine", "SamplerSettings", "choose_engine", "engine_words"]
+__all__ = [
+    "ENGINES",
+    "Draws",
+    "Engine",
+    "QuadratureEngine",
+    "Sampler",
+    "SamplerSettings",
+    "choose_engine",
+    "engine_words",
+]
 
-ENGINES: dict[str, Engine | QuadratureEngine] = {
-    engine.name: engine for engine in (EmbeddedEngine(), CmdStanEngine(), QuadratureEngine())
-}
+ENGINES: dict[str, Engine] = {engine.name: engine for engine in (EmbeddedEngine(), CmdStanEngine(), QuadratureEngine())}
 PREFERENCE = ("cmdstan", "embedded")  # of "auto"
 
 
-def choose_engine(name: str) -> Engine | QuadratureEngine:
+def choose_engine(name: str) -> Engine:
     """The engine of that name, or for "auto" CmdStan where it is installed, else the embedded one.
 
     Raises
@@ -28,6 +34,7 @@ def choose_engine(name: str) -> Engine | QuadratureEngine:
     EngineError
         If the engine can't run here; the message gives the command that fixes it.
     """
+    one_of("engine", name, ("auto", *ENGINES))
     if name == "auto":
         reasons = {}
         for preferred in PREFERENCE:
@@ -37,11 +44,6 @@ def choose_engine(name: str) -> Engine | QuadratureEngine:
             reasons[preferred] = reason
         listed = "; ".join(f"{engine}: {reason}" for engine, reason in reasons.items())
         raise EngineError(f"No engine can run here. {listed}.")
-    if name not in ENGINES:
-        allowed = ["auto", *ENGINES]
-        close = difflib.get_close_matches(str(name), allowed, n=1)
-        hint = f" Did you mean {close[0]!r}?" if close else ""
-        raise ArgumentError(f"engine must be one of {', '.join(map(repr, allowed))}, got {name!r}.{hint}")
     reason = ENGINES[name].why_unavailable()
     if reason is not None:
         raise EngineError(f"The {name} engine can't run here. {reason}.")

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hiercomp.arguments import number_between, true_or_false, whole_number
+from hiercomp.arguments import LARGEST_SEED, number_between, true_or_false, whole_number
 from hiercomp.errors import EngineError
 from hiercomp.model.programs import StanProgram
 
+if TYPE_CHECKING:
+    from hiercomp.engines.quadrature.engine import QuadratureEngine
+
 MAX_TREE_DEPTH = 10
-LARGEST_SEED = 2**31 - 1  # of CmdStan 2.27
 
 
 @dataclass(frozen=True)
@@ -115,16 +117,45 @@ class Draws:
         )
 
 
+Answer = TypeVar("Answer")
+Answer_co = TypeVar("Answer_co", covariant=True)
+
+
+class Computation(Protocol[Answer_co]):
+    """What an engine is given to fit: it asks for one of the two ways."""
+
+    def sampled(self, engine: Sampler) -> Answer_co:
+        """Computed from the draws of a sampler."""
+
+    def integrated(self, engine: QuadratureEngine) -> Answer_co:
+        """Computed by quadrature."""
+
+
 class Engine(Protocol):
-    """A sampler: `hiercomp.engines.embedded` and `hiercomp.engines.cmdstan` follow this."""
+    """Any engine.
+
+    Attributes
+    ----------
+    name : str
+    holds_draws : bool
+        Whether its draws take memory from the beginning; else they are made when asked for.
+    """
 
     name: str
+    holds_draws: bool
 
     def why_unavailable(self) -> str | None:
         """Why the engine can't run here and the command that mends it, or None if it can."""
 
     def version(self) -> str:
         """The library behind the engine and its version, such as "stanli 0.24.0"."""
+
+    def fit(self, computation: Computation[Answer]) -> Answer:
+        """Compute a posterior in this engine's way."""
+
+
+class Sampler(Engine, Protocol):
+    """A sampler: `hiercomp.engines.embedded` and `hiercomp.engines.cmdstan` follow this."""
 
     def sample(self, program: StanProgram, settings: SamplerSettings, state: ChainState | None = None) -> Draws:
         """Draw from the posterior of a program; from ``state`` on, without warmup, where one is given."""

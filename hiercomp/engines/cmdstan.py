@@ -17,7 +17,9 @@ import numpy as np
 from hiercomp.engines.base import (
     MAX_TREE_DEPTH,
     STATISTIC_NAMES,
+    Answer,
     ChainState,
+    Computation,
     Draws,
     SamplerSettings,
     continuation_seed,
@@ -37,6 +39,7 @@ class CmdStanEngine:
     """Samples with CmdStan's NUTS, one process a chain."""
 
     name = "cmdstan"
+    holds_draws = True
 
     def why_unavailable(self) -> str | None:
         """Why CmdStan can't be used here, with the command that mends it, or None."""
@@ -55,6 +58,10 @@ class CmdStanEngine:
     def version(self) -> str:
         """The library behind the engine and its version."""
         return f"CmdStan {_version()}"
+
+    def fit(self, computation: Computation[Answer]) -> Answer:
+        """Have a posterior sampled."""
+        return computation.sampled(self)
 
     def sample(self, program: StanProgram, settings: SamplerSettings, state: ChainState | None = None) -> Draws:
         """Draw from the posterior; compiles the program first where it is not in the cache.

@@ -19,7 +19,9 @@ import numpy as np
 from hiercomp.engines.base import (
     MAX_TREE_DEPTH,
     STATISTIC_NAMES,
+    Answer,
     ChainState,
+    Computation,
     Draws,
     SamplerSettings,
     continuation_seed,
@@ -38,6 +40,7 @@ class EmbeddedEngine:
     """Samples with stanli's NUTS. Draws are identical for the same version, platform, input and seed."""
 
     name = "embedded"
+    holds_draws = True
 
     def why_unavailable(self) -> str | None:
         """Why stanli can't be used here, with the command that mends it, or None."""
@@ -52,6 +55,10 @@ class EmbeddedEngine:
     def version(self) -> str:
         """The library behind the engine and its version."""
         return f"stanli {installed_version('stanli')}"
+
+    def fit(self, computation: Computation[Answer]) -> Answer:
+        """Have a posterior sampled."""
+        return computation.sampled(self)
 
     def sample(self, program: StanProgram, settings: SamplerSettings, state: ChainState | None = None) -> Draws:
         """Draw from the posterior; chains run in parallel threads of the interpreter.

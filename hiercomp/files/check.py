@@ -18,7 +18,7 @@ from hiercomp.files.formats.common import lower_is_better
 from hiercomp.files.read import read_scores, recognised_format, takes_option
 from hiercomp.files.survey import survey
 from hiercomp.scores.arrays import ScoreArrays
-from hiercomp.scores.problems import LARGEST_FRACTION, TableProblem, table_problems
+from hiercomp.scores.problems import LARGEST_FRACTION, TableProblem, table_problems, unpaired_scores
 from hiercomp.scores.rho import checked_rho
 from hiercomp.scores.table import read_table
 from hiercomp.wording import counted, shown
@@ -270,6 +270,8 @@ def check_scores(
     named_loss = lower_is_better(measure)
     arrays, found = ScoreArrays.read(tidy)
     problems += found
+    if len(arrays.algorithms) > 1:
+        problems += unpaired_scores(arrays, drop=False)
     arrays = replace(arrays, rho=tidy.rho if rho is None else rho, higher_is_better=higher_is_better)
     try:
         correlation, found = arrays.correlations(np.arange(len(arrays.dataset_names)), arrays.n_places)

@@ -383,13 +383,15 @@ def _columns(
     """The columns of a table, or the first that was taken for numbers and is text."""
     columns: list[_Column] = []
     cell_errors: list[ScoreFileError] = []
-    uneven: list[tuple[int, list[str]]] = []
+    uneven, first_uneven = 0, list[tuple[int, list[str]]]()
     for piece in _pieces(parts, options, collected):
         columns = columns or [_Column(name) for name in piece.names]
-        if piece.uneven:
-            uneven += [found for found in piece.rows(options.separator) if len(found[1]) != len(columns)]
-            if uneven and collected is None:
-                raise _uneven_row(*uneven[0], piece.names, options.file)
+        for line, row in piece.rows(options.separator) if piece.uneven else ():
+            if len(row) != len(columns):
+                if collected is None:
+                    raise _uneven_row(line, row, piece.names, options.file)
+                uneven += 1
+                first_uneven += [(line, row)] if uneven <= EXAMPLES_SHOWN else []
         if not len(piece.cells[0]):
             continue
         for column, text in zip(columns, piece.cells, strict=True):
@@ -413,7 +415,7 @@ def _columns(
             if not column.extend(kind, cells):
                 return columns, column.name
     if collected is not None:
-        collected += [_uneven_rows(uneven, [column.name for column in columns], options.file)] if uneven else []
+        collected += [_uneven_rows(uneven, first_uneven, len(columns), options.file)] if uneven else []
         collected += cell_errors
     if not columns or not columns[0].chunks:
         raise ScoreFileError(f"{options.file} has a header but no rows.")
@@ -505,7 +507,8 @@ def _header(
         stream = io.StringIO(content.decode(), newline="")
         for begin, end, row in _records(stream, options.separator):
             if row is None:
-                raise _fault(content, line, begin, end, options.file)
+                lines = io.StringIO(stream.getvalue(), newline="").readlines()
+                raise _fault(lines, begin, end, f"{options.file}, line {line + begin}")
             if row:
                 names = _checked_header(row, f"{options.file}, line {line + begin}", options.file, collected)
                 behind = stream.tell()  # characters
@@ -626,7 +629,7 @@ def _sound_rows(content: bytearray, line: int, options: _Options, collected: lis
     sound: list[str] = []
     for begin, end, row in _records(lines, options.separator):
         if row is None:
-            error = _fault(content, line, begin, end, options.file)
+            error = _fault(lines, begin, end, f"{options.file}, line {line + begin}")
             if collected is None:
                 raise error
             collected.append(error)
@@ -654,9 +657,8 @@ def _records(lines: Iterable[str], separator: str) -> Iterator[tuple[int, int, l
         begin = reader.line_num
 
 
-def _fault(content: bytearray, line: int, begin: int, end: int, file: str) -> ScoreFileError:
-    """Why Python's csv module refuses the lines from ``begin`` to ``end`` of some text."""
-    lines = io.StringIO(content.decode(), newline="").readlines()
+def _fault(lines: list[str], begin: int, end: int, place: str) -> ScoreFileError:
+    """Why Python's csv module refuses the lines from ``begin`` to ``end``."""
     text = "".join(lines[begin:end])
     if len(text) > LONGEST_CELL:
         unclosed = " Is a quotation mark never closed?" if end > begin + 1 else ""
@@ -665,7 +667,7 @@ def _fault(content: bytearray, line: int, begin: int, end: int, file: str) -> Sc
         cause = "a quotation mark is never closed."
     else:
         cause = "a quotation mark closes in the middle of a cell. Write a quotation mark inside a quoted cell twice."
-    return ScoreFileError(f"{file}, line {line + begin}: {cause}")
+    return ScoreFileError(f"{place}: {cause}")
 
 
 def _uneven_row(line: int, row: list[str], names: tuple[str, ...], file: str) -> ScoreFileError:
@@ -674,12 +676,12 @@ def _uneven_row(line: int, row: list[str], names: tuple[str, ...], file: str) ->
     )
 
 
-def _uneven_rows(uneven: list[tuple[int, list[str]]], names: list[str], file: str) -> ScoreFileError:
-    listed = ", ".join(f"line {line} has {len(row)}" for line, row in uneven[:EXAMPLES_SHOWN])
-    more = f" and {len(uneven) - EXAMPLES_SHOWN:,} more" if len(uneven) > EXAMPLES_SHOWN else ""
-    hints = [hint for _, row in uneven[:EXAMPLES_SHOWN] if (hint := _row_hint(row, len(names)))]
+def _uneven_rows(count: int, first: list[tuple[int, list[str]]], width: int, file: str) -> ScoreFileError:
+    listed = ", ".join(f"line {line} has {len(row)}" for line, row in first)
+    more = f" and {count - len(first):,} more" if count > len(first) else ""
+    hints = [hint for _, row in first if (hint := _row_hint(row, width))]
     return ScoreFileError(
-        f"{file}: {counted(len(uneven), 'row')} of another length than the header's {len(names)} cells ({listed}{more}).",
+        f"{file}: {counted(count, 'row')} of another length than the header's {width} cells ({listed}{more}).",
         remedy=hints[0] if hints else "Complete or remove them.",
     )
 

@@ -19,7 +19,7 @@ from hiercomp.scores.differences import PairedDifferences
 # 1 if there are many data sets and at least half of them then are, else 4. Chosen on simulated collections and on the
 # pairs of the two real tables. With few data sets sigma0 is so uncertain that the other form, which adapts to it, is safer.
 EAGER_RATIO, CAUTIOUS_RATIO = 1.0, 4.0
-MANY_DATASETS = 10
+DATASETS_THAT_SETTLE_SIGMA0 = 10  # many, in this sense
 NORMAL_MEDIAN_DEVIATION = 0.6744897501960817  # median absolute deviation of a standard normal variable
 OUTLIER_RATIO = 5.0  # squared distance from the median over the local variance of a heavy-tailed population
 
@@ -92,7 +92,7 @@ class HierarchicalModel:
     def centred(self) -> NDArray[np.bool_]:
         """For each data set whether delta_i itself is sampled, shape (q,)."""
         eager = self.centred_above(EAGER_RATIO)
-        clear = len(eager) >= MANY_DATASETS and eager.mean() >= 0.5
+        clear = len(eager) >= DATASETS_THAT_SETTLE_SIGMA0 and eager.mean() >= 0.5
         return eager if clear else self.centred_above(CAUTIOUS_RATIO)
 
     def centred_otherwise(self) -> NDArray[np.bool_]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-import tempfile
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict
@@ -16,16 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from hiercomp.databases import SECONDS_TO_WAIT, damaged, open_database, sqlite_errors
+from hiercomp.crossval.store import SECONDS_TO_WAIT, damaged, open_database, sqlite_errors
 from hiercomp.model.priors import Priors
-from hiercomp.posterior.result import ComparisonResult
-from hiercomp.posterior.saved import from_plain_values, load_result, plain_values, save_result
+from hiercomp.posterior.fit import Fit
+from hiercomp.posterior.saved import fit_from_bytes, fit_to_bytes
 from hiercomp.rope import Rope
 from hiercomp.scores.differences import PairedDifferences
 
 APPLICATION, FORMAT = 0x68636D70, 1  # "hcmp", in SQLite's header
 SCHEMA = "CREATE TABLE pairs (key TEXT PRIMARY KEY, left TEXT, right TEXT, result BLOB)"
-HDF5 = b"\x89HDF"  # how a netCDF file begins
 AT_ONCE = 500  # keys of one query; SQLite allows 999 variables
 
 
@@ -61,7 +58,7 @@ class Checkpoint:
         self.path = Path(path)
         open_database(self.path, APPLICATION, FORMAT, SCHEMA).close()
 
-    def read(self, keys: Sequence[str]) -> Iterator[tuple[str, ComparisonResult]]:
+    def read(self, keys: Sequence[str]) -> Iterator[tuple[str, Fit]]:
         """The finished pairs among those asked for, by their keys."""
         for start in range(0, len(keys), AT_ONCE):
             asked = list(keys[start : start + AT_ONCE])
@@ -71,20 +68,15 @@ class Checkpoint:
             for key, content in rows:
                 yield str(key), self._restored(content)
 
-    def add(self, finished: Sequence[tuple[str, ComparisonResult]]) -> None:
+    def add(self, finished: Sequence[tuple[str, Fit]]) -> None:
         """Write finished pairs, all or none."""
-        rows = [(key, result.left, result.right, _stored(result)) for key, result in finished]
+        rows = [(key, result.left, result.right, fit_to_bytes(result)) for key, result in finished]
         with self._connection() as connection:
             connection.executemany("INSERT OR REPLACE INTO pairs VALUES (?, ?, ?, ?)", rows)
 
-    def _restored(self, content: bytes) -> ComparisonResult:
+    def _restored(self, content: bytes) -> Fit:
         try:
-            if not content.startswith(HDF5):
-                return from_plain_values(json.loads(zlib.decompress(content)), None)
-            with tempfile.TemporaryDirectory() as folder:
-                path = Path(folder) / "pair.nc"
-                path.write_bytes(content)
-                return load_result(path)
+            return fit_from_bytes(content)
         except Exception as error:  # whatever damaged content raises
             raise damaged(self.path, type(error).__name__) from error
 
@@ -97,11 +89,3 @@ class Checkpoint:
             connection,
         ):
             yield connection
-
-
-def _stored(result: ComparisonResult) -> bytes:
-    """The netCDF file of a result with its draws; compressed JSON where the draws can be made again."""
-    if result.integrated is not None:
-        return zlib.compress(json.dumps(plain_values(result)).encode())
-    with tempfile.TemporaryDirectory() as folder:
-        return save_result(result, Path(folder) / "pair.nc", overwrite=False).read_bytes()

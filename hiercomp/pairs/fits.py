@@ -10,13 +10,13 @@ from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from hiercomp.comparison import HierarchicalComparison
-from hiercomp.errors import HiercompError, HiercompWarning
+from hiercomp.errors import EngineError, HiercompError, HiercompWarning
 from hiercomp.model.priors import Priors
 from hiercomp.pairs.checkpoint import Checkpoint, pair_key
-from hiercomp.posterior.result import ComparisonResult
+from hiercomp.posterior.fit import Fit, refit
 from hiercomp.rope import Rope
 from hiercomp.scores.differences import PairedDifferences
+from hiercomp.wording import counted
 from hiercomp.workers import dask_backend, task_seed
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 MOST_PAIRS_A_TASK, TASKS_A_WORKER = 8, 4
 PAIRS_WORTH_A_PROCESS = 8  # of the quadrature engine: starting a process takes as long
-Found: TypeAlias = "tuple[int, ComparisonResult | HiercompError]"  # place among the pairs, and what came of it
+Found: TypeAlias = "tuple[int, Fit | HiercompError]"  # place among the pairs, and what came of it
 
 
 @dataclass(frozen=True)
@@ -98,12 +98,19 @@ class PairFits:
                 done.add(places[key])
                 yield places[key], result
             tasks = [task for task in tasks if task.place not in done]
+        lost = {task.place for task in tasks}
         with closing(self._in_parallel(tasks, n_jobs, dask)) as batches:
             for finished in batches:
+                lost -= {place for place, _ in finished}
                 if kept is not None:
-                    results = [(place, found) for place, found in finished if isinstance(found, ComparisonResult)]
+                    results = [(place, found) for place, found in finished if isinstance(found, Fit)]
                     kept.add([(keys[place], result) for place, result in results])
                 yield from finished
+        if lost:
+            raise EngineError(
+                f"{counted(len(lost), 'pair', 'has')} no result: the Dask workers that fitted them died.",
+                remedy="Give the workers more memory, or fewer threads each. A checkpoint keeps the other pairs.",
+            )
 
     def fit(self, tasks: Sequence[Task]) -> list[Found]:
         """Fit some pairs, in a worker; what goes wrong with one of them is its result."""
@@ -114,10 +121,8 @@ class PairFits:
             warnings.simplefilter("ignore", HiercompWarning)  # they are in the results
             for task in tasks:
                 try:
-                    given = HierarchicalComparison.from_differences(
-                        task.differences, rope=self.rope, priors=self.priors
-                    )
-                    found.append((task.place, given.fit(**self.options, seed=task.seed, progress=False)))
+                    options = self.options | {"seed": task.seed, "progress": False}
+                    found.append((task.place, refit(task.differences, self.rope, self.priors, options)))
                 except HiercompError as error:
                     found.append((task.place, error))
         return found

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from hiercomp.errors import DroppedScoresWarning, HiercompWarning, Note
 from hiercomp.pairs.fits import FailedPair
-from hiercomp.posterior.result import ComparisonResult
+from hiercomp.posterior.fit import Fit
 from hiercomp.scores.arrays import ScoreArrays
 from hiercomp.wording import EXAMPLES_SHOWN, counted, shown
 
@@ -24,7 +24,7 @@ def ranking_notes(arrays: ScoreArrays, ranked: int) -> list[Note]:
     return [Note(DroppedScoresWarning, text)]
 
 
-def gathered(pairs: Sequence[ComparisonResult | FailedPair]) -> list[Note]:
+def gathered(pairs: Sequence[Fit | FailedPair]) -> list[Note]:
     """The warnings of the pairs, those of one kind together."""
     kinds: dict[tuple[type[HiercompWarning], str], list[tuple[str, str]]] = {}
     failed = [(in_words(pair.left, pair.right), pair.reason) for pair in pairs if isinstance(pair, FailedPair)]

@@ -19,7 +19,7 @@ from hiercomp.scores.differences import PairedDifferences
 from hiercomp.wording import counted, shown
 
 if TYPE_CHECKING:
-    from hiercomp.posterior.result import ComparisonResult
+    from hiercomp.comparison import ComparisonResult
 
 N_DATASETS = (10, 20, 30, 50)
 WHOLE = 1e-6  # 1/rho that is this near a whole number is a number of folds
@@ -221,7 +221,7 @@ def plan_from_result(
     """
     if result.status == "failed":
         raise NoVerdictError("The pilot's computation failed its checks, so that nothing can be planned from it.")
-    if result.diagnostics.exact:
+    if result.differences.identical:
         raise ArgumentError("The scores of the pilot are identical everywhere; there is no population to plan from.")
     priors = result.priors if priors is None else priors
     _check_priors(priors)

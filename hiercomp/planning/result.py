@@ -13,7 +13,7 @@ from hiercomp.arguments import FloatArray, number_between
 from hiercomp.document import Document, Documented, Table
 from hiercomp.errors import ArgumentError
 from hiercomp.rope import REGIONS, Rope
-from hiercomp.wording import counted, probability_text, shown
+from hiercomp.wording import counted, outcome_words, probability_text, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -159,8 +159,7 @@ class PlanResult(Documented):
     def outcome(self, name: str) -> str:
         """An outcome in words: "naive_bayes better", "no verdict"."""
         left, right = map(shown, self.algorithms)
-        words = {"left": f"{left} better", "rope": "practically equivalent", "right": f"{right} better"}
-        return (words | {"none": "no verdict"}).get(name, name)
+        return (outcome_words(left, right) | {"none": "no verdict"}).get(name, name)
 
     def _sentence(self, option: int) -> str:
         place = int(np.argmax(self.counts[option, -1, :3]))
@@ -181,7 +180,7 @@ class PlanResult(Documented):
         start += f" are enough to reach any verdict with probability {POWER:g}"
         if self.counts[option, -1, place] == 0:
             return f"{start}; none of the {self.simulations:,} collections led to one."
-        return f"{start}; the likeliest, {verdict}, has probability {self._range(option, last, place)}."
+        return f"{start}; the most likely, {verdict}, has probability {self._range(option, last, place)}."
 
     def _range(self, option: int, datasets: int, outcome: int) -> str:
         place = self.n_datasets.index(datasets)

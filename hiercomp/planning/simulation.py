@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hiercomp.arguments import FloatArray, number_between, true_or_false, whole_number
+from hiercomp.arguments import FloatArray, number_between, number_of_jobs, seed_number, true_or_false, whole_number
 from hiercomp.engines import choose_engine
-from hiercomp.engines.base import LARGEST_SEED
 from hiercomp.errors import ArgumentError, ConvergenceWarning, EngineError, FewDatasetsWarning, Note
 from hiercomp.model.priors import Priors
 from hiercomp.planning.result import OUTCOMES, PlanResult
-from hiercomp.posterior.sensitivity import refit
+from hiercomp.posterior.fit import refit
 from hiercomp.rope import Rope
 from hiercomp.scores.differences import PairedDifferences
 from hiercomp.scores.problems import FEW_DATASETS, SMALLEST_N
@@ -139,7 +138,7 @@ class PlanSettings:
     def __post_init__(self) -> None:
         number_between("alpha", self.alpha, 0, 0.5)
         whole_number("simulations", self.simulations, 1)
-        whole_number("seed", self.options["seed"], 0, LARGEST_SEED)
+        seed_number(self.options["seed"])
 
 
 def simulated_plan(
@@ -153,8 +152,7 @@ def simulated_plan(
     from joblib import Parallel, delayed
 
     true_or_false("progress", progress)
-    if n_jobs is not None and whole_number("n_jobs", n_jobs, -64) == 0:
-        raise ArgumentError("n_jobs must be the number of processes, or -1 for all cores, got 0.")
+    number_of_jobs(n_jobs)
     if assumption.left == assumption.right:
         raise ArgumentError(f"left and right are both called {assumption.left!r}; give the algorithms different names.")
     if assumption.n.min() < SMALLEST_N:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from hiercomp.arguments import FloatArray
-    from hiercomp.posterior.result import ComparisonResult
+    from hiercomp.comparison import ComparisonResult
     from hiercomp.posterior.sensitivity import Sensitivity
     from hiercomp.tournament import TournamentResult
 
@@ -66,7 +66,7 @@ class ComparisonPlots:
         """The three probabilities against the rope; see `hiercomp.plots.plot_rope_curve`."""
         return plot_rope_curve(self.result, half_widths=half_widths, ax=ax, **line)
 
-    def prior_sensitivity(self, sensitivity: Sensitivity | None = None, *, ax: Axes | None = None, **bars: Any) -> Axes:
+    def sensitivity(self, sensitivity: Sensitivity | None = None, *, ax: Axes | None = None, **bars: Any) -> Axes:
         """The verdict under other priors and rho; see `hiercomp.plots.plot_sensitivity`. Refits where none is given."""
         return plot_sensitivity(sensitivity or self.result.sensitivity(), ax=ax, **bars)
 

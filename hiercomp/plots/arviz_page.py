@@ -11,7 +11,7 @@ from hiercomp.errors import ArgumentError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from hiercomp.posterior.result import ComparisonResult
+    from hiercomp.comparison import ComparisonResult
 
 PAGE = (7.1, 8.4)  # inches
 DOTS = 90  # an inch
@@ -49,7 +49,7 @@ def plot_diagnostics(result: ComparisonResult) -> Figure:
     """
     import matplotlib.pyplot as plt
 
-    if result.diagnostics.exact or result.diagnostics.integrated:
+    if not result.attempts:
         raise ArgumentError("Nothing was sampled, so there is nothing to diagnose.")
     page = plt.figure(figsize=PAGE)
     margins = {"left": 0.02, "right": 0.98, "bottom": 0.01, "top": 0.97, "hspace": 0.12, "wspace": 0.02}

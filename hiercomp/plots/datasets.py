@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from hiercomp.posterior.result import ComparisonResult
+    from hiercomp.comparison import ComparisonResult
 
 MOST_NAMES = 80  # data sets whose names can still be read
 NARROWEST_ROW, TALLEST = 0.13, 11.0  # inches

@@ -14,14 +14,14 @@ from hiercomp.wording import probability_text
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from hiercomp.posterior.result import ComparisonResult
+    from hiercomp.comparison import ComparisonResult
 
 MOST_POINTS = 2000  # draws shown as points; more are binned
 CORNERS = np.array([[0.0, 0.0], [0.5, np.sqrt(0.75)], [1.0, 0.0]])  # left, rope, right
 
 
 def plot_next_dataset(result: ComparisonResult, *, ax: Axes | None = None, **bars: Any) -> Axes:
-    """Bars of the probabilities that each outcome is the likeliest one on the next data set.
+    """Bars of the probabilities that each outcome is the most likely one on the next data set.
 
     Whiskers are two Monte Carlo standard errors, where they can be seen.
 
@@ -61,7 +61,7 @@ def plot_next_dataset(result: ComparisonResult, *, ax: Axes | None = None, **bar
     for bar, region, value in zip(drawn.patches, REGIONS, values, strict=True):
         bar.set_hatch(HATCHES[region])
         ax.annotate(
-            probability_text(value, exact=result.diagnostics.exact),
+            probability_text(value, exact=seen.exact),
             (bar.get_x() + bar.get_width() / 2, value),
             xytext=(0, 5),
             textcoords="offset points",

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from hiercomp.posterior.result import ComparisonResult
+    from hiercomp.comparison import ComparisonResult
 
 POINTS = 401
 LINES = ("-", "--", ":", "-.")
@@ -98,7 +98,7 @@ def plot_population(
     """
     seen = result.next_dataset
     ax = axes(ax)
-    if result.diagnostics.exact:
+    if result.differences.identical:
         return _point_mass(result, ax)
     x = _range(result)
     density = population_density(result, x)

@@ -52,6 +52,6 @@ def plot_sensitivity(sensitivity: Sensitivity, *, ax: Axes | None = None, **bars
     ax.axvline(0.05, color=INK, linewidth=0.5, linestyle=":")
     ax.set_yticks(rows, table.index, fontsize="x-small")
     ax.set_xlim(0, 1)
-    labels(ax, "probability of being the likeliest outcome", title="Sensitivity")
+    labels(ax, "probability of being the most likely outcome", title="Sensitivity")
     legend(ax, loc="upper center", bbox_to_anchor=(0.5, -0.28), ncols=3)
     return ax

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from hiercomp.rope import Rope
-from hiercomp.wording import shown
+from hiercomp.wording import outcome_words, shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -80,11 +80,7 @@ def difference_label(result: Any) -> str:
 
 def outcomes(left: str, right: str) -> dict[str, str]:
     """The regions in words."""
-    return {
-        "left": f"{label(left)} better",
-        "rope": "practically\nequivalent",
-        "right": f"{label(right)} better",
-    }
+    return outcome_words(label(left), label(right)) | {"rope": "practically\nequivalent"}
 
 
 def shade_rope(ax: Axes, rope: Rope, *, vertical: bool = True) -> None:

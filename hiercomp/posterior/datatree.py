@@ -9,6 +9,7 @@ import numpy as np
 
 from hiercomp.arguments import FloatArray
 from hiercomp.engines import Draws, engine_words
+from hiercomp.errors import ArgumentError
 from hiercomp.scores.differences import PairedDifferences
 
 if TYPE_CHECKING:
@@ -53,3 +54,25 @@ def data_tree(
     for group in tree.children.values():
         del group.attrs["created_at"]  # the same fit is to give the same file
     return tree
+
+
+def variable(tree: xr.DataTree, name: str) -> FloatArray:
+    """Draws of a parameter, shape (chains, draws) or (chains, draws, q); read-only. Those of nu are infinite for a Gaussian.
+
+    Raises
+    ------
+    ArgumentError
+        If there are none, such as of delta where only the population's were kept.
+    """
+    group = tree["posterior"].dataset
+    if name == "nu" and name not in group:
+        return np.full(group["delta0"].shape, np.inf)
+    if name not in group:
+        population_only = name in ("delta", "sigma")
+        raise ArgumentError(
+            f"There are no draws of {name!r}; there are {', '.join(map(str, group))}.",
+            remedy="Only the population's draws were kept; fit with keep='all'." if population_only else "",
+        )
+    values = np.asarray(group[name].values).view()
+    values.flags.writeable = False
+    return values

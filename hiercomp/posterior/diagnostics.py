@@ -1,10 +1,10 @@
-"""Can the computation be trusted? R-hat, effective sample sizes, divergences, tree depth and energy, from ArviZ."""
+"""Can the computation be trusted? The checks of the sampler, by ArviZ, and those of the integration."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,14 +15,46 @@ from hiercomp.wording import shown
 if TYPE_CHECKING:
     import pandas as pd
 
+Status: TypeAlias = Literal["ok", "warned", "failed"]
+
 LARGEST_R_HAT = 1.01
 SMALLEST_ESS_PER_CHAIN = 100
 SMALLEST_E_BFMI = 0.3
 LARGEST_INTEGRATION_ERROR, GOOD_INTEGRATION_ERROR = 0.01, 0.001
 
 
+class Diagnostics(Protocol):
+    """The checks of a computation, whichever kind it is."""
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """Each check that failed, in words; empty where all pass."""
+
+    @property
+    def status(self) -> Status:
+        """ "ok": every check passes; "warned": they pass, with a reservation; "failed": one fails; no verdict is given."""
+
+    @property
+    def status_meaning(self) -> str:
+        """What the status means, in words."""
+
+    @property
+    def caption(self) -> str:
+        """What `to_frame` shows, as a sentence."""
+
+    @property
+    def remark(self) -> str:
+        """What is worth knowing beside the checks; may be empty."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as plain values."""
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each check: value, threshold, parameter where it is worst, whether it passes."""
+
+
 @dataclass(frozen=True)
-class Diagnostics:
+class SamplerDiagnostics:
     """What the checks of the sampler found.
 
     Attributes
@@ -42,12 +74,6 @@ class Diagnostics:
         Smallest energy Bayesian fraction of missing information of the chains; at least 0.3 passes.
     failures : tuple of str
         Each check that failed, in words; empty where all pass.
-    exact : bool
-        True where nothing was sampled, so that there is nothing to check.
-    integration_error : float or None
-        Of the quadrature engine, which has no chains: the largest estimated error of a probability; at most 0.01 passes.
-    nodes : tuple of int or None
-        Its nodes of sigma0, nu and delta0.
     """
 
     chains: int
@@ -60,54 +86,53 @@ class Diagnostics:
     tree_depth_saturated: int
     e_bfmi: float
     failures: tuple[str, ...]
-    exact: bool = False
-    integration_error: float | None = None
-    nodes: tuple[int, ...] | None = None
 
     @property
-    def integrated(self) -> bool:
-        """Whether the posterior was integrated, and not sampled."""
-        return self.integration_error is not None
+    def status(self) -> Status:
+        """ "warned": transitions reached the largest tree depth, or a single chain can't show that chains agree."""
+        if self.failures:
+            return "failed"
+        return "warned" if self.tree_depth_saturated or self.chains < 2 else "ok"
+
+    @property
+    def status_meaning(self) -> str:
+        """What the status means, in words."""
+        return {
+            "ok": "every check passes",
+            "warned": "the checks pass, but trajectories were cut at the largest tree depth, or a single chain can't be "
+            "compared",
+            "failed": "a check fails after every attempt, and no verdict is given",
+        }[self.status]
+
+    @property
+    def caption(self) -> str:
+        """What `to_frame` shows, as a sentence."""
+        return "Checks of the sampler, each at its worst over the parameters."
+
+    @property
+    def remark(self) -> str:
+        """How many trajectories were cut."""
+        return (
+            f"Tree depth: {self.tree_depth_saturated:,} trajectories were cut at the largest depth (slow, not wrong)."
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The fields as plain values."""
-        if self.integrated:
-            error, nodes = self.integration_error, list(self.nodes or ())
-            return {"integration_error": error, "nodes": nodes, "failures": list(self.failures)}
         names = ("chains", "draws", "r_hat", "ess_bulk", "ess_tail", "divergences", "tree_depth_saturated", "e_bfmi")
         return {name: getattr(self, name) for name in names} | {"failures": list(self.failures)}
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each check: value, threshold, parameter where it is worst, whether it passes."""
-        import pandas as pd
-
-        columns = ["check", "value", "threshold", "worst", "passes"]
-        if self.integration_error is not None:
-            error = self.integration_error
-            row = (
-                "integration error",
-                error,
-                f"<= {LARGEST_INTEGRATION_ERROR}",
-                "",
-                error <= LARGEST_INTEGRATION_ERROR,
-            )
-            return pd.DataFrame([row], columns=columns).set_index("check")
         ess = SMALLEST_ESS_PER_CHAIN * self.chains
-        rows = [
+        return _table(
             ("R-hat", self.r_hat, f"<= {LARGEST_R_HAT}", self.worst.get("r_hat", ""), self.r_hat <= LARGEST_R_HAT),
             ("bulk ESS", self.ess_bulk, f">= {ess}", self.worst.get("ess_bulk", ""), self.ess_bulk >= ess),
             ("tail ESS", self.ess_tail, f">= {ess}", self.worst.get("ess_tail", ""), self.ess_tail >= ess),
             ("divergences", self.divergences, "0", "", self.divergences == 0),
             ("E-BFMI", self.e_bfmi, f">= {SMALLEST_E_BFMI}", "", self.e_bfmi >= SMALLEST_E_BFMI),
-        ]
-        return pd.DataFrame(rows, columns=columns).set_index("check")
+        )
 
     def __str__(self) -> str:
-        if self.exact:
-            return "nothing was sampled, so there is nothing to check"
-        if self.integration_error is not None:
-            nodes = " x ".join(map(str, self.nodes or ()))
-            return f"integrated on {nodes} nodes, error of a probability at most {self.integration_error:.1g}"
         text = (
             f"R-hat at most {self.r_hat:.3f}, effective sample size at least {self.ess_bulk:,.0f} (bulk) and "
             f"{self.ess_tail:,.0f} (tail), {self.divergences} divergences, E-BFMI at least {self.e_bfmi:.2f}"
@@ -115,11 +140,123 @@ class Diagnostics:
         return text + (f", tree depth saturated {self.tree_depth_saturated} times" if self.tree_depth_saturated else "")
 
 
+@dataclass(frozen=True)
+class IntegrationDiagnostics:
+    """What the check of the integration found.
+
+    Attributes
+    ----------
+    integration_error : float
+        The largest estimated error of a probability; at most 0.01 passes.
+    nodes : tuple of int
+        Of sigma0, nu and delta0.
+    """
+
+    integration_error: float
+    nodes: tuple[int, ...]
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """The error, where it is too large."""
+        if self.integration_error <= LARGEST_INTEGRATION_ERROR:
+            return ()
+        error = f"{self.integration_error:.2g}"
+        return (f"the estimated error of the integration is {error}, above {LARGEST_INTEGRATION_ERROR}",)
+
+    @property
+    def status(self) -> Status:
+        """ "warned": the estimated error is above 0.001."""
+        if self.failures:
+            return "failed"
+        return "warned" if self.integration_error > GOOD_INTEGRATION_ERROR else "ok"
+
+    @property
+    def status_meaning(self) -> str:
+        """What the status means, in words."""
+        return {
+            "ok": "the estimated error of every probability is small",
+            "warned": f"the estimated error of a probability is above {GOOD_INTEGRATION_ERROR} on the finest grid",
+            "failed": f"the estimated error of a probability is above {LARGEST_INTEGRATION_ERROR}, and no verdict is given",
+        }[self.status]
+
+    @property
+    def caption(self) -> str:
+        """What `to_frame` shows, as a sentence."""
+        return "The check of the integration."
+
+    @property
+    def remark(self) -> str:
+        """Nothing."""
+        return ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as plain values."""
+        return {
+            "integration_error": self.integration_error,
+            "nodes": list(self.nodes),
+            "failures": list(self.failures),
+        }
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row: value, threshold, whether it passes."""
+        threshold = f"<= {LARGEST_INTEGRATION_ERROR}"
+        return _table(("integration error", self.integration_error, threshold, "", not self.failures))
+
+    def __str__(self) -> str:
+        nodes = " x ".join(map(str, self.nodes))
+        return f"integrated on {nodes} nodes, error of a probability at most {self.integration_error:.1g}"
+
+
+@dataclass(frozen=True)
+class ExactDiagnostics:
+    """The answer needed no computation, so there is nothing to check."""
+
+    failures: tuple[str, ...] = ()
+
+    @property
+    def status(self) -> Status:
+        """Always "ok"."""
+        return "ok"
+
+    @property
+    def status_meaning(self) -> str:
+        """What the status means, in words."""
+        return "nothing was sampled"
+
+    @property
+    def caption(self) -> str:
+        """What `to_frame` shows, as a sentence."""
+        return "Nothing was computed that needs a check."
+
+    @property
+    def remark(self) -> str:
+        """Nothing."""
+        return ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as plain values."""
+        return {"failures": []}
+
+    def to_frame(self) -> pd.DataFrame:
+        """No rows."""
+        return _table()
+
+    def __str__(self) -> str:
+        return "nothing was sampled, so there is nothing to check"
+
+
+def _table(*rows: tuple[str, float, str, str, bool]) -> pd.DataFrame:
+    import pandas as pd
+
+    columns = ["check", "value", "threshold", "worst", "passes"]
+    return pd.DataFrame(rows, columns=columns).set_index("check")
+
+
 def diagnose(
     variables: Mapping[str, NDArray[np.float64]],
     statistics: Mapping[str, NDArray[np.float64]],
     dataset_names: tuple[str, ...] = (),
-) -> Diagnostics:
+) -> SamplerDiagnostics:
     """Check the draws of every parameter.
 
     Parameters
@@ -171,7 +308,7 @@ def diagnose(
         failures.append(f"{divergences} of {chains * length} transitions diverged")
     if not e_bfmi >= SMALLEST_E_BFMI:
         failures.append(f"E-BFMI is {e_bfmi:.2f}, below {SMALLEST_E_BFMI}")
-    return Diagnostics(
+    return SamplerDiagnostics(
         chains=chains,
         draws=length,
         r_hat=extreme["r_hat"],
@@ -183,18 +320,3 @@ def diagnose(
         e_bfmi=e_bfmi,
         failures=tuple(failures),
     )
-
-
-def integration_diagnostics(error: float, nodes: tuple[int, ...]) -> Diagnostics:
-    """The checks of an integrated posterior: ``error`` is the largest estimated error of a probability."""
-    passes = error <= LARGEST_INTEGRATION_ERROR
-    failure = f"the estimated error of the integration is {error:.2g}, above {LARGEST_INTEGRATION_ERROR}"
-    return replace(
-        NOTHING_SAMPLED, failures=() if passes else (failure,), exact=False, integration_error=error, nodes=nodes
-    )
-
-
-NOTHING_SAMPLED = Diagnostics(
-    chains=1, draws=1, r_hat=1.0, ess_bulk=1.0, ess_tail=1.0, worst={}, divergences=0, tree_depth_saturated=0, e_bfmi=1.0,
-    failures=(), exact=True,
-)  # fmt: skip

@@ -1,126 +1,467 @@
-"""From a model to draws that pass every check: the fit, and what is tried where it fails one."""
+"""From paired differences to a fit: the checks before it, the engine, what is tried where a run fails, and the record."""
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import ceil
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from hiercomp.engines import Draws, Engine, SamplerSettings
-from hiercomp.errors import ConvergenceWarning, Note, RefitWarning
+from hiercomp.arguments import FloatArray, number_between, one_of, seed_number
+from hiercomp.engines import Draws, QuadratureEngine, Sampler, SamplerSettings, choose_engine
+from hiercomp.errors import (
+    ArgumentError,
+    ConvergenceWarning,
+    HiercompWarning,
+    IntegrationWarning,
+    LargeProblemWarning,
+    Note,
+    NoVerdictError,
+    RefitWarning,
+    warn_caller,
+)
+from hiercomp.model.priors import Priors
 from hiercomp.model.scaled import HierarchicalModel
-from hiercomp.posterior.diagnostics import Diagnostics, diagnose
-from hiercomp.posterior.next_dataset import next_dataset
-from hiercomp.rope import Rope
+from hiercomp.posterior.datatree import PRIOR_CHAINS, PRIOR_DRAWS, data_tree
+from hiercomp.posterior.diagnostics import (
+    GOOD_INTEGRATION_ERROR,
+    Diagnostics,
+    IntegrationDiagnostics,
+    SamplerDiagnostics,
+    Status,
+    diagnose,
+)
+from hiercomp.posterior.kinds import (
+    Attempt,
+    Exact,
+    Integrated,
+    Keep,
+    Posterior,
+    Sampled,
+    integrand,
+    integrated_next_dataset,
+)
+from hiercomp.posterior.next_dataset import QUANTITIES, Decision, NextDataset, Odds, dataset_table, decide, next_dataset
+from hiercomp.posterior.predictive import log_likelihood, next_differences, replicated_means
+from hiercomp.rope import Rope, RopeLike
+from hiercomp.scores.differences import PairedDifferences
+from hiercomp.scores.problems import comparison_problems, notes_or_error
 
+if TYPE_CHECKING:
+    from typing import Self
+
+    import pandas as pd
+    import xarray as xr
+
+DATASETS_THAT_TAKE_LONG = 2000
+SECONDS_PER_DATASET_AND_DRAW = 4e-6  # measured on 2 cores: the order of magnitude is what matters
 CAREFUL_ADAPT_DELTA = 0.99
 LONGER_WARMUP, LONGER_DRAWS = 2, 5
 PURPOSES = ("first fit", "other parameterisation", "longer")
 MOST_DRAWS = 20_000  # a chain, where runs are extended for precision
-
-
-@dataclass(frozen=True)
-class Attempt:
-    """One run of the sampler.
-
-    Attributes
-    ----------
-    purpose : str
-        "first fit", "other parameterisation" or "longer".
-    centred, noncentred : int
-        Number of data sets in each parameterisation.
-    warmup, draws : int
-        Of each chain; the draws with those added for precision.
-    adapt_delta : float
-    failures : tuple of str
-        The checks that failed.
-    """
-
-    purpose: str
-    centred: int
-    noncentred: int
-    warmup: int
-    draws: int
-    adapt_delta: float
-    failures: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Fit:
-    """The last run and the way to it; all values in the sampler's unit."""
-
-    draws: Draws
-    diagnostics: Diagnostics
-    attempts: tuple[Attempt, ...]
-    notes: tuple[Note, ...]
-
-
 POPULATION = ("delta0", "sigma0", "nu", "alpha", "beta")
 
 
-def fit_model(
-    model: HierarchicalModel,
-    rope: Rope,
-    engine: Engine,
-    settings: SamplerSettings,
-    *,
-    monte_carlo_error: float | None,
-    dataset_names: tuple[str, ...],
-) -> Fit:
-    """Sample until every check passes and the probabilities are precise enough, or say why not.
+@dataclass(frozen=True, eq=False, repr=False)
+class Fit:
+    """The posterior of a comparison of two algorithms, and what it says.
 
-    A fit that fails a check is run again in the other parameterisation, then longer and with smaller steps. Chains that
-    pass go on where the Monte Carlo error of P(left), P(rope) or P(right) is above ``monte_carlo_error``.
+    Nothing in it changes. All values are in the metric's units and all differences are right minus left, after the sign is
+    turned for a lower-is-better metric.
 
-    Parameters
+    Attributes
     ----------
+    differences : PairedDifferences
+        The data, with the spread that was given to data sets without variation.
+    rope : Rope
+    priors : Priors
+    posterior : Sampled, Integrated or Exact
+        What was computed, and how.
+    fit_notes : tuple of Note
+        Warnings of the fit; `notes` has those of the data too.
+    """
+
+    differences: PairedDifferences
+    rope: Rope
+    priors: Priors
+    posterior: Posterior
+    fit_notes: tuple[Note, ...]
+
+    @property
+    def left(self) -> str:
+        """The left algorithm."""
+        return self.differences.left
+
+    @property
+    def right(self) -> str:
+        """The right algorithm."""
+        return self.differences.right
+
+    @property
+    def engine_name(self) -> str:
+        """The engine that computed it."""
+        return self.posterior.engine_name
+
+    @property
+    def engine_version(self) -> str:
+        """The library behind the engine and its version."""
+        return self.posterior.engine_version
+
+    @property
+    def settings(self) -> SamplerSettings:
+        """How long and how carefully to sample, as asked; ``attempts`` has what was run."""
+        return self.posterior.settings
+
+    @property
+    def attempts(self) -> tuple[Attempt, ...]:
+        """The runs of the sampler; none where nothing was sampled."""
+        return self.posterior.attempts
+
+    @property
+    def diagnostics(self) -> Diagnostics:
+        """Whether the computation can be trusted: of the sampler or of the integration."""
+        return self.posterior.diagnostics
+
+    @property
+    def status(self) -> Status:
+        """ "ok": every check passes; "warned": they pass, with a reservation; "failed": one fails, and no verdict is given.
+
+        "warned" are transitions that reached the largest tree depth, a single chain, which can't show that chains agree, and
+        an integrated probability whose estimated error is above 0.001.
+        """
+        return self.diagnostics.status
+
+    @property
+    def datatree(self) -> xr.DataTree:
+        """Draws as ArviZ keeps them.
+
+        Group ``posterior`` with delta0, sigma0, nu, delta, sigma (dimension dataset), group ``sample_stats``, group
+        ``observed_data`` with the sufficient statistics, group ``prior`` with draws of delta0, sigma0 and nu from their
+        priors. Those of the quadrature engine are independent, made by the seed when first asked for, and have no
+        ``sample_stats``.
+        """
+        return self.posterior.datatree
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Every warning of the data and of the fit, in words."""
+        return tuple(note.text for note in (*self.differences.notes, *self.fit_notes))
+
+    def outcome(self, region: str) -> str:
+        """A region in words: "naive_bayes better" or "practically equivalent"."""
+        return {
+            "left": f"{self.left} better",
+            "rope": "practically equivalent",
+            "right": f"{self.right} better",
+        }[region]
+
+    def draws(self, name: str) -> FloatArray:
+        """Draws of a parameter, shape (chains, draws) or (chains, draws, q); read-only.
+
+        Raises
+        ------
+        ArgumentError
+            If there are none, such as of delta where only the population's were kept.
+        """
+        return self.posterior.draws(name)
+
+    @cached_property
+    def next_dataset(self) -> NextDataset:
+        """Probabilities of left, rope and right on the next data set, with their errors.
+
+        Raises
+        ------
+        NoVerdictError
+            If the status is "failed".
+        """
+        self._refuse_if_failed()
+        return self.posterior.next_dataset(self.rope)
+
+    @cached_property
+    def expected_difference(self) -> float:
+        """Posterior mean of delta0, the centre of the population: right minus left, in the metric's units."""
+        return self.posterior.expected_delta0
+
+    @property
+    def log_marginal_likelihood(self) -> float:
+        """Log of the density of the score differences given the model; of the quadrature engine only.
+
+        Two results of the same differences under different priors have the Bayes factor exp(first - second). The grid is
+        refined for the probabilities, not for this: it may be off by about 0.01.
+
+        Raises
+        ------
+        ArgumentError
+            If the posterior was not integrated.
+        """
+        return self.posterior.log_marginal_likelihood
+
+    def decision(self, alpha: float = 0.05) -> Decision:
+        """The region whose probability is above 1 - alpha, "none", or "undecided" if that is too close to call."""
+        return decide(self.next_dataset, alpha)
+
+    def odds(self) -> tuple[Odds, ...]:
+        """Posterior odds of the three pairs of regions with Raftery's grades; none where the scores are identical."""
+        return self.posterior.odds(self.next_dataset)
+
+    def datasets(self) -> pd.DataFrame:
+        """One row for each data set: raw mean and standard deviation, and the posterior of its mean difference.
+
+        Columns mean, sd, n, rho, then posterior_mean (shrunken), posterior_sd, lower and upper (central 95% interval),
+        p_left, p_rope, p_right (probability that the mean difference lies there).
+        """
+        raw = self.differences.to_frame()[["mean", "standard_deviation", "n", "rho"]]
+        table = dataset_table(self.draws("delta"), self.rope, self.differences.dataset_names)
+        return raw.rename(columns={"standard_deviation": "sd"}).join(table)
+
+    def population(self) -> pd.DataFrame:
+        """Posterior mean, sd and central 95% interval of delta0, sigma0 and nu (not of a Gaussian population)."""
+        import pandas as pd
+
+        names = [name for name in ("delta0", "sigma0", "nu") if name in self.datatree["posterior"]]
+        rows = {}
+        for name in names:
+            values = self.draws(name).ravel()
+            lower, upper = np.quantile(values, [0.025, 0.975])
+            spread = values.std(ddof=1) if len(values) > 1 else 0.0
+            rows[name] = {"mean": values.mean(), "sd": spread, "lower": lower, "upper": upper}
+        return pd.DataFrame.from_dict(rows, orient="index")
+
+    def with_rope(self, rope: RopeLike) -> Self:
+        """The same posterior seen with another rope; needs no new fit.
+
+        Data sets without variation keep the spread that the first rope gave them.
+        """
+        return replace(self, rope=Rope.of(rope))
+
+    def rope_curve(self, half_widths: ArrayLike | None = None) -> pd.DataFrame:
+        """The three probabilities against the half-width of a symmetric rope.
+
+        Parameters
+        ----------
+        half_widths : array_like, optional
+            By default 41 values from 0 to four times the present half-width, or to the largest mean difference where
+            the rope is 0.
+
+        Returns
+        -------
+        DataFrame
+            Indexed by half_width: p_left, p_rope, p_right, expected_left, expected_rope, expected_right.
+
+        Raises
+        ------
+        NoVerdictError
+            If the status is "failed".
+        """
+        import pandas as pd
+
+        if half_widths is None:
+            end = 4 * self.rope.half_width or float(np.abs(self.differences.mean).max())
+            half_widths = np.linspace(0, end, 41)
+        widths = np.atleast_1d(np.asarray(half_widths, dtype=float))
+        if widths.ndim != 1 or not np.isfinite(widths).all() or (widths < 0).any():
+            raise ArgumentError(f"half_widths must be finite numbers of 0 or more, got {half_widths!r}.")
+        self._refuse_if_failed()
+        rows = []
+        for width in widths:
+            inference = self.posterior.next_dataset(Rope.of(float(width)), estimate_errors=False)
+            rows.append({name: getattr(inference, name) for name in QUANTITIES if name != "p_positive"})
+        return pd.DataFrame(rows, index=pd.Index(widths, name="half_width"))
+
+    def next_differences(self, seed: int | np.random.Generator = 0) -> FloatArray:
+        """Draws of the mean difference on the next data set, shape (chains, draws)."""
+        generator = np.random.default_rng(seed)
+        return next_differences(self.draws("delta0"), self.draws("sigma0"), self.draws("nu"), generator)
+
+    def log_likelihood(self) -> FloatArray:
+        """Log p(x_i | delta_i, sigma_i) of each data set, shape (chains, draws, q)."""
+        return log_likelihood(self.draws("delta"), self.draws("sigma"), self.differences)
+
+    def replicated_means(self, seed: int | np.random.Generator = 0) -> FloatArray:
+        """Means of replicated data sets, shape (chains, draws, q), for posterior predictive checks."""
+        generator = np.random.default_rng(seed)
+        return replicated_means(self.draws("delta"), self.draws("sigma"), self.differences, generator)
+
+    def _refuse_if_failed(self) -> None:
+        if self.status == "failed":
+            raise NoVerdictError(
+                f"The computation failed its checks ({'; '.join(self.diagnostics.failures)}), so there is no verdict.",
+                remedy="See .diagnostics and .attempts; try .fit(warmup=4000, draws=4000), or another engine.",
+            )
+
+    def __repr__(self) -> str:
+        return (
+            f"<{type(self).__name__}: {self.left} against {self.right}, {len(self.differences.dataset_names)} data sets, "
+            f"rope {self.rope}, status {self.status}>"
+        )
+
+
+def checked_differences(differences: PairedDifferences, rope: Rope) -> PairedDifferences:
+    """Differences that the model can be fitted to: refused or given spread, with notes of what looks odd.
+
+    Raises
+    ------
+    HiercompError
+        The first of `hiercomp.scores.problems.comparison_problems` that is an error.
+    """
+    notes = notes_or_error(comparison_problems(differences, rope))
+    differences = replace(differences, notes=(*differences.notes, *notes))
+    return differences if differences.identical else differences.with_spread_of_rope(rope)
+
+
+def fit_differences(
+    differences: PairedDifferences,
+    rope: Rope,
+    priors: Priors,
+    *,
+    engine: str = "auto",
+    chains: int = 4,
+    warmup: int = 1000,
+    draws: int = 1000,
+    seed: int | np.random.Generator = 0,
+    adapt_delta: float = 0.9,
+    monte_carlo_error: float | None = 0.005,
+    progress: bool = True,
+    keep: Keep = "all",
+) -> Fit:
+    """Fit the model to differences that `checked_differences` gave; see `hiercomp.HierarchicalComparison.fit`."""
+    settings = SamplerSettings(chains, warmup, draws, seed_number(seed), adapt_delta, progress)
+    if monte_carlo_error is not None:
+        monte_carlo_error = number_between("monte_carlo_error", monte_carlo_error, 0, 1)
+    one_of("keep", keep, ("all", "population"))
+    chosen = choose_engine(engine)
+    if differences.identical:
+        text = "The scores of the two algorithms are identical everywhere; nothing was sampled."
+        return Fit(differences, rope, priors, Exact(differences, settings), (Note(HiercompWarning, text),))
+    model = HierarchicalModel.of(differences, priors)
+    posterior, notes = chosen.fit(Computation(differences, model, rope, settings, monte_carlo_error, keep))
+    return Fit(differences, rope, priors, posterior, notes)
+
+
+def refit(differences: PairedDifferences, rope: Rope, priors: Priors, options: dict[str, Any]) -> Fit:
+    """Check and fit without raising warnings, which are in the result: for fits by the dozen."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", HiercompWarning)
+        return fit_differences(checked_differences(differences, rope), rope, priors, **options)
+
+
+@dataclass(frozen=True)
+class Computation:
+    """A posterior to be computed; an engine asks for one of the two ways.
+
+    Attributes
+    ----------
+    differences : PairedDifferences
     model : HierarchicalModel
     rope : Rope
-        In the sampler's unit.
-    engine : Engine
+        In the metric's units.
     settings : SamplerSettings
     monte_carlo_error : float or None
         Largest standard error wanted; None leaves the number of draws as it is.
-    dataset_names : tuple of str
-        Names for messages.
+    keep : {"all", "population"}
     """
-    longer = replace(
-        settings,
-        warmup=LONGER_WARMUP * settings.warmup,
-        draws=LONGER_DRAWS * settings.draws,
-        adapt_delta=max(CAREFUL_ADAPT_DELTA, settings.adapt_delta),
-    )
-    first, other = model.centred(), model.centred_otherwise()
-    attempts: list[Attempt] = []
-    for purpose in PURPOSES:
-        if purpose == "other parameterisation" and np.array_equal(first, other):
-            continue
-        centred = first if purpose == "first fit" else other
-        if purpose == "longer" and len(attempts[0].failures) <= len(attempts[-1].failures):
-            centred = first  # the parameterisation that failed fewer checks
-        chosen = longer if purpose == "longer" else settings
-        program = model.program(centred, chosen.chains, chosen.seed)
-        draws = engine.sample(program, chosen)
-        more = 0 if monte_carlo_error is None else _draws_wanted(draws, rope, monte_carlo_error) - chosen.draws
-        if more > 0 and not diagnose(_population(draws), draws.statistics).failures:
-            draws = draws.followed_by(engine.sample(program, replace(chosen, draws=max(more, 100)), draws.state))
-        diagnostics = diagnose(draws.variables, draws.statistics, dataset_names)
-        attempts.append(
-            Attempt(
-                purpose=purpose,
-                centred=int(centred.sum()),
-                noncentred=int((~centred).sum()),
-                warmup=chosen.warmup,
-                draws=diagnostics.draws,
-                adapt_delta=chosen.adapt_delta,
-                failures=diagnostics.failures,
-            )
+
+    differences: PairedDifferences
+    model: HierarchicalModel
+    rope: Rope
+    settings: SamplerSettings
+    monte_carlo_error: float | None
+    keep: Keep
+
+    def sampled(self, engine: Sampler) -> tuple[Posterior, tuple[Note, ...]]:
+        """Sample until every check passes and the probabilities are precise enough, or say why not.
+
+        A fit that fails a check is run again in the other parameterisation, then longer and with smaller steps. Chains that
+        pass go on where the Monte Carlo error of P(left), P(rope) or P(right) is above ``monte_carlo_error``.
+        """
+        notes = (*self.model.notes, *_size_notes(len(self.differences.dataset_names), self.settings))
+        warn_caller(notes)
+        draws, diagnostics, attempts = self._passing_draws(engine)
+        outcome = _sampling_notes(attempts)
+        warn_caller(outcome)
+        prior = self.model.prior_draws(PRIOR_CHAINS, PRIOR_DRAWS, self.settings.seed)
+        kept = draws.population() if self.keep == "population" else draws
+        posterior = Sampled(
+            datatree=data_tree(kept, self.differences, self.model.unit, prior),
+            diagnostics=diagnostics,
+            attempts=attempts,
+            settings=self.settings,
+            engine_name=draws.engine_name,
+            engine_version=draws.engine_version,
         )
-        if not diagnostics.failures:
-            break
-    return Fit(draws, diagnostics, tuple(attempts), _notes(tuple(attempts)))
+        return posterior, (*notes, *outcome)
+
+    def integrated(self, engine: QuadratureEngine) -> tuple[Posterior, tuple[Note, ...]]:
+        """Integrate; draws are made later, where they are asked for."""
+        unit = self.model.unit
+        integration = engine.integrate(integrand(self.model), self.rope.scaled(1 / unit))
+        error = max(integrated_next_dataset(integration, self.rope, unit).errors.values())
+        notes = self.model.notes
+        if error > GOOD_INTEGRATION_ERROR:
+            note = Note(
+                IntegrationWarning,
+                f"The estimated error of the integrated probabilities is {error:.2g} after {integration.refinements} "
+                "refinements of the grid.",
+                remedy="Check them with a sampling engine.",
+            )
+            notes = (*notes, note)
+        warn_caller(notes)
+        posterior = Integrated(
+            integration=integration,
+            unit=unit,
+            diagnostics=IntegrationDiagnostics(error, integration.nodes),
+            differences=replace(self.differences, scores=None),
+            settings=self.settings,
+            keep=self.keep,
+            engine_name=engine.name,
+            engine_version=engine.version(),
+        )
+        return posterior, notes
+
+    def _passing_draws(self, engine: Sampler) -> tuple[Draws, SamplerDiagnostics, tuple[Attempt, ...]]:
+        """The first run that passes every check, or the last one, with its checks and all runs."""
+        settings, model, rope = self.settings, self.model, self.rope.scaled(1 / self.model.unit)
+        longer = replace(
+            settings,
+            warmup=LONGER_WARMUP * settings.warmup,
+            draws=LONGER_DRAWS * settings.draws,
+            adapt_delta=max(CAREFUL_ADAPT_DELTA, settings.adapt_delta),
+        )
+        first, other = model.centred(), model.centred_otherwise()
+        attempts: list[Attempt] = []
+        for purpose in PURPOSES:
+            if purpose == "other parameterisation" and np.array_equal(first, other):
+                continue
+            centred = first if purpose == "first fit" else other
+            if purpose == "longer" and len(attempts[0].failures) <= len(attempts[-1].failures):
+                centred = first  # the parameterisation that failed fewer checks
+            chosen = longer if purpose == "longer" else settings
+            program = model.program(centred, chosen.chains, chosen.seed)
+            draws = engine.sample(program, chosen)
+            more = 0
+            if self.monte_carlo_error is not None:
+                more = _draws_wanted(draws, rope, self.monte_carlo_error) - chosen.draws
+            if more > 0 and not diagnose(_population(draws), draws.statistics).failures:
+                draws = draws.followed_by(engine.sample(program, replace(chosen, draws=max(more, 100)), draws.state))
+            diagnostics = diagnose(draws.variables, draws.statistics, self.differences.dataset_names)
+            attempts.append(
+                Attempt(
+                    purpose=purpose,
+                    centred=int(centred.sum()),
+                    noncentred=int((~centred).sum()),
+                    warmup=chosen.warmup,
+                    draws=diagnostics.draws,
+                    adapt_delta=chosen.adapt_delta,
+                    failures=diagnostics.failures,
+                )
+            )
+            if not diagnostics.failures:
+                break
+        return draws, diagnostics, tuple(attempts)
 
 
 def _population(draws: Draws) -> dict[str, NDArray[np.float64]]:
@@ -140,14 +481,16 @@ def _draws_wanted(draws: Draws, rope: Rope, monte_carlo_error: float) -> int:
     return min(100 * ceil(wanted / 100), max(MOST_DRAWS, length))
 
 
-def _notes(attempts: tuple[Attempt, ...]) -> tuple[Note, ...]:
+def _sampling_notes(attempts: tuple[Attempt, ...]) -> tuple[Note, ...]:
     failed = [attempt for attempt in attempts if attempt.failures]
     if attempts[-1].failures:
-        text = (
+        note = Note(
+            ConvergenceWarning,
             f"The computation can't be trusted after {len(attempts)} attempts: {'; '.join(attempts[-1].failures)}. "
-            "No verdict is given. Try more warmup and draws, or look for data sets that do not belong."
+            "No verdict is given.",
+            remedy="Try more warmup and draws, or look for data sets that do not belong.",
         )
-        return (Note(ConvergenceWarning, text),)
+        return (note,)
     if failed:
         last = attempts[-1]
         tried = "; ".join(f"{attempt.purpose}: {', '.join(attempt.failures)}" for attempt in failed)
@@ -158,3 +501,15 @@ def _notes(attempts: tuple[Attempt, ...]) -> tuple[Note, ...]:
         )
         return (Note(RefitWarning, text),)
     return ()
+
+
+def _size_notes(count: int, settings: SamplerSettings) -> tuple[Note, ...]:
+    if count < DATASETS_THAT_TAKE_LONG:
+        return ()
+    draws = settings.chains * (settings.warmup + settings.draws)
+    gigabytes = 5 * 8 * 2 * count * settings.chains * settings.draws / 1e9
+    text = (
+        f"{count:,} data sets: expect about {SECONDS_PER_DATASET_AND_DRAW * count * draws:,.0f} seconds and "
+        f"{gigabytes:.1f} GB."
+    )
+    return (Note(LargeProblemWarning, text, remedy="Fewer draws need less."),)

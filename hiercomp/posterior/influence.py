@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hiercomp.arguments import FloatArray, true_or_false, whole_number
+from hiercomp.arguments import FloatArray, number_of_jobs, true_or_false
 from hiercomp.document import Presentation
 from hiercomp.errors import ArgumentError
-from hiercomp.posterior.sensitivity import fit_defaults, refit
+from hiercomp.model.priors import Priors
+from hiercomp.model.scaled import HierarchicalModel
+from hiercomp.posterior.fit import Fit, refit
+from hiercomp.posterior.kinds import integrand
+from hiercomp.posterior.sensitivity import fit_defaults
 from hiercomp.rope import REGIONS, most_probable_shares, region_probabilities
 from hiercomp.scores.differences import PairedDifferences
 from hiercomp.wording import shown
@@ -18,10 +22,8 @@ from hiercomp.wording import shown
 if TYPE_CHECKING:
     import pandas as pd
 
-    from hiercomp.posterior.result import ComparisonResult
 
-STEP, LARGEST_T = 0.2, 8.0  # of the trapezoidal rule: 81 nodes, the last 1,500 scales away
-DRAWS_AT_ONCE = 2000
+INTEGRALS_AT_ONCE = 20_000  # some 50 MB
 LARGEST_K_HAT = 0.7  # above it Pareto-smoothed weights are not reliable (Vehtari et al. 2024)
 FEWEST = 3  # data sets; without one of them two are left
 
@@ -80,7 +82,7 @@ class Influence(Presentation):
         return pd.DataFrame(columns | changes | rest, index=pd.Index(self.dataset_names, name="dataset"))
 
 
-def influence(result: ComparisonResult, *, refit_all: bool = False, n_jobs: int = 2, **fit_options: Any) -> Influence:
+def influence(result: Fit, *, refit_all: bool = False, n_jobs: int | None = None, **fit_options: Any) -> Influence:
     """Probabilities of left, rope and right without each data set in turn.
 
     The draws are weighted by 1 / p(x_i | delta0, sigma0, nu), with delta_i and sigma_i integrated out, and the weights
@@ -88,11 +90,13 @@ def influence(result: ComparisonResult, *, refit_all: bool = False, n_jobs: int 
 
     Parameters
     ----------
-    result : ComparisonResult
+    result : Fit
+        Such as a `hiercomp.ComparisonResult`.
     refit_all : bool
         Fit again for every data set.
-    n_jobs : int
-        Fits at once, in processes of their own (joblib).
+    n_jobs : int, optional
+        Fits at once, in processes of their own. None is joblib's rule: one, unless a ``joblib.parallel_config`` is
+        active; -1 is all cores.
     **fit_options
         Passed on to `HierarchicalComparison.fit`; those of the result by default.
 
@@ -115,83 +119,51 @@ def influence(result: ComparisonResult, *, refit_all: bool = False, n_jobs: int 
     from joblib import Parallel, delayed
 
     true_or_false("refit_all", refit_all)
-    whole_number("n_jobs", n_jobs, -64)
-    given = result.differences
-    seen = result.next_dataset
-    if result.diagnostics.exact or len(given.dataset_names) < FEWEST:
-        raise ArgumentError(
-            f"Influence needs at least {FEWEST} data sets and scores that differ; there are {len(given.dataset_names)}."
-        )
+    number_of_jobs(n_jobs)
+    differences, inference = result.differences, result.next_dataset
+    if differences.identical or len(differences.dataset_names) < FEWEST:
+        count = len(differences.dataset_names)
+        raise ArgumentError(f"Influence needs at least {FEWEST} data sets and scores that differ; there are {count}.")
     delta0, sigma0, nu = (result.draws(name) for name in ("delta0", "sigma0", "nu"))
-    log_lik = log_marginal_likelihoods(delta0.ravel(), sigma0.ravel(), nu.ravel(), given)
+    log_lik = log_marginal_likelihoods(delta0.ravel(), sigma0.ravel(), nu.ravel(), differences, result.priors)
     log_weights, k_hat = array_stats.psislw(log_lik.T, axis=-1)  # of the log likelihood, not of the log ratio
     shares = most_probable_shares(region_probabilities(delta0, sigma0, nu, result.rope)).reshape(-1, 3)
     weights = np.exp(log_weights - log_weights.max(axis=1, keepdims=True))
     without = (weights / weights.sum(axis=1, keepdims=True)) @ shares
     refitted = (np.asarray(k_hat) > LARGEST_K_HAT) | refit_all
-    names = [name for name, again in zip(given.dataset_names, refitted, strict=True) if again]
+    names = [name for name, again in zip(differences.dataset_names, refitted, strict=True) if again]
     options = fit_defaults(result) | fit_options
-    bare = replace(given, scores=None)
+    bare = replace(differences, scores=None)
     tasks = [delayed(_without)(name, bare, result, options) for name in names]
     without[refitted] = np.array(Parallel(n_jobs=n_jobs)(tasks)).reshape(-1, 3)
-    together = np.array([seen.p_left, seen.p_rope, seen.p_right])
-    return Influence(given.dataset_names, without, together, np.asarray(k_hat), refitted, (result.left, result.right))
+    together = np.array([inference.p_left, inference.p_rope, inference.p_right])
+    return Influence(
+        differences.dataset_names, without, together, np.asarray(k_hat), refitted, (result.left, result.right)
+    )
 
 
 def log_marginal_likelihoods(
-    delta0: FloatArray, sigma0: FloatArray, nu: FloatArray, differences: PairedDifferences
+    delta0: FloatArray, sigma0: FloatArray, nu: FloatArray, differences: PairedDifferences, priors: Priors
 ) -> FloatArray:
-    """Log p(x_i | delta0, sigma0, nu) up to a constant of each data set, shape (draws, q).
-
-    With sigma_i integrated out, delta_i has a Student-t likelihood with n_i - 2 degrees of freedom. delta_i is integrated
-    by the trapezoidal rule in t, delta = centre + scale sinh(t), about the population and about the likelihood at once. Each
-    rule has the share of the integrand that goes with its squared density of nodes, so that it has to resolve no
-    peak narrower than its own, wherever that lies.
+    """Log p(x_i | delta0, sigma0, nu) of each data set, with delta_i and sigma_i integrated out (M14), shape (draws, q).
 
     Parameters
     ----------
     delta0, sigma0, nu : ndarray, shape (draws,)
     differences : PairedDifferences
+    priors : Priors
+        Their upper bound of sigma_i counts.
     """
-    steps = np.sinh(np.arange(-LARGEST_T, LARGEST_T + STEP / 2, STEP))
-    n, rho = differences.n.astype(float), differences.rho
-    df = n - 2
-    scale = np.sqrt(differences.sum_of_squares / (1 - rho) * (1 + (n - 1) * rho) / n / df)
-    total = np.empty((len(delta0), len(n)))
-    for start in range(0, len(delta0), DRAWS_AT_ONCE):
-        rows = slice(start, start + DRAWS_AT_ONCE)
-        centre, spread = delta0[rows, None], sigma0[rows, None]
-        shape = np.minimum(nu[rows, None], 1e8)  # a Gaussian, up to rounding
-        about_population = centre + spread * steps
-        for i in range(len(n)):
-            about_data = np.broadcast_to(differences.mean[i] + scale[i] * steps, about_population.shape)
-            delta = np.concatenate([about_population, about_data], axis=1)
-            from_population = (delta - centre) / spread
-            from_data = (delta - differences.mean[i]) / scale[i]
-            density = 1 / (spread * np.hypot(1, from_population)), 1 / (scale[i] * np.hypot(1, from_data))  # of nodes
-            own = np.concatenate([density[0][:, : len(steps)], density[1][:, len(steps) :]], axis=1)
-            share = own / (density[0] ** 2 + density[1] ** 2)
-            log_product = _log_student_t(from_population, shape) + _log_student_t(from_data, df[i])
-            largest = log_product.max(axis=1, keepdims=True)
-            summed = (np.exp(log_product - largest) * share).sum(axis=1)
-            total[rows, i] = np.log(STEP * summed) + largest[:, 0] - np.log(spread[:, 0] * scale[i])
-    return total
+    model = HierarchicalModel.of(differences, priors)
+    likelihood, unit = integrand(model).likelihood, model.unit
+    rows = max(1, INTEGRALS_AT_ONCE // len(differences.n))
+    parts = [slice(start, start + rows) for start in range(0, len(delta0), rows)]
+    logs = [likelihood.log_integrals(delta0[part] / unit, sigma0[part] / unit, nu[part]) for part in parts]
+    return np.asarray(np.concatenate(logs) - differences.n * np.log(unit))
 
 
-def _log_student_t(z: FloatArray, nu: Any) -> FloatArray:
-    from scipy import special
-
-    constant = special.gammaln((nu + 1) / 2) - special.gammaln(nu / 2) - 0.5 * np.log(nu * np.pi)
-    return np.asarray(constant - (nu + 1) / 2 * np.log1p(z**2 / nu))
-
-
-def _without(
-    name: str, differences: PairedDifferences, result: ComparisonResult, options: dict[str, Any]
-) -> list[float]:
+def _without(name: str, differences: PairedDifferences, result: Fit, options: dict[str, Any]) -> list[float]:
     """The three probabilities of a new fit without one data set."""
     kept = differences.subset([other for other in differences.dataset_names if other != name])
-    found = refit(kept, result.rope, result.priors, options)
-    if found.status == "failed":
-        return [np.nan] * 3
-    seen = found.next_dataset
-    return [seen.p_left, seen.p_rope, seen.p_right]
+    again = refit(kept, result.rope, result.priors, options)
+    return [np.nan] * 3 if again.status == "failed" else list(again.next_dataset.probabilities.values())

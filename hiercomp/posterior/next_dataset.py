@@ -64,6 +64,11 @@ class NextDataset:
         return {"left": self.expected_left, "rope": self.expected_rope, "right": self.expected_right}
 
     @property
+    def exact(self) -> bool:
+        """Whether no number has an error, as where the scores are identical."""
+        return not any(self.errors.values())
+
+    @property
     def largest_error(self) -> float:
         """The largest error of P(left), P(rope) and P(right)."""
         return max(self.errors[f"p_{region}"] for region in REGIONS)
@@ -74,7 +79,9 @@ class NextDataset:
         return {name: getattr(self, name) for name in QUANTITIES} | {kind: dict(self.errors)}
 
 
-def next_dataset(delta0: FloatArray, sigma0: FloatArray, nu: ArrayLike, rope: Rope) -> NextDataset:
+def next_dataset(
+    delta0: FloatArray, sigma0: FloatArray, nu: ArrayLike, rope: Rope, *, estimate_errors: bool = True
+) -> NextDataset:
     """Inference on the next data set from posterior draws.
 
     For each draw the probabilities of left, rope and right under Student-t(nu, delta0, sigma0) are compared; the
@@ -88,6 +95,8 @@ def next_dataset(delta0: FloatArray, sigma0: FloatArray, nu: ArrayLike, rope: Ro
         Of the same shape, or infinite for a Gaussian population.
     rope : Rope
         In the unit of delta0.
+    estimate_errors : bool
+        Without it, the errors are zero.
 
     References
     ----------
@@ -96,7 +105,7 @@ def next_dataset(delta0: FloatArray, sigma0: FloatArray, nu: ArrayLike, rope: Ro
     regions = region_probabilities(delta0, sigma0, nu, rope)
     shares = most_probable_shares(regions)
     positive = (delta0 > 0).astype(float)
-    exact = bool(np.ptp(delta0) == 0 and np.ptp(sigma0) == 0)
+    exact = not estimate_errors or bool(np.ptp(delta0) == 0 and np.ptp(sigma0) == 0)
     values: dict[str, float] = {}
     errors: dict[str, float] = {}
     for position, region in enumerate(REGIONS):
@@ -189,11 +198,18 @@ class Odds:
     is_bound: bool
     grade: str
 
-    def __str__(self) -> str:
+    @property
+    def text(self) -> str:
+        """The value as it is printed; a bound has one digit, rounded down, which is all that is known of it."""
         if np.isnan(self.value):
-            return "undetermined (nothing favours either)"
-        value = f"{self.value:,.0f}" if self.value >= 100 else f"{self.value:.3g}"
-        return f"{'> ' if self.is_bound else ''}{value} ({self.grade})"
+            return "undetermined"
+        if self.is_bound:
+            digits = str(int(self.value))
+            return f"> {int(digits[0]) * 10 ** (len(digits) - 1):,}"
+        return f"{self.value:,.0f}" if self.value >= 100 else f"{self.value:.3g}"
+
+    def __str__(self) -> str:
+        return f"{self.text} ({'nothing favours either' if np.isnan(self.value) else self.grade})"
 
 
 def posterior_odds(inference: NextDataset) -> tuple[Odds, ...]:

@@ -1,7 +1,10 @@
-"""A result as plain values and a file, and back."""
+"""A fit as plain values, as one netCDF file that ArviZ can open too, and as bytes; never a pickle."""
 
 from __future__ import annotations
 
+import json
+import tempfile
+import zlib
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,119 +12,125 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hiercomp import errors
-from hiercomp.engines import SamplerSettings
-from hiercomp.errors import Note
+from hiercomp.errors import Note, ResultFileError
 from hiercomp.model.priors import Priors
-from hiercomp.posterior.diagnostics import Diagnostics
-from hiercomp.posterior.fit import Attempt
-from hiercomp.posterior.integrated import IntegratedPosterior
-from hiercomp.posterior.result import ComparisonResult
-from hiercomp.posterior.storage import read_tree, write_tree
+from hiercomp.outputs import written_whole
+from hiercomp.posterior.fit import Fit
+from hiercomp.posterior.kinds import posterior_from
 from hiercomp.rope import Rope
 from hiercomp.scores.differences import PairedDifferences
+from hiercomp.wording import shown
 
 if TYPE_CHECKING:
     import xarray as xr
 
+FORMAT = 2
+ATTRIBUTE = "hiercomp"  # the root attribute that holds everything but the draws, as JSON
+HDF5 = b"\x89HDF"  # how a netCDF file begins
 
-def save_result(result: ComparisonResult, path: str | Path, *, overwrite: bool) -> Path:
-    """Write a result; see `ComparisonResult.save`."""
-    return write_tree(result.datatree, plain_values(result), path, overwrite=overwrite)
+
+def save_fit(fit: Fit, path: str | Path, *, overwrite: bool) -> Path:
+    """Write a fit with its draws to a netCDF file, whole or not at all.
+
+    Raises
+    ------
+    ResultFileError
+        If the file exists and ``overwrite`` is False, or can't be written.
+    """
+    tree = fit.datatree.copy()
+    tree.attrs[ATTRIBUTE] = json.dumps({"format": FORMAT} | plain_values(fit))
+    with written_whole(path, overwrite=overwrite) as unfinished:
+        try:
+            tree.to_netcdf(unfinished, engine="h5netcdf")
+        except ValueError as error:  # a name that netCDF can't hold
+            raise ResultFileError(f"{shown(path)} can't be written: {error}.") from error
+    return Path(path)
 
 
-def load_result(path: str | Path) -> ComparisonResult:
-    """Read a result that `ComparisonResult.save` wrote.
-
-    Parameters
-    ----------
-    path : str or Path
-        A netCDF file.
-
-    Returns
-    -------
-    ComparisonResult
-        Equal to the saved one, but without the single scores, which the file does not hold.
+def load_fit(path: str | Path) -> Fit:
+    """Read what `save_fit` wrote.
 
     Raises
     ------
     ResultFileError
         If there is no such file, or it is damaged or not a saved result.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> import numpy as np
-    >>> from hiercomp import HierarchicalComparison
-    >>> a = np.random.default_rng(1).normal(0.8, 0.02, size=(6, 10))
-    >>> b = a + np.random.default_rng(2).normal(0.03, 0.02, size=a.shape)
-    >>> result = HierarchicalComparison.from_arrays(a, b, folds=10).fit("embedded", progress=False)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     again = load_result(result.save(f"{folder}/fit.nc"))
-    >>> again.next_dataset == result.next_dataset
-    True
     """
-    tree, plain = read_tree(path)
-    return from_plain_values(plain, tree)
+    import xarray as xr
+
+    path = Path(path)
+    if not path.is_file():
+        raise ResultFileError(f"{path} is not a file.")
+    try:
+        with xr.open_datatree(path, engine="h5netcdf") as opened:
+            tree = opened.load()
+        plain = json.loads(tree.attrs.pop(ATTRIBUTE))
+        version = plain.pop("format")
+        fit = from_plain_values(plain, tree) if version == FORMAT else None
+    except Exception as error:  # whatever a damaged file makes the netCDF library raise
+        raise ResultFileError(f"{path} is not a saved result or is damaged ({type(error).__name__}).") from error
+    if fit is None:
+        raise ResultFileError(f"{path} was written by another version of hiercomp (format {version}).")
+    return fit
 
 
-def plain_values(result: ComparisonResult) -> dict[str, Any]:
-    """Everything but the draws, ready for JSON."""
+def fit_to_bytes(fit: Fit) -> bytes:
+    """The netCDF file of a fit with its draws; compressed JSON where the draws can be made again."""
+    if fit.posterior.remakes_draws:
+        return zlib.compress(json.dumps(plain_values(fit)).encode())
+    with tempfile.TemporaryDirectory() as folder:
+        return save_fit(fit, Path(folder) / "fit.nc", overwrite=False).read_bytes()
+
+
+def fit_from_bytes(content: bytes) -> Fit:
+    """From what `fit_to_bytes` gave."""
+    if not content.startswith(HDF5):
+        return from_plain_values(json.loads(zlib.decompress(content)), None)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "fit.nc"
+        path.write_bytes(content)
+        return load_fit(path)
+
+
+def plain_values(fit: Fit) -> dict[str, Any]:
+    """Everything but the draws and the single scores, ready for JSON."""
     differences = {
         name: value.tolist() if isinstance(value, np.ndarray) else value
-        for name, value in vars(result.differences).items()
+        for name, value in vars(fit.differences).items()
         if name not in ("notes", "scores")
     }
     return {
-        "differences": differences | {"notes": _plain_notes(result.differences.notes)},
-        "rope": asdict(result.rope),
-        "priors": result.priors.to_dict(),
-        "diagnostics": asdict(result.diagnostics),
-        "engine_name": result.engine_name,
-        "engine_version": result.engine_version,
-        "settings": asdict(result.settings),
-        "attempts": [asdict(attempt) for attempt in result.attempts],
-        "fit_notes": _plain_notes(result.fit_notes),
-        "keep": result.keep,
-        "integrated": None if result.integrated is None else result.integrated.to_dict(),
+        "differences": differences | {"notes": _plain_notes(fit.differences.notes)},
+        "rope": asdict(fit.rope),
+        "priors": fit.priors.to_dict(),
+        "posterior": fit.posterior.to_dict(),
+        "fit_notes": _plain_notes(fit.fit_notes),
     }
 
 
-def from_plain_values(plain: dict[str, Any], tree: xr.DataTree | None) -> ComparisonResult:
-    """A result from what `plain_values` gave and its draws; an integrated one makes its draws itself."""
+def from_plain_values(plain: dict[str, Any], tree: xr.DataTree | None) -> Fit:
+    """A fit from what `plain_values` gave and its draws; without them where the posterior makes its draws itself."""
     fields = plain["differences"]
     kinds = {"mean": float, "sum_of_squares": float, "rho": float, "lowest_score": float, "highest_score": float}
     arrays = {name: np.array(fields[name], dtype=kind) for name, kind in (kinds | {"n": int, "constant": bool}).items()}
-    integrated = plain.get("integrated")
     named = {"dataset_names": tuple(fields["dataset_names"]), "notes": _notes(fields["notes"])}
-    return ComparisonResult(
-        differences=PairedDifferences(**(fields | arrays | named)),
+    differences = PairedDifferences(**(fields | arrays | named))
+    return Fit(
+        differences=differences,
         rope=Rope(**plain["rope"]),
         priors=Priors(**plain["priors"]),
-        tree=tree,
-        diagnostics=_diagnostics(plain["diagnostics"]),
-        engine_name=plain["engine_name"],
-        engine_version=plain["engine_version"],
-        settings=SamplerSettings(**plain["settings"]),
-        attempts=tuple(Attempt(**_with_tuple(attempt)) for attempt in plain["attempts"]),
+        posterior=posterior_from(plain["posterior"], differences, tree),
         fit_notes=_notes(plain["fit_notes"]),
-        integrated=None if integrated is None else IntegratedPosterior.from_dict(integrated),
-        keep=plain.get("keep", "all"),
     )
 
 
-def _diagnostics(fields: dict[str, Any]) -> Diagnostics:
-    nodes = fields.get("nodes")
-    return Diagnostics(**(_with_tuple(fields) | {"nodes": None if nodes is None else tuple(nodes)}))
+def _plain_notes(notes: tuple[Note, ...]) -> list[dict[str, Any]]:
+    return [vars(note) | {"category": note.category.__name__, "places": list(note.places)} for note in notes]
 
 
-def _with_tuple(fields: dict[str, Any]) -> dict[str, Any]:
-    """Failures as the tuple that they were before JSON made a list of them."""
-    return fields | {"failures": tuple(fields["failures"])}
+def _notes(plain: list[dict[str, Any]]) -> tuple[Note, ...]:
+    return tuple(_note(**fields) for fields in plain)
 
 
-def _plain_notes(notes: tuple[Note, ...]) -> list[list[str]]:
-    return [[note.category.__name__, note.message] for note in notes]
-
-
-def _notes(plain: list[list[str]]) -> tuple[Note, ...]:
-    return tuple(Note(getattr(errors, name, errors.HiercompWarning), message) for name, message in plain)
+def _note(category: str, message: str, remedy: str, places: list[str], key: str) -> Note:
+    kind = getattr(errors, category, errors.HiercompWarning)
+    return Note(kind, message, remedy=remedy, places=tuple(places), key=key)

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hiercomp.arguments import number_between, whole_number
-from hiercomp.comparison import HierarchicalComparison
+from hiercomp.arguments import number_between, number_of_jobs
 from hiercomp.document import Presentation
-from hiercomp.errors import HiercompWarning
 from hiercomp.model.priors import NAMED_PRIORS, Priors
+from hiercomp.posterior.fit import Fit, refit
 from hiercomp.posterior.next_dataset import decide
 from hiercomp.rope import Rope
 from hiercomp.scores.differences import PairedDifferences
-from hiercomp.wording import counted, shown
+from hiercomp.wording import counted, outcome_words, shown
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
-
-    from hiercomp.posterior.result import ComparisonResult
 
 RHO_FACTORS = (0.5, 1.0, 2.0)
 UPPER_BOUNDS = (100.0, 1000.0)
@@ -117,12 +112,6 @@ class Sensitivity(Presentation):
             f"of {others}: {', '.join(self.changed)}."
         )
 
-    def plot(self, *, ax: Axes | None = None, **bars: Any) -> Axes:
-        """The probabilities under each variant; see `hiercomp.plots.plot_sensitivity`."""
-        from hiercomp.plots.sensitivity import plot_sensitivity
-
-        return plot_sensitivity(self, ax=ax, **bars)
-
     def to_frame(self) -> pd.DataFrame:
         """One row for each variant: p_left, p_rope, p_right, error, verdict, changed, status."""
         import pandas as pd
@@ -140,20 +129,21 @@ class Sensitivity(Presentation):
 
     def _words(self, verdict: str) -> str:
         left, right = map(shown, self.algorithms)
-        words = {"left": f"{left} better", "rope": "practically equivalent", "right": f"{right} better"}
-        return words.get(verdict, {"none": "no verdict"}.get(verdict, verdict))
+        return (outcome_words(left, right) | {"none": "no verdict"}).get(verdict, verdict)
 
 
-def sensitivity(result: ComparisonResult, *, alpha: float = 0.05, n_jobs: int = 2, **fit_options: Any) -> Sensitivity:
+def sensitivity(result: Fit, *, alpha: float = 0.05, n_jobs: int | None = None, **fit_options: Any) -> Sensitivity:
     """Fit a comparison again under the four named priors on nu, half and twice rho, and two upper bounds of the sigmas.
 
     Parameters
     ----------
-    result : ComparisonResult
+    result : Fit
+        Such as a `hiercomp.ComparisonResult`.
     alpha : float
         Level of the verdicts.
-    n_jobs : int
-        Fits at once, in processes of their own (joblib).
+    n_jobs : int, optional
+        Fits at once, in processes of their own. None is joblib's rule: one, unless a ``joblib.parallel_config`` is
+        active; -1 is all cores.
     **fit_options
         Passed on to `hiercomp.HierarchicalComparison.fit`, such as ``draws``; the engine, chains, warmup, draws and seed are
         those of the result by default.
@@ -165,17 +155,17 @@ def sensitivity(result: ComparisonResult, *, alpha: float = 0.05, n_jobs: int = 
     from joblib import Parallel, delayed
 
     number_between("alpha", alpha, 0, 0.5)
-    whole_number("n_jobs", n_jobs, -64)
-    given = replace(result.differences, scores=None)  # processes do not each need the table
+    number_of_jobs(n_jobs)
+    differences = replace(result.differences, scores=None)  # processes do not each need the table
     options = fit_defaults(result) | fit_options
     tasks = [
-        delayed(_refit)(variant, given, result.rope, alpha, options)
+        delayed(_refit)(variant, differences, result.rope, alpha, options)
         for variant in variants(result.priors)
-        if not result.diagnostics.exact
+        if not differences.identical
     ]
-    found = Parallel(n_jobs=n_jobs)(tasks)
+    others = Parallel(n_jobs=n_jobs)(tasks)
     itself = _row("as fitted", result, alpha)
-    return Sensitivity((itself, *found), (result.left, result.right), alpha, result.rope)
+    return Sensitivity((itself, *others), (result.left, result.right), alpha, result.rope)
 
 
 def variants(priors: Priors) -> list[Variant]:
@@ -190,7 +180,7 @@ def variants(priors: Priors) -> list[Variant]:
     return [*named, *scaled, *bounded]
 
 
-def fit_defaults(result: ComparisonResult) -> dict[str, Any]:
+def fit_defaults(result: Fit) -> dict[str, Any]:
     """The options of `HierarchicalComparison.fit` that made a result."""
     settings = result.settings
     return {
@@ -204,31 +194,23 @@ def fit_defaults(result: ComparisonResult) -> dict[str, Any]:
     }
 
 
-def refit(differences: PairedDifferences, rope: Rope, priors: Priors, options: dict[str, Any]) -> ComparisonResult:
-    """Fit once more; the warnings are those that the first fit gave, or are in the status."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", HiercompWarning)
-        return HierarchicalComparison.from_differences(differences, rope=rope, priors=priors).fit(**options)
-
-
 def _refit(
     variant: Variant, differences: PairedDifferences, rope: Rope, alpha: float, options: dict[str, Any]
 ) -> VariantResult:
     rho = np.minimum(differences.rho * variant.rho_factor, LARGEST_RHO)
-    found = refit(replace(differences, rho=rho), rope, variant.priors, options)
-    return _row(variant.name, found, alpha)
+    return _row(variant.name, refit(replace(differences, rho=rho), rope, variant.priors, options), alpha)
 
 
-def _row(name: str, result: ComparisonResult, alpha: float) -> VariantResult:
+def _row(name: str, result: Fit, alpha: float) -> VariantResult:
     if result.status == "failed":
         return VariantResult(name, math.nan, math.nan, math.nan, math.nan, "failed", "failed")
-    seen = result.next_dataset
+    inference = result.next_dataset
     return VariantResult(
         name=name,
-        p_left=seen.p_left,
-        p_rope=seen.p_rope,
-        p_right=seen.p_right,
-        error=seen.largest_error,
-        verdict=decide(seen, alpha).region,
+        p_left=inference.p_left,
+        p_rope=inference.p_rope,
+        p_right=inference.p_right,
+        error=inference.largest_error,
+        verdict=decide(inference, alpha).region,
         status=result.status,
     )

@@ -1,94 +1,163 @@
-"""Everything that a report shows, gathered from a result; the template only arranges it."""
+"""Everything that the reports show, gathered from a result; the templates only arrange it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import combinations
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from hiercomp.arguments import number_between
 from hiercomp.errors import ArgumentError
+from hiercomp.plots.pairs import MOST_ALGORITHMS
+from hiercomp.posterior.influence import Influence
+from hiercomp.posterior.sensitivity import Sensitivity
 from hiercomp.report import tables
-from hiercomp.report.figures import Figure, report_figures
-from hiercomp.report.methods import Methods, methods
-from hiercomp.report.provenance import Fact, Source, data_facts, setting_facts, software_facts
+from hiercomp.report.figures import Figure, report_figures, tournament_figures
+from hiercomp.report.methods import Methods, methods, tournament_methods
+from hiercomp.report.provenance import (
+    Fact,
+    Source,
+    data_facts,
+    setting_facts,
+    software_facts,
+    tournament_data_facts,
+    tournament_setting_facts,
+)
 from hiercomp.report.tables import Table
+from hiercomp.summary.tournament import SIGNS
 from hiercomp.wording import counted, probability_text, shown
 
 if TYPE_CHECKING:
+    from hiercomp.comparison import ComparisonResult
     from hiercomp.posterior.influence import Influence
-    from hiercomp.posterior.result import ComparisonResult
     from hiercomp.posterior.sensitivity import Sensitivity
+    from hiercomp.tournament import TournamentResult
 
-INTEGRATION = {
-    "ok": "the estimated error of every probability is small",
-    "warned": "the estimated error of a probability is above 0.001 on the finest grid",
-    "failed": "the estimated error of a probability is above 0.01, and no verdict is given",
-}
-MEANINGS = {
-    "ok": "every check passes",
-    "warned": "the checks pass, but trajectories were cut at the largest tree depth, or a single chain can't be compared",
-    "failed": "a check fails after every attempt, and no verdict is given",
-}
+MOST_GROUPS = 100  # that the page lists
+REGION = {"better": "left", "worse": "right", "equivalent": "rope"}
+Item = TypeVar("Item", Figure, Table)
 
 
-@dataclass(frozen=True)
-class ReportContents:
-    """What the page shows.
+@dataclass(frozen=True, kw_only=True)
+class Contents:
+    """What every report shows.
+
+    Attributes
+    ----------
+    subtitle : str
+        What the data are, in a line.
+    conclusion : str
+        The verdict, or the verdicts counted: that of the summary.
+    computation : str
+        Engine, seed and errors in a sentence.
+    notes : tuple of str
+        Every warning.
+    figures : mapping from key to (number, Figure)
+    tables : mapping from key to (number, Table)
+    data, settings, software : tuple of Fact
+    methods : Methods
+    """
+
+    subtitle: str
+    conclusion: str
+    computation: str
+    notes: tuple[str, ...]
+    figures: dict[str, tuple[int, Figure]]
+    tables: dict[str, tuple[int, Table]]
+    data: tuple[Fact, ...]
+    settings: tuple[Fact, ...]
+    software: tuple[Fact, ...]
+    methods: Methods
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportContents(Contents):
+    """What the report of a comparison shows.
 
     Attributes
     ----------
     left, right : str
         The algorithms, control characters shown.
-    subtitle : str
-        Data sets, scores, rope and direction in a line.
-    conclusion : str
-        The verdict in a sentence: `Summary.conclusion`.
     standing : str
         The decision's region, "none", "undecided" or "failed".
     status : str
         "ok", "warned" or "failed", with what it means.
-    computation : str
-        Engine, run lengths, seed and diagnostics in a sentence.
     positive : str
         P(delta0 > 0) in words; empty where there is no verdict.
     exact : bool
         Whether nothing was sampled, since the scores are identical.
-    integrated : bool
-        Whether the posterior was integrated, and not sampled.
-    notes : tuple of str
-        Every warning.
-    figures : mapping from key to (number, Figure)
-    tables : mapping from key to (number, Table)
-    closed_form_notes : tuple of str
+    test_notes : tuple of str
         Tests that could not be done, and why.
     sensitivity, influence : str
         Their conclusions; empty where they were not asked for.
-    data, settings, software : tuple of Fact
-    methods : Methods
     """
 
     left: str
     right: str
-    subtitle: str
-    conclusion: str
     standing: str
     status: str
-    computation: str
     positive: str
     exact: bool
-    integrated: bool
-    notes: tuple[str, ...]
-    figures: dict[str, tuple[int, Figure]]
-    tables: dict[str, tuple[int, Table]]
-    closed_form_notes: tuple[str, ...]
+    test_notes: tuple[str, ...]
     sensitivity: str
     influence: str
-    data: tuple[Fact, ...]
-    settings: tuple[Fact, ...]
-    software: tuple[Fact, ...]
-    methods: Methods
+
+
+@dataclass(frozen=True)
+class Sign:
+    """A cell of the matrix of verdicts.
+
+    Attributes
+    ----------
+    region : str
+        "left", "rope" or "right" where there is a verdict, else empty.
+    mark : str
+        As it is seen.
+    spoken : str
+        What a screen reader says.
+    """
+
+    region: str
+    mark: str
+    spoken: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class TournamentContents(Contents):
+    """What the report of every pair shows.
+
+    Attributes
+    ----------
+    heading : str
+        How many algorithms, or against which baseline.
+    failed : bool
+        Whether no pair could be computed.
+    names : tuple of str
+        The algorithms that are shown, best first.
+    matrix : tuple of (str, tuple of Sign)
+        The verdicts of each algorithm, in the order of ``names``; empty where there is a baseline.
+    level : str
+        Of the verdicts, such as "95%".
+    left_out : str
+        What the page leaves out, and where it is; empty where it shows all.
+    cliques, equivalent : tuple of str
+        Groups of algorithms that no verdict separates, and groups in which every pair is practically equivalent.
+    assumption : str
+        Of the ranking; empty where there is none.
+    """
+
+    heading: str
+    failed: bool
+    names: tuple[str, ...]
+    matrix: tuple[tuple[str, tuple[Sign, ...]], ...]
+    level: str
+    left_out: str
+    cliques: tuple[str, ...]
+    equivalent: tuple[str, ...]
+    assumption: str
 
 
 def report_contents(
@@ -122,29 +191,25 @@ def report_contents(
     _check_sensitivity(sensitivity, result, alpha)
     _check_influence(influence, result)
     summary = result.summary(alpha)
-    failed, exact = result.status == "failed", result.diagnostics.exact
+    failed, exact = result.status == "failed", result.differences.identical
     standing = "failed" if summary.decision is None else summary.decision.region
-    closed_form = result.closed_form_tests()
-    meanings = INTEGRATION if result.diagnostics.integrated else MEANINGS
+    tests = result.closed_form_tests()
     direction = "higher" if result.differences.higher_is_better else "lower"
     positive = ""
     if summary.next_dataset is not None and not exact:
         chance = probability_text(summary.next_dataset.p_positive)
         positive = f"The probability that {shown(result.right)} is better on average (delta0 > 0) is {chance}."
-    shown_tables = tables.numbered(
-        (
-            None if failed else tables.next_dataset_table(result),
-            None if failed else tables.odds_table(result),
-            None if failed or exact else tables.population_table(result),
-            tables.datasets_table(result),
-            None if exact else tables.diagnostics_table(result.diagnostics),
-            None if result.diagnostics.integrated else tables.attempts_table(result),
-            tables.closed_form_table(closed_form, exact),
-            None if sensitivity is None else tables.sensitivity_table(sensitivity),
-            None if influence is None else tables.influence_table(influence),
-        )
+    shown_tables = (
+        None if failed else tables.next_dataset_table(result),
+        None if failed else tables.odds_table(result),
+        None if failed or exact else tables.population_table(result),
+        tables.datasets_table(result),
+        tables.diagnostics_table(result.diagnostics),
+        tables.attempts_table(result),
+        tables.closed_form_table(tests, exact),
+        None if sensitivity is None else tables.sensitivity_table(sensitivity),
+        None if influence is None else tables.influence_table(influence),
     )
-    figures = report_figures(result, sensitivity)
     return ReportContents(
         left=shown(result.left),
         right=shown(result.right),
@@ -154,27 +219,96 @@ def report_contents(
         ),
         conclusion=summary.conclusion,
         standing=standing,
-        status=f"{summary.status}: {'nothing was sampled' if exact else meanings[summary.status]}",
+        status=f"{summary.status}: {result.diagnostics.status_meaning}",
         computation=summary.computation,
         positive=positive,
         exact=exact,
-        integrated=result.diagnostics.integrated,
         notes=tuple(map(shown, summary.notes)),
-        figures={figure.key: (place, figure) for place, figure in enumerate(figures, start=1)},
-        tables=shown_tables,
-        closed_form_notes=tuple(map(shown, closed_form.notes)),
+        figures=numbered(report_figures(result, sensitivity)),
+        tables=numbered(table for table in shown_tables if table is not None),
+        test_notes=tuple(map(shown, tests.notes)),
         sensitivity="" if sensitivity is None else sensitivity.conclusion,
         influence="" if influence is None else influence.conclusion,
         data=data_facts(result, source),
         settings=setting_facts(result, alpha),
         software=software_facts(),
-        methods=methods(result, closed_form, sensitivity=sensitivity, influence=influence, alpha=alpha),
+        methods=methods(result, tests, sensitivity=sensitivity, influence=influence, alpha=alpha),
     )
 
 
-def _check_sensitivity(sensitivity: Sensitivity | None, result: ComparisonResult, alpha: float) -> None:
-    from hiercomp.posterior.sensitivity import Sensitivity
+def tournament_contents(
+    result: TournamentResult, *, source: Source | None = None, alpha: float = 0.05
+) -> TournamentContents:
+    """Gather what the page shows.
 
+    Parameters
+    ----------
+    result : TournamentResult
+    source : Source, optional
+        The file of the scores.
+    alpha : float
+        Level of the verdicts, between 0 and 0.5.
+
+    Raises
+    ------
+    ArgumentError
+        If alpha is outside its range.
+    """
+    alpha = number_between("alpha", alpha, 0, 0.5)
+    level = f"{100 * (1 - alpha):g}%"
+    order = _shown(result)
+    verdicts = all_verdicts(result, alpha)
+    ranking = result.ranking() if result.standings.dataset_names else None
+    summary = result.summary(alpha)
+    figures = tournament_figures(result, order, verdicts, ranking, alpha)
+    ranked = None if ranking is None else tables.ranking_table(ranking[ranking.index.isin(order)])
+    pairs = [pair for pair in verdicts if set(pair) <= set(order)]
+    left_out = ""
+    if len(order) < len(result.order()):
+        left_out = (
+            f"The page shows the best {len(order)} of {len(result.order())} algorithms and the pairs of these; "
+            "result.to_frame() and result.ranking() have all."
+        )
+    return TournamentContents(
+        heading=f"{counted(len(result.order()), 'algorithm')}, pair by pair"
+        if result.baseline is None
+        else f"{counted(len(result.order()) - 1, 'algorithm')} against {shown(result.baseline)}",
+        subtitle=(
+            f"{counted(len(result.dataset_names), 'data set')}, {counted(len(verdicts), 'pair')}, rope {result.rope}, "
+            f"verdicts at {level}"
+        ),
+        conclusion=summary.conclusion,
+        failed=set(verdicts.values()) == {"failed"},
+        names=tuple(map(shown, order)),
+        matrix=() if result.baseline is not None else _matrix(result, order, alpha),
+        level=level,
+        left_out=left_out,
+        cliques=_listed(summary.cliques),
+        equivalent=_listed(summary.equivalent),
+        assumption=summary.assumption,
+        computation=summary.computation,
+        notes=tuple(map(shown, summary.notes)),
+        figures=numbered(figures),
+        tables=numbered([*([ranked] if ranked else []), tables.pairs_table(result, pairs, alpha)]),
+        data=tournament_data_facts(result, source),
+        settings=tournament_setting_facts(result, alpha, ranking),
+        software=software_facts(),
+        methods=tournament_methods(result, verdicts, ranking, alpha),
+    )
+
+
+def all_verdicts(result: TournamentResult, alpha: float) -> dict[tuple[str, str], str]:
+    """The verdict of every pair that was to be compared, the better placed algorithm first."""
+    found = {pair: result.verdict(*pair, alpha) for pair in combinations(result.order(), 2)}
+    return {pair: verdict for pair, verdict in found.items() if verdict != "not compared"}
+
+
+def numbered(items: Iterable[Item]) -> dict[str, tuple[int, Item]]:
+    """Figures or tables by key, with their numbers."""
+    return {item.key: (place, item) for place, item in enumerate(items, start=1)}
+
+
+def _check_sensitivity(sensitivity: Sensitivity | None, result: ComparisonResult, alpha: float) -> None:
     if sensitivity is None:
         return
     if not isinstance(sensitivity, Sensitivity):
@@ -193,8 +327,6 @@ def _check_sensitivity(sensitivity: Sensitivity | None, result: ComparisonResult
 
 
 def _check_influence(influence: Influence | None, result: ComparisonResult) -> None:
-    from hiercomp.posterior.influence import Influence
-
     if influence is None:
         return
     if not isinstance(influence, Influence):
@@ -207,3 +339,27 @@ def _check_influence(influence: Influence | None, result: ComparisonResult) -> N
         same = bool(np.array_equal(influence.all, list(result.next_dataset.probabilities.values())))
     if not same:
         raise ArgumentError("influence belongs to another comparison; pass result.influence() of this result.")
+
+
+def _shown(result: TournamentResult) -> list[str]:
+    """The algorithms of the page, the best first, and the baseline whatever its place."""
+    order = list(result.order()[:MOST_ALGORITHMS])
+    if result.baseline is not None and result.baseline not in order:
+        order[-1] = result.baseline
+    return order
+
+
+def _listed(groups: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    listed = [", ".join(map(shown, group)) for group in groups[:MOST_GROUPS]]
+    return (*listed, *([f"and {len(groups) - MOST_GROUPS:,} more"] if len(groups) > MOST_GROUPS else []))
+
+
+def _matrix(result: TournamentResult, order: list[str], alpha: float) -> tuple[tuple[str, tuple[Sign, ...]], ...]:
+    return tuple((shown(row), tuple(_sign(result, row, other, alpha) for other in order)) for row in order)
+
+
+def _sign(result: TournamentResult, row: str, other: str, alpha: float) -> Sign:
+    if row == other:
+        return Sign("self", "", "itself")
+    verdict = result.verdict(row, other, alpha)
+    return Sign(REGION.get(verdict, ""), SIGNS[verdict], tables.VERDICTS.get(verdict, verdict))

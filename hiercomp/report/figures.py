@@ -1,52 +1,39 @@
-"""The figures of the report: the package's own plots, each with a caption and with words that state its numbers."""
+"""The figures of the reports: the package's own plots, each with a caption and with words that state its numbers."""
 
 from __future__ import annotations
 
+import io
+import re
 import warnings
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import numpy as np
 
 from hiercomp.plots import datasets as dataset_plots
 from hiercomp.plots import plot_sensitivity, replicated_standard_deviations, shrinkage_table
-from hiercomp.report.svg import inline_svg
+from hiercomp.plots.pairs import heatmap_size, plot_pairs_heatmap, plot_ranking, ranking_size
 from hiercomp.rope import REGIONS
-from hiercomp.wording import counted, probability_text, shown
+from hiercomp.wording import counted, outcome_words, probability_text, shown
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.figure import Figure as MatplotlibFigure
 
-    from hiercomp.posterior.result import ComparisonResult
+    from hiercomp.comparison import ComparisonResult
     from hiercomp.posterior.sensitivity import Sensitivity
+    from hiercomp.tournament import TournamentResult
 
 COLUMN = (4.2, 3.1)  # inches: half of the page's width
 PAGE_WIDTH, WIDEST = 6.4, 7.1
+PIXELS_PER_INCH = 96 * 1.3  # figures are drawn for a printed column, whose letters are too small for a screen
 STYLE = {name: "small" for name in ("axes.labelsize", "xtick.labelsize", "ytick.labelsize")}
+DIGITS = re.compile(r"(\.\d\d)\d+")
+LARGEST_NAMED = 5  # algorithms whose chances of being the best the words state
 CURVE_POINTS = (0.0, 0.5, 1.0, 2.0, 4.0)  # half-widths of the rope that the words state, in units of the present one
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A figure of the report.
-
-    Attributes
-    ----------
-    key : str
-        Its place in the page, and the start of its ids.
-    title, description : str
-        What a screen reader says.
-    caption : str
-    svg : str
-        An ``svg`` element; it holds nothing but what `inline_svg` made.
-    """
-
-    key: str
-    title: str
-    description: str
-    caption: str
-    svg: str
 
 
 @dataclass(frozen=True)
@@ -56,12 +43,14 @@ class FigureSpec:
     Attributes
     ----------
     key : str
+        Its place in the page.
     size : tuple of float
         Width and height in inches.
     draw : callable
         Draws it into the matplotlib figure that it is given.
-    title, description, caption : str
-        As in `Figure`.
+    title, description : str
+        What a screen reader says.
+    caption : str
     """
 
     key: str
@@ -70,6 +59,29 @@ class FigureSpec:
     title: str
     description: str
     caption: str
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of the report.
+
+    Attributes
+    ----------
+    key, title, description, caption : str
+        As in `FigureSpec`.
+    address : str
+        A ``data:`` address that holds the SVG image, so the page cannot run anything in it.
+    width, height : int
+        In pixels.
+    """
+
+    key: str
+    title: str
+    description: str
+    caption: str
+    address: str
+    width: int
+    height: int
 
 
 def report_figures(result: ComparisonResult, sensitivity: Sensitivity | None = None) -> tuple[Figure, ...]:
@@ -87,7 +99,7 @@ def report_figures(result: ComparisonResult, sensitivity: Sensitivity | None = N
     specs: list[FigureSpec] = []
     if result.status != "failed":
         specs.append(_next_dataset(result))
-        if not result.diagnostics.exact:
+        if not result.differences.identical:
             makers = (_simplex, _population, _posterior, _shrinkage, _rope_curve, _ppc)
             specs += [make(result) for make in makers]
     if sensitivity is not None and result.status != "failed":
@@ -95,32 +107,66 @@ def report_figures(result: ComparisonResult, sensitivity: Sensitivity | None = N
     return draw(specs, (result.left, result.right, *result.differences.dataset_names))
 
 
+def tournament_figures(
+    result: TournamentResult,
+    order: list[str],
+    verdicts: dict[tuple[str, str], str],
+    ranking: pd.DataFrame | None,
+    alpha: float,
+) -> tuple[Figure, ...]:
+    """The heatmap, and the ranks where there are any.
+
+    Parameters
+    ----------
+    result : TournamentResult
+    order : list of str
+        The algorithms that are drawn, the best first.
+    verdicts : dict from pair to verdict
+    ranking : DataFrame or None
+    alpha : float
+        Level of the verdicts.
+    """
+    specs = [_heatmap(result, order, verdicts, alpha)]
+    if ranking is not None:
+        specs.append(_ranking(result, order, ranking, alpha))
+    return draw(specs, order)
+
+
 def draw(specs: Sequence[FigureSpec], names: Sequence[str]) -> tuple[Figure, ...]:
-    """Draw the planned figures, in a style of the page's own.
+    """Draw figures in a style of the page's own; the same figure gives the same bytes.
 
     Parameters
     ----------
     specs : sequence of FigureSpec
     names : sequence of str
-        Those that stand in the figures: where matplotlib's font lacks one of their letters, letters are written and not
-        drawn, since the reader's browser has them.
+        Names that appear in the figures. Where matplotlib's font lacks one of their letters, text is written and not
+        drawn, since the reader's browser has more fonts.
     """
     import matplotlib.style
     from matplotlib.figure import Figure as MatplotlibFigure
 
     letters_as_paths = _has_letters(names)
+    options = {
+        "svg.fonttype": "path" if letters_as_paths else "none",
+        "svg.hashsalt": "hiercomp",
+        "svg.image_inline": True,
+    }
     drawn = []
     # The page does not depend on the writer's own style
-    with matplotlib.style.context(["default", STYLE]), warnings.catch_warnings():
+    with matplotlib.style.context(["default", STYLE, options]), warnings.catch_warnings():
         if not letters_as_paths:
             warnings.filterwarnings("ignore", message="Glyph .* missing from")
         for spec in specs:
             figure = MatplotlibFigure(figsize=spec.size, layout="constrained")
             spec.draw(figure)
-            svg = inline_svg(
-                figure, f"figure-{spec.key}", spec.title, spec.description, letters_as_paths=letters_as_paths
-            )
-            drawn.append(Figure(spec.key, spec.title, spec.description, spec.caption, svg))
+            stream = io.BytesIO()
+            figure.savefig(stream, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
+            # Hundredths of a point are enough for any printer, and make the page a third smaller
+            svg = re.sub(r' d="[^"]*"', lambda path: DIGITS.sub(r"\1", path[0]), stream.getvalue().decode())
+            svg = svg.replace("\n", "")
+            address = f"data:image/svg+xml,{quote(svg, safe=' /:;=,.-')}"
+            width, height = (round(PIXELS_PER_INCH * length) for length in spec.size)
+            drawn.append(Figure(spec.key, spec.title, spec.description, spec.caption, address, width, height))
     return tuple(drawn)
 
 
@@ -138,35 +184,32 @@ def _next_dataset(result: ComparisonResult) -> FigureSpec:
         "next-dataset",
         COLUMN,
         lambda figure: result.plot.next_dataset(ax=figure.subplots()),
-        "Probability that each outcome is the likeliest one on the next data set",
+        "Probability that each outcome is the most likely one on the next data set",
         f"Bars: {_listed(result, seen.probabilities)}. {_errors(result)}",
-        "Probability that each outcome is the likeliest one on the next data set. Whiskers, where they can be seen, are two "
-        f"{'estimated' if result.diagnostics.integrated else 'Monte Carlo standard'} errors.",
+        "Probability that each outcome is the most likely one on the next data set. Whiskers, where visible, are two "
+        f"{result.posterior.error_words.short} errors.",
     )
 
 
 def _errors(result: ComparisonResult) -> str:
-    largest = result.next_dataset.largest_error
-    if result.diagnostics.exact:
+    inference = result.next_dataset
+    if inference.exact:
         return "Nothing was sampled; they are exact."
-    kind = "estimated" if result.diagnostics.integrated else "Monte Carlo"
-    return f"The largest {kind} error is {largest:.2g}."
+    return f"The largest {result.posterior.error_words.short} error is {inference.largest_error:.2g}."
 
 
 def _simplex(result: ComparisonResult) -> FigureSpec:
-    seen, integrated = result.next_dataset, result.diagnostics.integrated
-    share = "Probability that" if integrated else "Share of draws in which"
-    parted = "its probability" if integrated else "the share of draws in it"
+    seen = result.next_dataset
     return FigureSpec(
         "simplex",
         COLUMN,
         lambda figure: result.plot.simplex(ax=figure.subplots()),
         "Posterior draws in the triangle of the three outcomes",
-        f"{counted(result.draws('delta0').size, 'posterior draw')} of the probabilities of the three outcomes. {share} an "
-        f"outcome is the likeliest: {_listed(result, seen.probabilities)}. "
-        f"{'Expected probabilities' if integrated else 'Mean of the draws'}: {_listed(result, seen.expected)}.",
+        f"{counted(result.draws('delta0').size, 'posterior draw')} of the probabilities of the three outcomes. "
+        f"{result.posterior.error_words.share} an outcome is the most likely: {_listed(result, seen.probabilities)}. "
+        f"Expected probabilities: {_listed(result, seen.expected)}.",
         "Posterior draws of the probabilities of the three outcomes. A corner is certainty of its outcome; dashed lines "
-        f"part the regions in which each outcome is the likeliest, with {parted}.",
+        "part the regions in which each outcome is the most likely, with its probability.",
     )
 
 
@@ -180,7 +223,7 @@ def _population(result: ComparisonResult) -> FigureSpec:
         f"Expected probabilities of the three outcomes: {_listed(result, seen.expected)}. The centre of the population is "
         f"{_interval(result, 'delta0')}, and its spread {_interval(result, 'sigma0')}. The rope is {result.rope}.",
         "Posterior density of the mean difference on the next data set; shaded, the expected probabilities of the three "
-        "outcomes. Dashed, a kernel density of the posterior means of the data sets at hand.",
+        "outcomes. Dashed, a kernel density of the posterior means of these data sets.",
     )
 
 
@@ -265,13 +308,10 @@ def _ppc(result: ComparisonResult) -> FigureSpec:
 def _sensitivity(sensitivity: Sensitivity) -> FigureSpec:
     frame = sensitivity.to_frame()
     left, right = map(shown, sensitivity.algorithms)
-    rows = [
-        f"{name}: {left} better {row['left']:.3f}, practically equivalent {row['rope']:.3f}, {right} better "
-        f"{row['right']:.3f}"
-        if row["status"] != "failed"
-        else f"{name}: failed"
-        for name, row in frame.iterrows()
-    ]
+    rows = []
+    for name, row in frame.iterrows():
+        values = (f"{words} {row[f'p_{region}']:.3f}" for region, words in outcome_words(left, right).items())
+        rows.append(f"{name}: {'failed' if row['status'] == 'failed' else ', '.join(values)}")
     return FigureSpec(
         "sensitivity",
         (PAGE_WIDTH, 1.3 + 0.27 * len(frame)),
@@ -283,10 +323,57 @@ def _sensitivity(sensitivity: Sensitivity) -> FigureSpec:
 
 
 def _listed(result: ComparisonResult, values: dict[str, float]) -> str:
-    exact = result.diagnostics.exact
-    return ", ".join(f"{shown(result.outcome(region))} {probability_text(values[region], exact)}" for region in REGIONS)
+    exact = result.next_dataset.exact
+    names = outcome_words(shown(result.left), shown(result.right))
+    return ", ".join(f"{words} {probability_text(values[region], exact)}" for region, words in names.items())
 
 
 def _interval(result: ComparisonResult, name: str) -> str:
     row = result.population().loc[name]
     return f"{row['mean']:.3g} (95% interval {row['lower']:.3g} to {row['upper']:.3g})"
+
+
+def _heatmap(
+    result: TournamentResult, order: list[str], verdicts: dict[tuple[str, str], str], alpha: float
+) -> FigureSpec:
+    drawn = {pair: verdict for pair, verdict in verdicts.items() if set(pair) <= set(order)}
+    counts = Counter({"better": "better", "worse": "better"}.get(verdict, verdict) for verdict in drawn.values())
+    phrases = {
+        "better": "one algorithm is better",
+        "equivalent": "the two are practically equivalent",
+        "none": "there is no verdict",
+        "undecided": "the probability is too close to its threshold to be called",
+        "failed": "there is no result",
+    }
+    said = "; ".join(f"in {counts[name]:,} {text}" for name, text in phrases.items() if counts[name])
+    return FigureSpec(
+        "heatmap",
+        heatmap_size(result, order),
+        lambda figure: plot_pairs_heatmap(result, ax=figure.subplots(), alpha=alpha, algorithms=order),
+        "Probabilities and verdicts of every pair",
+        f"The algorithms, the best first: {', '.join(map(shown, order))}. Of "
+        f"{counted(len(drawn), 'pair')}, {said}. The table of the pairs has every number.",
+        "Every pair as a cell, filled from below with the probability that the row's algorithm is better on the next data "
+        "set and above it with the probability of practical equivalence; the light rest is the probability that the "
+        "column's algorithm is better. Signs are the verdicts.",
+    )
+
+
+def _ranking(result: TournamentResult, order: list[str], ranking: pd.DataFrame, alpha: float) -> FigureSpec:
+    rows = [
+        f"{shown(name)} {row['expected_rank']:.2f} (95% interval {row['lower']:.2f} to {row['upper']:.2f})"
+        for name, row in ranking.iterrows()
+        if name in order
+    ]
+    best = ranking["p_best"].sort_values(ascending=False, kind="stable").head(LARGEST_NAMED)
+    chances = ", ".join(f"{shown(name)} {probability_text(float(value))}" for name, value in best.items())
+    return FigureSpec(
+        "ranking",
+        ranking_size(order),
+        lambda figure: plot_ranking(result, ax=figure.subplots(), alpha=alpha, algorithms=order),
+        "Expected ranks of the algorithms on the next data set",
+        f"Expected ranks: {'; '.join(rows)}. Probability of being the best: {chances}.",
+        "Expected rank of each algorithm on the next data set, with its central 95% interval and, on the right, the "
+        "probability of being the best. Bars join groups within which no verdict names a better algorithm; a "
+        "bar is thin where it passes an algorithm that does not belong to it.",
+    )

@@ -1,26 +1,32 @@
-"""The Methods paragraph of a comparison, with its own numbers and references, ready to be pasted into a paper."""
+"""The Methods paragraphs, each with its result's own numbers and references, ready to be pasted into a paper."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import singledispatch
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hiercomp.model.priors import Priors
-from hiercomp.report import references
-from hiercomp.report.provenance import priors_text, span
-from hiercomp.report.references import Reference, bibliography
+from hiercomp.pairs.fits import FailedPair
+from hiercomp.posterior.kinds import Exact, Integrated, Posterior, Sampled
+from hiercomp.report.provenance import computed, delta0_bounds, priors_text, span
+from hiercomp.report.references import Reference, references
 from hiercomp.rope import REGIONS
-from hiercomp.wording import counted, error_text, probability_text, shown
+from hiercomp.wording import counted, error_text, outcome_words, probability_text, shown
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from hiercomp.closed_form.side_by_side import ClosedFormTests
+    from hiercomp.comparison import ComparisonResult
     from hiercomp.posterior.influence import Influence
-    from hiercomp.posterior.result import ComparisonResult
     from hiercomp.posterior.sensitivity import Sensitivity
+    from hiercomp.tournament import TournamentResult
 
 
 @dataclass(frozen=True)
@@ -41,12 +47,12 @@ class Methods:
     @property
     def bibtex(self) -> str:
         """The references as BibTeX."""
-        return bibliography(self.references)
+        return "\n\n".join(reference.bibtex for reference in self.references) + "\n"
 
 
 def methods(
     result: ComparisonResult,
-    closed_form: ClosedFormTests,
+    tests: ClosedFormTests,
     *,
     sensitivity: Sensitivity | None = None,
     influence: Influence | None = None,
@@ -57,7 +63,7 @@ def methods(
     Parameters
     ----------
     result : ComparisonResult
-    closed_form : ClosedFormTests
+    tests : ClosedFormTests
     sensitivity : Sensitivity, optional
     influence : Influence, optional
     alpha : float
@@ -66,20 +72,44 @@ def methods(
     sentences = [
         *_data(result),
         *_model(result),
-        *_computation(result),
+        *computation_sentences(result.posterior),
         *_findings(result, alpha),
-        *_beside(closed_form),
+        *_beside(tests),
     ]
     if sensitivity is not None:
         text = "As a check of sensitivity the model was fitted under other priors, correlations and bounds."
         sentences.append(say(f"{text} {sensitivity.conclusion}"))
     if influence is not None:
-        weights = references.PARETO
+        weights = references()["vehtari2024"]
         text = f"by Pareto-smoothed importance weights or a new fit ({weights.short})"
         sentences.append(
             say(f"As a check of influence each data set was left out in turn, {text}. {influence.conclusion}", weights)
         )
     return paragraph(sentences)
+
+
+def tournament_methods(
+    result: TournamentResult, verdicts: dict[tuple[str, str], str], ranking: pd.DataFrame | None, alpha: float
+) -> Methods:
+    """Write the Methods paragraph.
+
+    Parameters
+    ----------
+    result : TournamentResult
+    verdicts : dict from pair to verdict
+    ranking : DataFrame or None
+    alpha : float
+        Level of the verdicts.
+    """
+    return paragraph(
+        [
+            *_tournament_data(result),
+            *model_sentences(result.priors, delta0_bounds(result)),
+            *_tournament_computation(result),
+            *_tournament_findings(result, verdicts, alpha),
+            *_tournament_ranking(ranking),
+        ]
+    )
 
 
 @dataclass(frozen=True)
@@ -114,11 +144,14 @@ def _data(result: ComparisonResult) -> list[Sentence]:
     given = result.differences
     left, right = shown(result.left), shown(result.right)
     sign = "" if given.higher_is_better else " (with the sign turned, since lower scores are better)"
-    model = references.HIERARCHICAL
+    model = references()["corani2017"]
     constant = int(given.constant.sum())
     count = counted(len(given.dataset_names), "data set")
     sentences = [
-        say(f"We compared {left} with {right} on {count} by the Bayesian hierarchical model of {cite(model)}.", model),
+        say(
+            f"We compared {left} with {right} on {count} by the Bayesian hierarchical model of {model.narrative}.",
+            model,
+        ),
         say(
             f"The data are the paired differences of the scores, {right} minus {left}{sign}: {span(given.n)} on each data "
             f"set, {int(given.n.sum()):,} in all."
@@ -126,7 +159,7 @@ def _data(result: ComparisonResult) -> list[Sentence]:
         correlation_sentence(given.rho),
         say(f"Differences within {result.rope} were regarded as practically equivalent."),
     ]
-    if constant and not result.diagnostics.exact:
+    if constant and not given.identical:
         spread = given.standard_deviation[given.constant][0]
         sentences.append(
             say(
@@ -139,10 +172,10 @@ def _data(result: ComparisonResult) -> list[Sentence]:
 
 def correlation_sentence(rho: np.ndarray) -> Sentence:
     """Which correlation between folds was taken."""
-    source = references.CORRELATION
+    source = references()["nadeau2003"]
     return say(
-        "The correlation between two differences of a data set, which cross-validation causes since its training sets "
-        f"overlap ({source.short}), was taken as {span(rho)}.",
+        "The differences of a data set are correlated, because the training sets of cross-validation overlap "
+        f"({source.short}); the correlation was taken as {span(rho)}.",
         source,
     )
 
@@ -157,7 +190,7 @@ def integration_sentence(error: str) -> Sentence:
 
 
 def _model(result: ComparisonResult) -> list[Sentence]:
-    return [] if result.diagnostics.exact else model_sentences(result.priors, [result.differences.delta0_bound])
+    return [] if result.differences.identical else model_sentences(result.priors, [result.differences.delta0_bound])
 
 
 def model_sentences(priors: Priors, bounds: Sequence[float]) -> list[Sentence]:
@@ -165,7 +198,7 @@ def model_sentences(priors: Priors, bounds: Sequence[float]) -> list[Sentence]:
     population = "a Student-t distribution with centre delta0, scale sigma0 and nu degrees of freedom"
     if priors.population == "gaussian":
         population = "a Gaussian with mean delta0 and standard deviation sigma0"
-    named = {Priors.juarez_steel(): references.JUAREZ_STEEL, Priors.kruschke(): references.KRUSCHKE}
+    named = {Priors.juarez_steel(): references()["juarez2010"], Priors.kruschke(): references()["kruschke2013"]}
     source = (named[priors],) if priors in named else ()
     cited = f" ({source[0].short})" if source else ""
     return [
@@ -177,18 +210,31 @@ def model_sentences(priors: Priors, bounds: Sequence[float]) -> list[Sentence]:
     ]
 
 
-def _computation(result: ComparisonResult) -> list[Sentence]:
-    if result.diagnostics.exact:
-        return [say("The scores of the two algorithms were identical on every fold, so that nothing was sampled.")]
-    if result.diagnostics.integrated:
-        return [integration_sentence(f"{result.diagnostics.integration_error:.1g}")]
-    settings, last, checks = result.settings, result.attempts[-1], result.diagnostics
-    stan, r_hat = references.STAN, references.R_HAT
+@singledispatch
+def computation_sentences(posterior: Posterior) -> list[Sentence]:
+    """How a posterior was computed; each kind has sentences and references of its own."""
+    raise TypeError(f"no sentence for a posterior of type {type(posterior).__name__}")
+
+
+@computation_sentences.register
+def _of_exact(posterior: Exact) -> list[Sentence]:
+    return [say("The scores of the two algorithms were identical on every fold, so nothing was sampled.")]
+
+
+@computation_sentences.register
+def _of_integrated(posterior: Integrated) -> list[Sentence]:
+    return [integration_sentence(f"{posterior.diagnostics.integration_error:.1g}")]
+
+
+@computation_sentences.register
+def _of_sampled(posterior: Sampled) -> list[Sentence]:
+    settings, last, checks = posterior.settings, posterior.attempts[-1], posterior.diagnostics
+    stan, r_hat = references()["carpenter2017"], references()["vehtari2021"]
     divergences = counted(checks.divergences, "transition") if checks.divergences else "no transition"
     sentences = [
         say(
             f"The posterior was sampled with the No-U-Turn sampler of Stan ({stan.short}), run by "
-            f"{result.engine_version}: {counted(settings.chains, 'chain')} "
+            f"{posterior.engine_version}: {counted(settings.chains, 'chain')} "
             f"of {last.draws:,} draws after {last.warmup:,} iterations of warmup, "
             f"adapt_delta {last.adapt_delta:g}, seed {settings.seed}.",
             stan,
@@ -200,8 +246,8 @@ def _computation(result: ComparisonResult) -> list[Sentence]:
             r_hat,
         ),
     ]
-    if len(result.attempts) > 1:
-        count = len(result.attempts)
+    if len(posterior.attempts) > 1:
+        count = len(posterior.attempts)
         sentences.append(
             say(f"This was the last of {count} runs, since the earlier ones failed a check of the sampler.")
         )
@@ -212,41 +258,118 @@ def _findings(result: ComparisonResult, alpha: float) -> list[Sentence]:
     if result.status == "failed":
         reasons = "; ".join(result.diagnostics.failures)
         return [say(f"The computation failed its checks ({reasons}), and no verdict is drawn.")]
-    seen, exact = result.next_dataset, result.diagnostics.exact
+    seen = result.next_dataset
     left, right = shown(result.left), shown(result.right)
-    values = {region: probability_text(seen.probabilities[region], exact) for region in REGIONS}
+    values = {region: probability_text(seen.probabilities[region], seen.exact) for region in REGIONS}
     error = error_text(seen.largest_error).lstrip("< ")
     # Of an integral the error stands in the sentence on the computation
-    monte_carlo = "" if exact or result.diagnostics.integrated else f" (Monte Carlo standard errors of at most {error})"
+    monte_carlo = f" (Monte Carlo standard errors of at most {error})" if seen.draws and not seen.exact else ""
     sentences = [
         say(
-            f"The posterior probability that the likeliest outcome on the next data set is that {left} is better was "
+            f"The posterior probability that the most likely outcome on the next data set is that {left} is better was "
             f"{values['left']}, that the two are practically equivalent {values['rope']}, and that {right} is better "
             f"{values['right']}{monte_carlo}."
         ),
-        say(f"A verdict was to need a probability above {1 - alpha:g}. {result.summary(alpha).conclusion}"),
+        say(f"A verdict required a probability above {1 - alpha:g}. {result.summary(alpha).conclusion}"),
     ]
     odds = result.odds()
     if odds:
-        pairs = "; ".join(
-            f"{shown(result.outcome(each.favoured))} against {shown(result.outcome(each.against))} {each}"
-            for each in odds
-        )
-        grades = references.GRADES
-        sentences.append(say(f"The posterior odds, graded as by {cite(grades)}, were: {pairs}.", grades))
+        names = outcome_words(left, right)
+        pairs = "; ".join(f"{names[each.favoured]} against {names[each.against]} {each}" for each in odds)
+        grades = references()["raftery1995"]
+        sentences.append(say(f"The posterior odds, graded as by {grades.narrative}, were: {pairs}.", grades))
     return sentences
 
 
-def _beside(closed_form: ClosedFormTests) -> list[Sentence]:
-    test = references.CORRELATED
+def _beside(tests: ClosedFormTests) -> list[Sentence]:
+    test = references()["corani2015"]
     return [
         say(f"In the Bayesian correlated t-test of each data set on its own ({test.short}), {row.says}", test)
-        for row in closed_form.rows
+        for row in tests.rows
         if row.test == "correlated t, each data set"
     ]
 
 
-def cite(reference: Reference) -> str:
-    """As a part of the sentence: "Raftery (1995)"."""
-    authors, year = reference.short.rsplit(" ", 1)
-    return f"{authors} ({year})"
+def _tournament_data(result: TournamentResult) -> list[Sentence]:
+    model = references()["corani2017"]
+    pairs = [pair.differences for pair in result.pairs if not isinstance(pair, FailedPair)]
+    count, datasets = len(result.algorithms), counted(len(result.dataset_names), "data set")
+    compared = f"{counted(count, 'algorithm')}, each with each other,"
+    if result.baseline is not None:
+        compared = f"{counted(count - 1, 'algorithm')} with {shown(result.baseline)}"
+    sentences = [
+        say(f"We compared {compared} on {datasets} by the Bayesian hierarchical model of {model.narrative}.", model),
+        say(f"Differences within {result.rope} were regarded as practically equivalent."),
+    ]
+    if pairs:
+        n, rho = (np.concatenate([getattr(each, name) for each in pairs]) for name in ("n", "rho"))
+        sizes = span(np.array([len(each.dataset_names) for each in pairs]))
+        sign = "" if result.higher_is_better else ", with the sign turned since lower scores are better"
+        sentences[1:1] = [
+            say(
+                "Each pair was judged from the paired differences of the scores of its two algorithms alone"
+                f"{sign}: {sizes} data sets with {span(n)} differences each."
+            ),
+            correlation_sentence(rho),
+        ]
+    return sentences
+
+
+def _tournament_computation(result: TournamentResult) -> list[Sentence]:
+    pairs = [pair for pair in computed(result) if not pair.differences.identical]
+    if not pairs:
+        return []
+    error = max(pair.next_dataset.largest_error for pair in pairs)
+    text = f"{error:.1g}" if error else "too small to be estimated"
+    if result.engine_name == "quadrature":
+        return [integration_sentence(text)]
+    stan = references()["carpenter2017"]
+    return [
+        say(
+            f"The posterior of each pair was sampled with the No-U-Turn sampler of Stan ({stan.short}), run by "
+            f"{result.engine_version}, seed {result.seed}; the Monte Carlo standard errors of the probabilities are at "
+            f"most {text}.",
+            stan,
+        )
+    ]
+
+
+def _tournament_findings(
+    result: TournamentResult, verdicts: dict[tuple[str, str], str], alpha: float
+) -> list[Sentence]:
+    counts = Counter(verdicts.values())
+    told = counts["better"] + counts["worse"]
+    rest = len(verdicts) - told - counts["equivalent"]
+    return [
+        say(
+            f"A verdict on a pair required a posterior probability above {1 - alpha:g} that one outcome (one algorithm "
+            "better, the other better, or practical equivalence) is the most likely on the next data set; the probabilities "
+            "were not adjusted for the number of pairs."
+        ),
+        say(
+            f"Of {counted(len(verdicts), 'pair')}, one algorithm is better in {told:,}, the two are practically equivalent "
+            f"in {counts['equivalent']:,}, and there is no verdict in {rest:,}."
+        ),
+    ]
+
+
+def _tournament_ranking(ranking: pd.DataFrame | None) -> list[Sentence]:
+    if ranking is None:
+        return []
+    test, bootstrap = references()["corani2015"], references()["rubin1981"]
+    best = ranking.iloc[0]
+    return [
+        say(
+            "Expected ranks come from the joint posterior of the algorithms' mean scores on each data set, the multivariate "
+            f"form of that of the Bayesian correlated t-test ({test.short}), with the next data set drawn from those at "
+            f"hand by the Bayesian bootstrap ({bootstrap.short}); they assume that it resembles one of these "
+            f"{counted(int(ranking.attrs['n_datasets']), 'data set')}.",
+            test,
+            bootstrap,
+        ),
+        say(
+            f"The best expected rank, {best['expected_rank']:.2f} (95% interval {best['lower']:.2f} to "
+            f"{best['upper']:.2f}), is that of {shown(ranking.index[0])}, which is the best on the next data set "
+            f"with probability {probability_text(float(best['p_best']))}."
+        ),
+    ]

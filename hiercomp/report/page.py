@@ -1,34 +1,146 @@
-"""The page: contents through a template, with the style and the script inside and nothing from elsewhere; its file."""
+"""The pages: contents through a template, with the style inside and nothing from elsewhere; their files."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import os
-import tempfile
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hiercomp.arguments import true_or_false
-from hiercomp.errors import ResultFileError
+from hiercomp.outputs import output_path, written_whole
+from hiercomp.report.contents import Contents, ReportContents, report_contents, tournament_contents
+from hiercomp.report.provenance import Source
 
 if TYPE_CHECKING:
-    from hiercomp.report.contents import ReportContents
-    from hiercomp.report.tournament import TournamentContents
+    from hiercomp.comparison import ComparisonResult
+    from hiercomp.posterior.influence import Influence
+    from hiercomp.posterior.sensitivity import Sensitivity
+    from hiercomp.tournament import TournamentResult
 
 
-def render(contents: ReportContents | TournamentContents, template: str = "report.html.j2") -> str:
-    """The report as one HTML page.
+def write_report(
+    result: ComparisonResult,
+    path: str | Path,
+    *,
+    sensitivity: Sensitivity | None = None,
+    influence: Influence | None = None,
+    source: Source | str | Path | None = None,
+    overwrite: bool = False,
+    alpha: float = 0.05,
+) -> Path:
+    """Write one self-contained HTML page: verdict, figures, tables, diagnostics, provenance and a Methods paragraph.
 
-    Everything is escaped but the figures, which `inline_svg` makes. The Content-Security-Policy lets the browser run this
-    style and this script, known by their hashes, and load nothing.
+    The page loads nothing from elsewhere and has no script. The same result gives the same bytes. The file appears whole
+    or not at all.
 
     Parameters
     ----------
-    contents : ReportContents or TournamentContents
-    template : str
-        The one for these contents.
+    result : ComparisonResult
+        One whose computation failed gives a page that says that there is no verdict, and why.
+    path : str or Path
+        Where to write it, for example "report.html".
+    sensitivity : Sensitivity, optional
+        From ``result.sensitivity()``, to include it.
+    influence : Influence, optional
+        From ``result.influence()``, to include it.
+    source : Source, str or Path, optional
+        The file of the scores, whose name (without its folder) and SHA-256 the report shows.
+    overwrite : bool
+        Whether an existing file may be replaced.
+    alpha : float
+        Level of the verdict, between 0 and 0.5.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    ResultFileError
+        If the file exists and ``overwrite`` is False, or can't be written.
+    ScoreFileError
+        If ``source`` can't be read.
+    ArgumentError
+        If ``alpha`` is outside its range, or ``sensitivity`` or ``influence`` belongs to another comparison.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from hiercomp.comparison import HierarchicalComparison
+    >>> scores = [[0.8, 0.9, 0.7]] * 6
+    >>> same = HierarchicalComparison.from_arrays(scores, scores, left="bayes", right="tree", rho=0.1).fit()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = write_report(same, Path(folder) / "report.html").read_text(encoding="utf-8")
+    >>> "bayes and tree have identical scores on every fold: practically equivalent." in page
+    True
+    """
+    output_path(path, overwrite=overwrite)  # before the work
+    contents = report_contents(
+        result, sensitivity=sensitivity, influence=influence, source=_source(source), alpha=alpha
+    )
+    return _write(contents, path, overwrite)
+
+
+def write_tournament_report(
+    result: TournamentResult,
+    path: str | Path,
+    *,
+    source: Source | str | Path | None = None,
+    alpha: float = 0.05,
+    overwrite: bool = False,
+) -> Path:
+    """Write one self-contained HTML page of every pair: verdicts, ranking, groups, each pair's numbers, provenance, Methods.
+
+    The page loads nothing from elsewhere and has no script. The same result gives the same bytes. The file appears whole
+    or not at all. Of more than 40 algorithms it shows the best 40, and says so.
+
+    Parameters
+    ----------
+    result : TournamentResult
+        From `hiercomp.compare_all`.
+    path : str or Path
+        Where to write it, for example "pairs.html".
+    source : Source, str or Path, optional
+        The file of the scores, whose name (without its folder) and SHA-256 the report shows.
+    alpha : float
+        Level of the verdicts, between 0 and 0.5.
+    overwrite : bool
+        Whether an existing file may be replaced.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    ResultFileError
+        If the file exists and ``overwrite`` is False, or can't be written.
+    ScoreFileError
+        If ``source`` can't be read.
+    ArgumentError
+        If ``alpha`` is outside its range.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from hiercomp.scores.bundled import load_scores
+    >>> from hiercomp.tournament import compare_all
+    >>> scores = load_scores("keel")
+    >>> three = scores[scores["algorithm"].isin(["naive_bayes", "decision_tree", "random_forest"])]
+    >>> pairs = compare_all(three, rope=0.01, n_jobs=1, progress=False)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = write_tournament_report(pairs, Path(folder) / "pairs.html").read_text(encoding="utf-8")
+    >>> pairs.summary().conclusion in page
+    True
+    """
+    output_path(path, overwrite=overwrite)  # before the work
+    return _write(tournament_contents(result, source=_source(source), alpha=alpha), path, overwrite)
+
+
+def render(contents: Contents) -> str:
+    """The report as one HTML page.
+
+    Everything is escaped but the style, which is a file of this package. The Content-Security-Policy of the page lets the
+    browser run nothing and load nothing.
     """
     from jinja2 import Environment, FunctionLoader, StrictUndefined
     from markupsafe import Markup
@@ -36,59 +148,19 @@ def render(contents: ReportContents | TournamentContents, template: str = "repor
     environment = Environment(
         loader=FunctionLoader(_read), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    style, script = _read("report.css"), _read("report.js")
-    policy = (
-        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; img-src data:; "
-        "base-uri 'none'; form-action 'none'"
-    )
-    # Style and script are files of this package and the figures are made by it: only these are not escaped
-    return environment.get_template(template).render(
-        contents=contents,
-        policy=policy,
-        style=Markup(style),
-        script=Markup(script),
-        svg={key: Markup(figure.svg) for key, (_, figure) in contents.figures.items()},
-    )
+    template = "report.html.j2" if isinstance(contents, ReportContents) else "tournament.html.j2"
+    return environment.get_template(template).render(contents=contents, style=Markup(_read("report.css")))
 
 
-def free_path(path: str | Path, overwrite: bool) -> Path:
-    """Where a page may be written, checked before it is made.
-
-    Raises
-    ------
-    ResultFileError
-        If the file exists and ``overwrite`` is False, or there is no such folder.
-    """
-    path = Path(path)
-    if path.exists() and not true_or_false("overwrite", overwrite):
-        raise ResultFileError(f"{path} exists. Choose another name, or pass overwrite=True (--force).")
-    if not path.absolute().parent.is_dir():
-        raise ResultFileError(f"{path} can't be written: there is no folder {path.absolute().parent}.")
-    return path
+def _write(contents: Contents, path: str | Path, overwrite: bool) -> Path:
+    with written_whole(path, overwrite=overwrite) as unfinished:
+        unfinished.write_bytes(render(contents).encode())
+    return Path(path)
 
 
-def write_page(page: str, path: Path) -> Path:
-    """Write a page; the file appears whole or not at all.
-
-    Raises
-    ------
-    ResultFileError
-        If it can't be written.
-    """
-    try:
-        with tempfile.TemporaryDirectory(prefix=".hiercomp-", dir=path.parent) as folder:
-            unfinished = Path(folder) / "report.html"
-            unfinished.write_bytes(page.encode())
-            os.replace(unfinished, path)
-    except OSError as error:
-        raise ResultFileError(f"{path} can't be written: {error.strerror}.") from error
-    return path
+def _source(source: Source | str | Path | None) -> Source | None:
+    return source if source is None or isinstance(source, Source) else Source.of(source)
 
 
 def _read(name: str) -> str:
     return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
-
-
-def _hash(text: str) -> str:
-    """As a Content-Security-Policy names an inline element."""
-    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

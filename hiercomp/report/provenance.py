@@ -13,12 +13,16 @@ import numpy as np
 
 from hiercomp.engines import engine_words
 from hiercomp.errors import ArgumentError, DegenerateScoresWarning, DroppedScoresWarning, ScoreFileError
+from hiercomp.pairs.fits import FailedPair
 from hiercomp.wording import counted, shown
 
 if TYPE_CHECKING:
+    import pandas as pd
+
+    from hiercomp.comparison import ComparisonResult
     from hiercomp.model.priors import Priors
-    from hiercomp.posterior.result import ComparisonResult
     from hiercomp.scores.differences import PairedDifferences
+    from hiercomp.tournament import TournamentResult
 
 
 @dataclass(frozen=True)
@@ -28,7 +32,7 @@ class Source:
     Attributes
     ----------
     name : str
-        Without its folder, which is nobody's business.
+        Without its folder, for privacy.
     sha256 : str
         Of its bytes, in hexadecimal.
     size : int
@@ -101,7 +105,7 @@ def data_facts(result: ComparisonResult, source: Source | None) -> tuple[Fact, .
     floored = [note.text for note in given.notes if note.category is DegenerateScoresWarning]
     lowest, highest = float(given.lowest_score.min()), float(given.highest_score.max())
     turned = (
-        "" if given.higher_is_better else "; the sign of the differences is turned, so that positive favours the right"
+        "" if given.higher_is_better else "; the sign of the differences is turned, so positive values favour the right"
     )
     return (
         *file_facts(source),
@@ -132,34 +136,45 @@ def _design(given: PairedDifferences) -> list[Fact]:
     return facts
 
 
+def tournament_data_facts(result: TournamentResult, source: Source | None) -> tuple[Fact, ...]:
+    """The file, the algorithms and the data sets."""
+    return (
+        *file_facts(source),
+        Fact("Algorithms", f"{len(result.algorithms):,}: {', '.join(map(shown, result.algorithms))}"),
+        Fact("Metric", f"{'higher' if result.higher_is_better else 'lower'} is better"),
+        Fact("Data sets", f"{len(result.dataset_names):,}: {', '.join(map(shown, result.dataset_names))}"),
+    )
+
+
 def setting_facts(result: ComparisonResult, alpha: float) -> tuple[Fact, ...]:
     """The rope, the priors and how the posterior was computed."""
-    settings = result.settings
-    first = (
+    return (
         Fact("Rope", f"{result.rope}, in the unit of the scores"),
         Fact("Level", f"a verdict needs a probability above {1 - alpha:g}"),
         Fact("Priors", f"{result.priors!r}: {priors_text(result.priors, [result.differences.delta0_bound])}"),
         Fact("Engine", engine_words(result.engine_name, result.engine_version)),
+        *(Fact(name, text) for name, text in result.posterior.facts),
     )
-    if result.diagnostics.exact:
-        return (*first, Fact("Sampling", "nothing was sampled"))
-    if result.diagnostics.integrated:
-        nodes = " x ".join(map(str, result.diagnostics.nodes or ()))
-        text = f"on {nodes} nodes of sigma0, nu and delta0; nothing random"
-        draws = f"{settings.chains * settings.draws:,}, independent, for the figures and the tables of intervals"
-        return (*first, Fact("Integration", text), Fact("Draws", draws), Fact("Seed", f"{settings.seed}, of the draws"))
-    last = result.attempts[-1]
-    asked = (
-        f"{settings.chains} chains, {settings.warmup:,} warmup iterations and {settings.draws:,} draws of each, "
-        f"adapt_delta {settings.adapt_delta:g}"
-    )
-    ran = f"{last.warmup:,} warmup iterations and {last.draws:,} draws of each chain, adapt_delta {last.adapt_delta:g}"
-    return (
-        *first,
-        Fact("Sampling as asked", asked),
-        Fact("Sampling that counts", f"{ran} ({last.purpose}; {counted(len(result.attempts), 'run')} in all)"),
-        Fact("Seed", str(settings.seed)),
-    )
+
+
+def tournament_setting_facts(result: TournamentResult, alpha: float, ranking: pd.DataFrame | None) -> tuple[Fact, ...]:
+    """The rope, the priors, the engine and the seeds."""
+    facts = [
+        Fact("Rope", f"{result.rope}, in the unit of the scores"),
+        Fact("Level", f"a verdict needs a probability above {1 - alpha:g}"),
+        Fact("Priors", f"{result.priors!r}: {priors_text(result.priors, delta0_bounds(result))}"),
+        Fact("Engine", engine_words(result.engine_name, result.engine_version)),
+        Fact("Seed", f"{result.seed}; each pair's own seed follows from it and from the two names"),
+    ]
+    if ranking is not None:
+        given = ranking.attrs
+        text = (
+            f"{given['draws']:,} draws over {counted(given['n_datasets'], 'data set')}, seed {given['seed']}; largest Monte "
+            f"Carlo standard error {given['expected_rank_error']:.2g} of an expected rank and "
+            f"{given['p_best_error']:.2g} of a probability of being the best"
+        )
+        facts.append(Fact("Ranking", text))
+    return tuple(facts)
 
 
 def software_facts() -> tuple[Fact, ...]:
@@ -205,6 +220,16 @@ def priors_text(priors: Priors, bounds: Sequence[float]) -> str:
         else:
             parts.append(f"{variable} Gamma-distributed with shape {alpha:g} and rate {beta:g}")
     return ", ".join(parts[:-1]) + f", and {parts[-1]}"
+
+
+def computed(result: TournamentResult) -> list[ComparisonResult]:
+    """The pairs that have a verdict's numbers."""
+    return [pair for pair in result.pairs if not isinstance(pair, FailedPair) and pair.status != "failed"]
+
+
+def delta0_bounds(result: TournamentResult) -> list[float]:
+    """The bound of delta0 in each of these."""
+    return [pair.differences.delta0_bound for pair in computed(result)]
 
 
 def span(values: np.ndarray) -> str:

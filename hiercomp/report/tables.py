@@ -1,21 +1,25 @@
-"""The tables of the report: each cell as a person reads it, beside the number itself."""
+"""The tables of the reports, each cell as a person reads it."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hiercomp.pairs.fits import FailedPair
 from hiercomp.rope import REGIONS
-from hiercomp.wording import error_text, probability_text, shown
+from hiercomp.wording import error_text, outcome_words, probability_text, shown
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from hiercomp.closed_form.side_by_side import ClosedFormTests
+    from hiercomp.comparison import ComparisonResult
     from hiercomp.posterior.diagnostics import Diagnostics
     from hiercomp.posterior.influence import Influence
-    from hiercomp.posterior.result import ComparisonResult
     from hiercomp.posterior.sensitivity import Sensitivity
+    from hiercomp.tournament import TournamentResult
 
 ABSENT = "–"
 MINUS = "\N{MINUS SIGN}"  # which screen readers say, unlike a hyphen
@@ -26,43 +30,10 @@ MEANINGS = {
     "tail ESS": "The same for the tails, on which intervals depend.",
     "divergences": "Trajectories that could not follow the posterior; with any, it may be biased.",
     "E-BFMI": "Energy: below 0.3 the tails are explored too slowly.",
-    "integration error": "How far a probability may be from its integral, judged by a coarser grid.",
+    "integration error": "How far a probability may be from its integral, estimated from a coarser grid.",
 }
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A cell of a table.
-
-    Attributes
-    ----------
-    text : str
-        As a person reads it.
-    value : float or None
-        The number itself; None where the cell is no number, or there is none.
-    numeric : bool
-        Whether it stands in a column of numbers.
-    """
-
-    text: str
-    value: float | None = None
-    numeric: bool = False
-
-
-@dataclass(frozen=True)
-class Row:
-    """A row of a table.
-
-    Attributes
-    ----------
-    cells : tuple of Cell
-        The first names the row.
-    region : str
-        "left", "rope" or "right" where the row is about one of them, else empty.
-    """
-
-    cells: tuple[Cell, ...]
-    region: str = ""
+POSTERIOR = {"posterior_mean": "Posterior mean", "lower": "Lower", "upper": "Upper"}
+VERDICTS = {"none": "no verdict", "equivalent": "practically equivalent", "failed": "no result"}
 
 
 @dataclass(frozen=True)
@@ -75,45 +46,38 @@ class Table:
         Its place in the page, and the start of its ids.
     caption : str
     columns : tuple of str
-    rows : tuple of Row
+        The first names the rows.
+    rows : tuple of tuple of str
     legend : str
         What the columns mean, shown below.
-    sortable : bool
+    words : tuple of str
+        Columns that hold words, beside the first; the others hold numbers.
+    regions : tuple of str
+        "left", "rope" or "right" of each row; empty where the rows are about something else.
     """
 
     key: str
     caption: str
     columns: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[tuple[str, ...], ...]
     legend: str = ""
-    sortable: bool = False
-
-    @property
-    def numeric(self) -> tuple[bool, ...]:
-        """Which columns hold numbers."""
-        return tuple(any(row.cells[place].numeric for row in self.rows) for place in range(len(self.columns)))
+    words: tuple[str, ...] = ()
+    regions: tuple[str, ...] = ()
 
 
-def words(text: object) -> Cell:
-    """A cell of text; control characters are shown."""
-    return Cell(shown(text))
-
-
-def number(value: float, text: str) -> Cell:
-    """A cell of a number that is written as ``text``."""
+def number(value: float, text: str) -> str:
+    """A number that is written as ``text``."""
     if not math.isfinite(value):
-        return Cell(ABSENT if math.isnan(value) else "infinite", None, numeric=True)
-    return Cell(text.replace("-", MINUS), float(value), numeric=True)
+        return ABSENT if math.isnan(value) else "infinite"
+    return text.replace("-", MINUS)
 
 
-def probability(value: float | None, exact: bool = False) -> Cell:
+def probability(value: float | None, exact: bool = False) -> str:
     """A probability, or the lack of one."""
-    if value is None or not math.isfinite(value):
-        return Cell(ABSENT, None, numeric=True)
-    return number(value, probability_text(value, exact))
+    return ABSENT if value is None or math.isnan(value) else probability_text(value, exact)
 
 
-def column(values: Iterable[float]) -> list[Cell]:
+def column(values: Iterable[float]) -> list[str]:
     """Numbers of one unit with the same decimals, four digits in the largest."""
     numbers = [float(value) for value in values]
     largest = max((abs(value) for value in numbers if math.isfinite(value)), default=0.0)
@@ -127,61 +91,45 @@ def column(values: Iterable[float]) -> list[Cell]:
     ]
 
 
-def outcomes(result: ComparisonResult) -> dict[str, str]:
-    """The regions in words: "tree better", "practically equivalent"."""
-    return {region: shown(result.outcome(region)) for region in REGIONS}
-
-
 def next_dataset_table(result: ComparisonResult) -> Table:
-    """The probabilities of the three outcomes on the next data set, with their Monte Carlo errors."""
-    seen, names, exact = result.next_dataset, outcomes(result), result.diagnostics.exact
-    error = "Monte Carlo standard error, how much the number would change with another seed"
-    if result.diagnostics.integrated:
-        error = "estimated error of the integration, from a coarser grid"
+    """The probabilities of the three outcomes on the next data set, with their errors."""
+    inference, error = result.next_dataset, result.posterior.error_words
     rows = [
-        Row(
-            (
-                words(names[region]),
-                probability(seen.probabilities[region], exact),
-                number(seen.errors[f"p_{region}"], error_text(seen.errors[f"p_{region}"])),
-                probability(seen.expected[region], exact),
-                number(seen.errors[f"expected_{region}"], error_text(seen.errors[f"expected_{region}"])),
-            ),
-            region,
+        (
+            name,
+            probability(inference.probabilities[region], inference.exact),
+            error_text(inference.errors[f"p_{region}"]),
+            probability(inference.expected[region], inference.exact),
+            error_text(inference.errors[f"expected_{region}"]),
         )
-        for region in REGIONS
+        for region, name in outcome_words(shown(result.left), shown(result.right)).items()
     ]
     return Table(
         "probabilities",
         "Outcomes on the next data set.",
         ("Outcome", "Probability", "Error", "Expected", "Error of expected"),
         tuple(rows),
-        "Probability: that this outcome is the likeliest one on the next data set. Expected: the chance that it happens "
-        f"there. Error: {error}.",
+        "Probability: posterior probability that this outcome is the most likely one on the next data set. Expected: "
+        f"average probability of the outcome itself. Error: {error.name}, {error.source}.",
+        regions=REGIONS,
     )
 
 
 def odds_table(result: ComparisonResult) -> Table | None:
     """The posterior odds of the three pairs of outcomes; None where nothing was sampled."""
-    names = outcomes(result)
-    rows = []
-    for odds in result.odds():
-        text = ABSENT if math.isnan(odds.value) else str(odds).rsplit(" (", 1)[0]
-        pair = (words(names[odds.favoured]), words(names[odds.against]))
-        rows.append(Row((*pair, number(odds.value, text), words(odds.grade)), odds.favoured))
-    if not rows:
+    names = outcome_words(shown(result.left), shown(result.right))
+    odds = result.odds()
+    if not odds:
         return None
+    bound = result.posterior.error_words.bound
     return Table(
         "odds",
         "Posterior odds.",
         ("Favoured", "Against", "Odds", "Evidence"),
-        tuple(rows),
-        "1 to 3 weak, 3 to 20 positive, above 20 strong (Raftery 1995). “>” is a bound: "
-        + (
-            "the other probability is too small to be told."
-            if result.diagnostics.integrated
-            else "no draw favoured the other outcome."
-        ),
+        tuple((names[each.favoured], names[each.against], number(each.value, each.text), each.grade) for each in odds),
+        f"1 to 3 weak, 3 to 20 positive, above 20 strong (Raftery 1995). “>” marks a bound: {bound}.",
+        words=("Against", "Evidence"),
+        regions=tuple(each.favoured for each in odds),
     )
 
 
@@ -196,168 +144,193 @@ def population_table(result: ComparisonResult) -> Table:
     rows = []
     for name, row in frame.iterrows():
         cells = column(row[["mean", "sd", "lower", "upper"]])
-        rows.append(Row((words(name), *cells, words(meanings[str(name)]))))
+        rows.append((str(name), *cells, meanings[str(name)]))
     return Table(
         "population",
         "Parameters of the population of data sets: posterior mean, standard deviation and central 95% interval.",
         ("Parameter", "Mean", "SD", "Lower", "Upper", "Meaning"),
         tuple(rows),
+        words=("Meaning",),
     )
 
 
 def datasets_table(result: ComparisonResult) -> Table:
     """Each data set; without a posterior where the computation failed."""
-    frame, names = result.datasets(), outcomes(result)
-    plain = {"mean": "Mean", "sd": "SD", "n": "Scores", "rho": "rho"}
-    posterior = {"posterior_mean": "Posterior mean", "lower": "Lower", "upper": "Upper"}
-    failed, exact = result.status == "failed", result.diagnostics.exact
-    units = [column(frame[["mean"] if failed else ["mean", "posterior_mean", "lower", "upper"]].to_numpy().ravel())]
-    width = 1 if failed else 4
-    moments = [units[0][start : start + width] for start in range(0, len(units[0]), width)]
-    deviations = column(frame["sd"])
-    rows = []
-    for place, (name, row) in enumerate(frame.iterrows()):
-        mean, *rest = moments[place]
-        cells = [
-            words(name),
-            mean,
-            deviations[place],
-            number(row["n"], f"{row['n']:.0f}"),
-            number(row["rho"], f"{row['rho']:.3g}"),
-        ]
-        if not failed:
-            cells += [*rest, *(probability(row[f"p_{region}"], exact) for region in REGIONS)]
-        rows.append(Row(tuple(cells)))
-    columns = ["Data set", *plain.values()]
-    legend = (
-        f"Mean and SD: of the score differences, {shown(result.right)} minus {shown(result.left)}"
-        f"{'' if result.differences.higher_is_better else ' with the sign turned, since lower scores are better'}. "
-    )
+    frame, failed, exact = result.datasets(), result.status == "failed", result.differences.identical
+    turned = "" if result.differences.higher_is_better else " with the sign turned, since lower scores are better"
+    legend = f"Mean and SD: of the score differences, {shown(result.right)} minus {shown(result.left)}{turned}. "
+    names = ["mean"] if failed else ["mean", "posterior_mean", "lower", "upper"]
+    same_unit = column(frame[names].to_numpy().ravel())
+    moments = {name: same_unit[place :: len(names)] for place, name in enumerate(names)}
+    columns = {
+        "Data set": [shown(name) for name in frame.index],
+        "Mean": moments["mean"],
+        "SD": column(frame["sd"]),
+        "Scores": [f"{count:.0f}" for count in frame["n"]],
+        "rho": [f"{rho:.3g}" for rho in frame["rho"]],
+    }
     if failed:
         legend += "There is no posterior, since the computation failed."
     else:
-        columns += [*posterior.values(), *(f"P({names[region]})" for region in REGIONS)]
+        columns |= {name: moments[key] for key, name in POSTERIOR.items()}
+        for region, name in outcome_words(shown(result.left), shown(result.right)).items():
+            columns[f"P({name})"] = [probability(value, exact) for value in frame[f"p_{region}"]]
         legend += (
             "Posterior mean, lower and upper: of the mean difference in the hierarchical model, with its central 95% "
             "interval. P: share of the draws in which the mean difference lies on that side of the rope, or in it."
         )
-    return Table("datasets", "The data sets, one in each row.", tuple(columns), tuple(rows), legend, sortable=True)
+    rows = tuple(zip(*columns.values(), strict=True))
+    return Table("datasets", "The data sets, one in each row.", tuple(columns), rows, legend)
 
 
-def diagnostics_table(diagnostics: Diagnostics) -> Table:
-    """Each check of the sampler with what it means."""
+def diagnostics_table(diagnostics: Diagnostics) -> Table | None:
+    """Each check with what it means; None where there is none."""
     rows = []
     for name, row in diagnostics.to_frame().iterrows():
         value = float(row["value"])
         texts = {"R-hat": f"{value:.3f}", "E-BFMI": f"{value:.2f}", "integration error": f"{value:.1e}"}
         text = texts.get(str(name), f"{value:,.0f}")
         limit = str(row["threshold"]).replace("<=", "at most").replace(">=", "at least")
-        cells = (words(name), number(value, text), words(limit), words("passes" if row["passes"] else "fails"))
-        rows.append(Row((*cells, words(row["worst"] or ABSENT), words(MEANINGS[str(name)]))))
-    caption = "Checks of the sampler, each at its worst over the parameters."
-    saturated = f"{diagnostics.tree_depth_saturated:,} trajectories"
-    legend = f"Tree depth: {saturated} were cut at the largest depth (slow, not wrong)."
-    if diagnostics.integrated:
-        caption, legend = "The check of the integration.", ""
+        passes = "passes" if row["passes"] else "fails"
+        rows.append((str(name), number(value, text), limit, passes, row["worst"] or ABSENT, MEANINGS[str(name)]))
+    if not rows:
+        return None
     columns = ("Check", "Value", "Needed", "Result", "Worst parameter", "Meaning")
-    return Table("diagnostics", caption, columns, tuple(rows), legend)
+    return Table("diagnostics", diagnostics.caption, columns, tuple(rows), diagnostics.remark, words=columns[2:])
 
 
 def attempts_table(result: ComparisonResult) -> Table | None:
     """The runs of the sampler, where there was more than one or the last failed."""
     attempts = result.attempts
-    if len(attempts) < 2 and result.status != "failed":
+    if not attempts or (len(attempts) < 2 and result.status != "failed"):
         return None
     rows = []
     for place, attempt in enumerate(attempts, start=1):
         numbers = (attempt.centred, attempt.noncentred, attempt.warmup, attempt.draws)
-        cells = [number(value, f"{value:,}") for value in numbers]
         failures = "; ".join(attempt.failures) or "none"
-        name = words(f"{place}. {attempt.purpose}")
-        rows.append(Row((name, *cells, number(attempt.adapt_delta, f"{attempt.adapt_delta:g}"), words(failures))))
+        name = f"{place}. {attempt.purpose}"
+        rows.append((name, *(f"{value:,}" for value in numbers), f"{attempt.adapt_delta:g}", failures))
     return Table(
         "attempts",
         "Runs of the sampler; the last one counts.",
         ("Run", "Centred", "Not centred", "Warmup", "Draws", "adapt_delta", "Failed checks"),
         tuple(rows),
         "Centred and not centred: number of data sets in each parameterisation. Warmup and draws: of each chain.",
+        words=("Failed checks",),
     )
 
 
-def closed_form_table(table: ClosedFormTests, exact: bool) -> Table:
+def closed_form_table(tests: ClosedFormTests, exact: bool) -> Table:
     """The answers of the other tests; ``exact`` says that nothing was sampled, since the scores are identical."""
-    left, right = map(shown, table.algorithms)
     rows = []
-    for row in table.rows:
-        values = [probability(value, exact) for value in (row.p_left, row.p_rope, row.p_right, row.pvalue)]
-        rows.append(Row((words(row.test), *values, words(row.says), words(row.does_not_say))))
+    for row in tests.rows:
+        values = (probability(value, exact) for value in (row.p_left, row.p_rope, row.p_right, row.pvalue))
+        rows.append((row.test, *values, row.says, row.does_not_say))
+    says = ("What it says", "What it does not say")
     return Table(
         "closed-form-tests",
         "The same scores under other tests.",
-        (
-            "Test",
-            f"P({left} better)",
-            "P(equivalent)",
-            f"P({right} better)",
-            "p",
-            "What it says",
-            "What it does not say",
-        ),
+        ("Test", *probability_columns(tests.algorithms), "p-value", *says),
         tuple(rows),
+        words=says,
     )
 
 
 def sensitivity_table(sensitivity: Sensitivity) -> Table:
     """The verdict under each variant."""
-    left, right = map(shown, sensitivity.algorithms)
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for name, row in sensitivity.to_frame().iterrows():
-        values = [probability(row[f"p_{region}"]) for region in REGIONS]
-        error = number(row["error"], error_text(row["error"]))
+        values = (probability(row[f"p_{region}"]) for region in REGIONS)
         changed = "changed" if row["changed"] else "the same"
-        rows.append(Row((words(name), *values, error, words(row["verdict"]), words(changed), words(row["status"]))))
-    rows = [Row((*rows[0].cells[:6], words(ABSENT), rows[0].cells[7])), *rows[1:]]  # nothing to compare itself with
+        compared = changed if rows else ABSENT  # the first is the fit itself
+        error = number(row["error"], error_text(row["error"]))
+        rows.append((shown(name), *values, error, shown(row["verdict"]), compared, row["status"]))
+    verdict = ("Verdict", "Compared", "Status")
     return Table(
         "sensitivity",
         "The verdict under other priors on nu, other correlations rho, and other bounds.",
-        (
-            "Variant",
-            f"P({left} better)",
-            "P(equivalent)",
-            f"P({right} better)",
-            "Error",
-            "Verdict",
-            "Compared",
-            "Status",
-        ),
+        ("Variant", *probability_columns(sensitivity.algorithms), "Error", *verdict),
         tuple(rows),
         f"Verdicts at the {100 * (1 - sensitivity.alpha):g}% level. Error: the largest of the row.",
+        words=verdict,
     )
 
 
 def influence_table(influence: Influence) -> Table:
     """The probabilities without each data set, the most influential first."""
-    left, right = map(shown, influence.algorithms)
     frame = influence.to_frame()
-    changes = frame[[f"change_p_{region}" for region in REGIONS]].abs().max(axis=1)
-    frame = frame.loc[changes.sort_values(ascending=False, kind="stable", na_position="last").index]
+    changes = [f"change_p_{region}" for region in REGIONS]
+    order = frame[changes].abs().max(axis=1).sort_values(ascending=False, kind="stable", na_position="last").index
     rows = []
-    for name, row in frame.iterrows():
-        values = [probability(row[f"p_{region}"]) for region in REGIONS]
-        largest = max((row[f"change_p_{region}"] for region in REGIONS), key=lambda value: abs(value))
-        cells = (words(name), *values, number(largest, f"{largest:+.3f}"), number(row["k_hat"], f"{row['k_hat']:.2f}"))
-        rows.append(Row((*cells, words("refit" if row["refitted"] else "weights"))))
+    for name, row in frame.loc[order].iterrows():
+        values = (probability(row[f"p_{region}"]) for region in REGIONS)
+        largest = max((row[column] for column in changes), key=abs)
+        cells = (number(largest, f"{largest:+.3f}"), number(row["k_hat"], f"{row['k_hat']:.2f}"))
+        rows.append((shown(name), *values, *cells, "refit" if row["refitted"] else "weights"))
     return Table(
         "influence",
         "The probabilities without each data set, the one that matters most first.",
-        ("Left out", f"P({left} better)", "P(equivalent)", f"P({right} better)", "Largest change", "k-hat", "By"),
+        ("Left out", *probability_columns(influence.algorithms), "Largest change", "k-hat", "By"),
         tuple(rows),
         "k-hat: Pareto shape of the importance weights; above 0.7 they are not reliable and the model was fitted again.",
-        sortable=True,
+        words=("By",),
     )
 
 
-def numbered(tables: Sequence[Table | None]) -> dict[str, tuple[int, Table]]:
-    """The tables that there are, by key, with their numbers."""
-    present = [table for table in tables if table is not None]
-    return {table.key: (place, table) for place, table in enumerate(present, start=1)}
+def probability_columns(algorithms: tuple[str, str]) -> tuple[str, str, str]:
+    """Headings of the probabilities of the three regions."""
+    left, right = map(shown, algorithms)
+    return f"P({left} better)", "P(equivalent)", f"P({right} better)"
+
+
+def ranking_table(ranking: pd.DataFrame) -> Table:
+    """Expected rank of each algorithm and its probability of being the best."""
+    rows = [
+        (
+            shown(name),
+            *(f"{row[key]:.2f}" for key in ("expected_rank", "lower", "upper")),
+            probability(row["p_best"]),
+        )
+        for name, row in ranking.iterrows()
+    ]
+    return Table(
+        "ranking",
+        "Expected ranks on the next data set, 1 is best.",
+        ("Algorithm", "Expected rank", "Lower", "Upper", "P(best)"),
+        tuple(rows),
+        "Lower and upper: central 95% interval of the expected rank. P(best): probability of being the best of all on the "
+        "next data set, ties shared.",
+    )
+
+
+def pairs_table(result: TournamentResult, pairs: list[tuple[str, str]], alpha: float) -> Table:
+    """One row for each pair, the better placed algorithm first."""
+    number_of = {name: place for place, name in enumerate(result.algorithms)}
+    squares = (result.better(), result.equivalent(), result.expected_difference())
+    better, equivalent, expected = (square.to_numpy(dtype=float) for square in squares)
+    entries = {frozenset((pair.left, pair.right)): pair for pair in result.pairs}
+    differences = column(expected[number_of[first], number_of[second]] for first, second in pairs)
+    rows = []
+    for pair, difference in zip(pairs, differences, strict=True):
+        i, j = (number_of[name] for name in pair)
+        entry = entries[frozenset(pair)]
+        size = ABSENT if isinstance(entry, FailedPair) else f"{len(entry.differences.dataset_names):,}"
+        chances = (probability(value) for value in (better[i, j], equivalent[i, j], better[j, i]))
+        rows.append((*map(shown, pair), *chances, difference, size, outcome(pair, result.verdict(*pair, alpha))))
+    headings = ("P(first better)", "P(equivalent)", "P(second better)")
+    return Table(
+        "pairs",
+        "Every pair, one in each row.",
+        ("First", "Second", *headings, "Difference", "Data sets", "Verdict"),
+        tuple(rows),
+        "P: posterior probability that this outcome is the most likely one on the next data set. Difference: posterior mean "
+        "of the mean difference over data sets, above zero where the first algorithm is better. Data sets: those that both "
+        "algorithms have.",
+        words=("Second", "Verdict"),
+    )
+
+
+def outcome(pair: tuple[str, str], verdict: str) -> str:
+    """A verdict in words that name the algorithm."""
+    first, second = map(shown, pair)
+    return {"better": f"{first} better", "worse": f"{second} better"}.get(verdict, VERDICTS.get(verdict, verdict))

@@ -115,6 +115,8 @@ class ScoreArrays:
         Data set of each place, and run and fold where the table has them; sorted by these.
     starts : ndarray of int, shape (q + 1,)
         First place of each data set, and p.
+    run_starts : ndarray of int
+        First place of each run of each data set.
     rho : float, mapping from data set to float, or None
         Correlation between folds; None for the default by the number of folds.
     higher_is_better : bool
@@ -128,6 +130,7 @@ class ScoreArrays:
     present: NDArray[np.bool_]
     places: pd.DataFrame
     starts: IntArray
+    run_starts: IntArray
     rho: RhoLike = None
     higher_is_better: bool = True
     notes: tuple[Note, ...] = ()
@@ -213,7 +216,18 @@ class ScoreArrays:
             finite = np.isfinite(scores)
             scores[finite] = scores[finite].clip(-LARGEST_SCORE, LARGEST_SCORE)
         places = _places(frame, a_row)
-        return cls(names, dataset_names, scores, present, places, starts, tidy.rho, notes=tidy.notes), problems
+        arrays = cls(
+            algorithms=names,
+            dataset_names=dataset_names,
+            scores=scores,
+            present=present,
+            places=places,
+            starts=starts,
+            run_starts=_run_starts(places, first_places),
+            rho=tidy.rho,
+            notes=tidy.notes,
+        )
+        return arrays, problems
 
     @property
     def n_places(self) -> IntArray:
@@ -224,16 +238,6 @@ class ScoreArrays:
     def held(self) -> NDArray[np.bool_]:
         """Whether the table has a row of each algorithm on each data set, shape (k, q)."""
         return np.logical_or.reduceat(self.present, self.starts[:-1], axis=1)
-
-    @cached_property
-    def run_starts(self) -> IntArray:
-        """First place of each run of each data set."""
-        new = np.zeros(len(self.places), dtype=bool)
-        new[self.starts[:-1]] = True
-        if "run" in self.places:
-            runs = self.places["run"].to_numpy()
-            new[1:] |= runs[1:] != runs[:-1]
-        return np.flatnonzero(new)
 
     @property
     def n_runs(self) -> IntArray:
@@ -431,3 +435,13 @@ def _places(frame: pd.DataFrame, rows: IntArray) -> pd.DataFrame:
 
     roles = [role for role in ("dataset", "run", "fold") if role in frame]
     return pd.DataFrame({role: frame[role].take(rows).reset_index(drop=True) for role in roles}, copy=False)
+
+
+def _run_starts(places: pd.DataFrame, dataset_starts: IntArray) -> IntArray:
+    """First place of each run of each data set."""
+    new = np.zeros(len(places), dtype=bool)
+    new[dataset_starts] = True
+    if "run" in places:
+        runs = places["run"].to_numpy()
+        new[1:] |= runs[1:] != runs[:-1]
+    return np.flatnonzero(new)

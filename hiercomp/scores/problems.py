@@ -477,7 +477,7 @@ def outlying_spread(dataset_names: Sequence[str], spread: FloatArray, what: str)
 
 
 def table_problems(arrays: ScoreArrays, *, loss: bool) -> Iterator[TableProblem]:
-    """Every problem of a table but for its correlations, before two algorithms and a rope are chosen.
+    """Problems of a table that can be paired, before two algorithms and a rope are chosen.
 
     Parameters
     ----------
@@ -485,11 +485,12 @@ def table_problems(arrays: ScoreArrays, *, loss: bool) -> Iterator[TableProblem]
     loss : bool
         Whether less is known or looks to be better.
     """
-    yield from few_datasets(arrays.dataset_names)
-    yield from few_scores(arrays.dataset_names, arrays.n_places)
-    if len(arrays.algorithms) > 1:
-        yield from unpaired_scores(arrays, drop=False)
-        yield from constant_pairs(arrays)
+    shared = np.flatnonzero(arrays.held.sum(axis=0) > (len(arrays.algorithms) > 1))  # no pair has the others
+    if len(shared):
+        names = [arrays.dataset_names[i] for i in shared]
+        yield from few_scores(names, arrays.n_places[shared])
+        yield from few_datasets(names)
+    yield from constant_pairs(arrays)
     lowest, highest = arrays.extremes
     known = np.isfinite(lowest)
     if known.any():

@@ -17,7 +17,7 @@ def _fit(comparison: hc.HierarchicalComparison) -> str:
         warnings.simplefilter("ignore", hc.HiercompWarning)
         result = comparison.fit("quadrature", progress=False)
         _ = result.next_dataset
-    return " x ".join(map(str, result.diagnostics.nodes or ()))
+    return " x ".join(map(str, result.posterior.integration.nodes))
 
 
 def many_datasets(context: Context) -> list[Row]:

@@ -55,7 +55,7 @@ def _plots(context: Context) -> dict[str, Callable[[], Any]]:
         "shrinkage": plot.shrinkage,
         "posterior": plot.posterior,
         "rope_curve": plot.rope_curve,
-        "prior_sensitivity": lambda: plot.prior_sensitivity(sensitivity),
+        "sensitivity": lambda: plot.sensitivity(sensitivity),
         "ppc": plot.ppc,
         "diagnostics": plot.diagnostics,
         "student": lambda: plots.plot_student(hc.correlated_t_test(given), given.dataset_names[0]),

@@ -59,7 +59,7 @@ def reading(context: Context) -> list[Row]:
 
 
 def large_reading(context: Context) -> list[Row]:
-    """A CSV file that is read in pieces, and one of a hundred million rows, about 2 GB."""
+    """A CSV file that is read in parts, and one of a hundred million rows, about 2 GB."""
     rows, all_rows = context.size((10_000_000, 100_000_000), (2_000_000, 2_000_000))
     peaks: dict[str, float] = {}
     with tempfile.TemporaryDirectory() as folder:

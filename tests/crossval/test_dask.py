@@ -60,6 +60,8 @@ def serial(table) -> TournamentResult:
 
 @pytest.fixture
 def cluster(tmp_path) -> Iterator[distributed.LocalCluster]:
+    # On a busy machine a worker takes longer to start again than the 15 s after which a local cluster gives it up
+    dask.config.set({"distributed.deploy.lost-worker-timeout": "300 s"})
     with distributed.LocalCluster(
         n_workers=2,
         threads_per_worker=1,
@@ -76,6 +78,9 @@ def assert_equal(one: TournamentResult, other: TournamentResult) -> None:
     pd.testing.assert_frame_equal(one.ranking(), other.ranking(), check_exact=True)
     assert [plain_values(pair) for pair in one.pairs] == [plain_values(pair) for pair in other.pairs]
     assert one.notes == other.notes
+
+
+CELLS = "checkpoint WHERE item LIKE '[%'"
 
 
 def kill_a_worker(pid: int, checkpoint: Path, enough: int, killed: list[int], kept: str = "pairs") -> None:
@@ -160,7 +165,7 @@ def test_a_killed_worker_costs_no_cell_and_data_are_sent_once(cluster, tmp_path)
         pd.testing.assert_frame_equal(found[columns], serial[columns])
         checkpoint, killed = tmp_path / "run.sqlite", []
         pids = client.run(os.getpid)
-        killer = threading.Thread(target=kill_a_worker, args=(min(pids.values()), checkpoint, 20, killed, "cells"))
+        killer = threading.Thread(target=kill_a_worker, args=(min(pids.values()), checkpoint, 20, killed, CELLS))
         killer.start()
         found = cross_validate_all(
             estimators, {"made": (X, y)}, dask=cluster.scheduler_address, checkpoint=checkpoint, **options
@@ -259,7 +264,7 @@ def test_a_lost_scheduler_ends_the_run_which_goes_on_from_its_checkpoint(tmp_pat
     command = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-dashboard"]
     worker = subprocess.Popen([*command, "--death-timeout", "30"], **quiet)
     checkpoint, killed = tmp_path / "run.sqlite", []
-    killer = threading.Thread(target=kill_a_worker, args=(scheduler.pid, checkpoint, 5, killed, "cells"))
+    killer = threading.Thread(target=kill_a_worker, args=(scheduler.pid, checkpoint, 5, killed, CELLS))
     killer.start()
     arguments = ({"sleepy": Sleepy()}, {"iris": load_iris(return_X_y=True)})
     options = {"cv": RepeatedStratifiedKFold(n_splits=10, n_repeats=3), "checkpoint": checkpoint, "progress": False}

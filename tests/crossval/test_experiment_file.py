@@ -402,7 +402,7 @@ def test_a_run_that_was_interrupted_goes_on(folder, jobs):
 def finished_cells(folder: Path) -> int:
     try:
         with closing(sqlite3.connect(f"file:{folder / 'run.sqlite'}?mode=ro", uri=True)) as connection:
-            return int(connection.execute("SELECT count(*) FROM cells").fetchone()[0])
+            return int(connection.execute("SELECT count(*) FROM checkpoint WHERE item LIKE '[%'").fetchone()[0])
     except sqlite3.OperationalError:  # not yet made
         return 0
 

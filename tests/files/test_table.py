@@ -534,7 +534,7 @@ from hiercomp.files.table import read_score_file
 differences = PairedDifferences.from_table(read_score_file({str(path)!r}), "algorithm_0", "algorithm_1")
 with open("/proc/self/status") as status:  # ru_maxrss would begin with what the parent has used
     peak = next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
-print(len(differences.datasets), differences.n.sum(), peak)
+print(len(differences.dataset_names), differences.n.sum(), peak)
 """
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     datasets, scores, kilobytes = map(int, run.stdout.split())
@@ -587,7 +587,7 @@ def test_names_that_differ_in_form_or_case_are_warned_of(tmp_path):
     with pytest.warns(ScaleWarning, match="differ only by outer spaces or Unicode form: 'café'"):
         assert compared(tmp_path, rows).n.tolist() == [6, 5]
     with pytest.warns(ScaleWarning, match="differ only by case are kept apart: 'Y', 'y'"):
-        assert compared(tmp_path, folds_of("Y") + folds_of("y")).datasets == ("Y", "y")
+        assert compared(tmp_path, folds_of("Y") + folds_of("y")).dataset_names == ("Y", "y")
 
 
 def test_a_score_that_stands_twice_is_refused_also_if_it_is_the_same(tmp_path):
@@ -610,7 +610,7 @@ def test_a_fold_of_one_algorithm_only_is_refused_or_dropped_with_a_warning(tmp_p
 @pytest.mark.filterwarnings("ignore:With only 2 data sets")
 def test_a_data_set_of_one_algorithm_only_is_left_out_with_a_warning(tmp_path):
     with pytest.warns(DroppedScoresWarning, match=r"with scores of only one algorithm: 1 data set: 'z'"):  # row 25
-        assert compared(tmp_path, folds_of("x") + folds_of("y") + folds_of("z", "a")).datasets == ("x", "y")
+        assert compared(tmp_path, folds_of("x") + folds_of("y") + folds_of("z", "a")).dataset_names == ("x", "y")
 
 
 @pytest.mark.filterwarnings("ignore:With only 2 data sets")
@@ -1005,7 +1005,7 @@ def test_gaps_and_odd_names_of_categorical_tables_are_judged_as_those_of_text(dr
         except hc.errors.ScoreTableError as error:
             found.append(str(error))
         else:
-            found.append((differences.datasets, differences.n.tolist(), differences.notes))
+            found.append((differences.dataset_names, differences.n.tolist(), differences.notes))
     assert found[0] == found[1]
     assert isinstance(found[0], str) is not drop
 

@@ -130,7 +130,7 @@ def test_a_clear_population_gives_its_verdict_nearly_always(arguments, region):
 
 
 def test_verdicts_are_those_of_the_t_distribution_where_only_the_sign_of_delta0_is_asked():
-    # Means known nearly exactly and a Gaussian population much wider than the rope: the likeliest region is the sign of
+    # Means known nearly exactly and a Gaussian population much wider than the rope: the most likely region is the sign of
     # delta0, whose posterior under the uniform priors of (delta0, sigma0) is t with q - 2 degrees of freedom
     q, simulations = 8, 40
     arguments = {"delta0": 0.05, "sigma0": 0.1, "standard_deviation": 1e-3, "rope": 1e-6, "n_datasets": q}
@@ -385,7 +385,7 @@ def test_a_pilot_of_uneven_data_sets_is_taken_as_it_is_and_needs_folds_for_other
 def test_without_draws_of_sigma_a_pilot_gives_those_of_its_sums_of_squares(result):
     bare = result.datatree.copy()
     bare["posterior"] = bare["posterior"].dataset.drop_vars("sigma")
-    sigma = pilot_assumption(replace(result, tree=bare))[0].sigma
+    sigma = pilot_assumption(replace(result, posterior=replace(result.posterior, datatree=bare)))[0].sigma
     given = result.differences
     # Precision is a gamma with mean (n - 2)(1 - rho)/SS and variance 2 (n - 2)((1 - rho)/SS)^2
     rate = (1 - given.rho) / given.sum_of_squares

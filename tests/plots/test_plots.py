@@ -56,7 +56,7 @@ def drawn(result) -> hc.ComparisonResult:
     names = list(result.differences.dataset_names)
     by_dataset = {"delta": ["dataset"], "sigma": ["dataset"]}
     tree = arviz_base.from_dict({"posterior": draws}, coords={"dataset": names}, dims=by_dataset)
-    return dataclasses.replace(result, tree=tree)
+    return dataclasses.replace(result, posterior=dataclasses.replace(result.posterior, datatree=tree))
 
 
 ALL = ["next_dataset", "simplex", "population", "shrinkage", "posterior", "rope_curve", "ppc"]
@@ -184,7 +184,7 @@ def test_the_rope_curve_is_the_frame(result):
     ax = result.plot.rope_curve(half_widths=[0, 0.01, 0.02, 0.05])
     curve = result.rope_curve([0, 0.01, 0.02, 0.05])
     for line, region in zip(ax.lines, REGIONS, strict=False):
-        np.testing.assert_array_equal(line.get_ydata(), curve[region])
+        np.testing.assert_array_equal(line.get_ydata(), curve[f"p_{region}"])
     assert ax.lines[3].get_xdata()[0] == 0.01
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import signal
 
-from hiercomp.posterior.diagnostics import NOTHING_SAMPLED, diagnose
+from hiercomp.posterior.diagnostics import ExactDiagnostics, IntegrationDiagnostics, diagnose
 
 DATASETS = ("iris", "wine", "zoo")
 
@@ -175,6 +175,19 @@ def test_a_hostile_data_set_name_reaches_the_message_escaped():
 
 
 def test_where_nothing_was_sampled_there_is_nothing_to_check():
-    assert NOTHING_SAMPLED.exact
-    assert NOTHING_SAMPLED.failures == ()
-    assert "nothing was sampled" in str(NOTHING_SAMPLED)
+    checks = ExactDiagnostics()
+    assert (checks.failures, checks.status) == ((), "ok")
+    assert checks.to_frame().empty
+    assert "nothing was sampled" in str(checks)
+
+
+@pytest.mark.parametrize(
+    ("error", "status"), [(1e-6, "ok"), (0.001, "ok"), (0.002, "warned"), (0.01, "warned"), (0.02, "failed")]
+)
+def test_an_integration_is_judged_by_its_estimated_error(error, status):
+    checks = IntegrationDiagnostics(error, (11, 15, 9))
+    assert checks.status == status
+    assert bool(checks.failures) == (status == "failed")
+    assert checks.to_frame()["passes"].tolist() == [status != "failed"]
+    assert checks.to_dict() == {"integration_error": error, "nodes": [11, 15, 9], "failures": list(checks.failures)}
+    assert "11 x 15 x 9 nodes" in str(checks)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 from html.parser import HTMLParser
+from urllib.parse import unquote
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
@@ -87,27 +89,41 @@ class Page(HTMLParser):
 
     def table(self, key: str) -> pd.DataFrame:
         """The texts of a table, by the names of its columns."""
-        return pd.DataFrame(self._rows(key, lambda cell: cell.text), columns=self.columns(key))
+        cells = [
+            element for element in self.elements if element.tag in ("th", "td") and f"table-{key}" in element.parents
+        ]
+        columns = self.columns(key)
+        texts = [cell.text for cell in cells[len(columns) :]]
+        rows = [texts[start : start + len(columns)] for start in range(0, len(texts), len(columns))]
+        return pd.DataFrame(rows, columns=columns)
 
-    def numbers(self, key: str) -> pd.DataFrame:
-        """The numbers behind the texts; NaN where there is none."""
-        return pd.DataFrame(
-            self._rows(key, lambda cell: float(cell.attributes.get("data-value", "nan"))), columns=self.columns(key)
-        )
+    def pictures(self) -> list[ElementTree.Element]:
+        """The drawings of the figures, in the order of the page."""
+        addresses = [image.attributes["src"] for image in self.all("img")]
+        assert all(address.startswith("data:image/svg+xml,") for address in addresses)
+        return [ElementTree.fromstring(unquote(address.partition(",")[2]).encode()) for address in addresses]
 
     def columns(self, key: str) -> list[str]:
         return [cell.text for cell in self.all("th", f"table-{key}") if cell.attributes["scope"] == "col"]
 
-    def _rows(self, key, read) -> list[list]:
-        cells = [
-            element for element in self.elements if element.tag in ("th", "td") and f"table-{key}" in element.parents
-        ]
-        body = cells[len(self.columns(key)) :]
-        width = len(self.columns(key))
-        return [[read(cell) for cell in body[start : start + width]] for start in range(0, len(body), width)]
-
     def facts(self) -> dict[str, str]:
         return dict(zip((each.text for each in self.all("dt")), (each.text for each in self.all("dd")), strict=True))
+
+
+def assert_texts_round_the_numbers(texts: pd.Series, numbers: pd.Series) -> None:
+    """Each text is within half a unit of its last digit of its number, or a bound that holds; a dash where there is none."""
+    for text, value in zip(texts, map(float, numbers), strict=True):
+        if math.isnan(value):
+            assert text == "–"
+            continue
+        sign, bound = text[:2], float(text.strip("<> ").replace("−", "-").replace(",", ""))
+        decimals = len(text.partition("e")[0].partition(".")[2])
+        if sign in ("< ", "> "):
+            assert value < bound if sign == "< " else value > bound, (text, value)
+        elif "e" in text:
+            assert math.isclose(value, bound, rel_tol=0.5 * 10**-decimals), (text, value)
+        else:
+            assert abs(bound - value) <= 0.5 * 10**-decimals + 1e-12, (text, value)
 
 
 def variants_of(result: hc.ComparisonResult, alpha: float = 0.05) -> Sensitivity:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
 import os
@@ -16,20 +15,25 @@ from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import hiercomp as hc
 from hiercomp.errors import ArgumentError, ResultFileError, ScoreFileError
 from hiercomp.report import Source, write_report
-from hiercomp.report.references import bibliography
-from hiercomp.report.svg import inline_svg
+from hiercomp.report.references import references
 from hiercomp.report.tables import column
 from hiercomp.scores.differences import PairedDifferences
 from hiercomp.wording import probability_text
 from tests.command_line import run
 from tests.conftest import simulated_scores
-from tests.report.report_pages import ATTACKS, Page, attacked, influence_of, variants_of
+from tests.report.report_pages import (
+    ATTACKS,
+    Page,
+    assert_texts_round_the_numbers,
+    attacked,
+    influence_of,
+    variants_of,
+)
 
 REGIONS = ("left", "rope", "right")
 FIGURES = ["next-dataset", "simplex", "population", "posterior", "shrinkage", "rope-curve", "ppc"]
@@ -64,17 +68,6 @@ def attack(result, folder) -> str:
     return write_report(attacked(result, "数"), folder / "attacked.html").read_text(encoding="utf-8")
 
 
-def number_of(text: str) -> float:
-    return float(text.replace("−", "-").replace(",", ""))
-
-
-def assert_texts_round_the_numbers(texts: pd.Series, numbers: pd.Series) -> None:
-    """Each text is within half a unit of its last digit of its number."""
-    for text, value in zip(texts, numbers, strict=True):
-        decimals = len(text.partition(".")[2])
-        assert abs(number_of(text) - value) <= 0.5 * 10**-decimals + 1e-12, (text, value)
-
-
 def test_the_verdict_is_the_summarys_sentence(page, result):
     (verdict,) = page.by_class("conclusion")
     assert verdict.text == result.summary().conclusion
@@ -83,12 +76,13 @@ def test_the_verdict_is_the_summarys_sentence(page, result):
 
 
 def test_the_probabilities_are_those_of_the_result(page, result):
-    seen, numbers, texts = result.next_dataset, page.numbers("probabilities"), page.table("probabilities")
+    seen, texts = result.next_dataset, page.table("probabilities")
     assert texts["Outcome"].tolist() == ["bayes better", "practically equivalent", "tree better"]
-    assert numbers["Probability"].tolist() == [seen.p_left, seen.p_rope, seen.p_right]
-    assert numbers["Expected"].tolist() == [seen.expected_left, seen.expected_rope, seen.expected_right]
-    assert numbers["Error"].tolist() == [seen.errors[f"p_{region}"] for region in REGIONS]
-    assert numbers["Error of expected"].tolist() == [seen.errors[f"expected_{region}"] for region in REGIONS]
+    assert_texts_round_the_numbers(texts["Expected"], [seen.expected_left, seen.expected_rope, seen.expected_right])
+    assert_texts_round_the_numbers(texts["Error"], [seen.errors[f"p_{region}"] for region in REGIONS])
+    assert_texts_round_the_numbers(
+        texts["Error of expected"], [seen.errors[f"expected_{region}"] for region in REGIONS]
+    )
     assert texts["Probability"].tolist() == [
         probability_text(value) for value in (seen.p_left, seen.p_rope, seen.p_right)
     ]
@@ -96,7 +90,7 @@ def test_the_probabilities_are_those_of_the_result(page, result):
 
 
 def test_every_number_of_the_data_sets_is_that_of_the_result(page, result):
-    frame, numbers, texts = result.datasets(), page.numbers("datasets"), page.table("datasets")
+    frame, texts = result.datasets(), page.table("datasets")
     assert texts["Data set"].tolist() == list(frame.index)
     pairs = {
         "Mean": "mean",
@@ -112,74 +106,72 @@ def test_every_number_of_the_data_sets_is_that_of_the_result(page, result):
     }
     assert texts.columns.tolist() == ["Data set", *pairs]
     for shown_name, name in pairs.items():
-        assert numbers[shown_name].tolist() == frame[name].tolist()
-    for name in ("Mean", "SD", "Scores", "Posterior mean", "Lower", "Upper"):
-        assert_texts_round_the_numbers(texts[name], numbers[name])
+        assert_texts_round_the_numbers(texts[shown_name], frame[name])
     assert texts["P(tree better)"].tolist() == [probability_text(value) for value in frame["p_right"]]
 
 
 def test_the_odds_are_those_of_the_result(page, result):
-    texts, numbers = page.table("odds"), page.numbers("odds")
-    for (_, row), value, odds in zip(texts.iterrows(), numbers["Odds"], result.odds(), strict=True):
+    for (_, row), odds in zip(page.table("odds").iterrows(), result.odds(), strict=True):
         assert (row["Favoured"], row["Against"]) == (result.outcome(odds.favoured), result.outcome(odds.against))
-        np.testing.assert_equal(value, odds.value)  # NaN where no draw favours either
         assert row["Evidence"] == odds.grade
         assert row["Odds"].startswith("> ") == odds.is_bound
+        if np.isnan(odds.value):  # no draw favours either
+            assert row["Odds"] == "–"
+        elif odds.is_bound:
+            assert len(row["Odds"].strip("> ,0").replace(",", "")) == 1
+            assert 0.5 * odds.value < float(row["Odds"].strip("> ").replace(",", "")) <= odds.value
+        else:
+            assert float(row["Odds"].replace(",", "")) == pytest.approx(odds.value, rel=0.005)
 
 
 def test_the_populations_parameters_are_those_of_the_result(page, result):
-    texts, numbers, frame = page.table("population"), page.numbers("population"), result.population()
+    texts, frame = page.table("population"), result.population()
     assert texts["Parameter"].tolist() == ["delta0", "sigma0", "nu"]
     for shown_name, name in {"Mean": "mean", "SD": "sd", "Lower": "lower", "Upper": "upper"}.items():
-        assert numbers[shown_name].tolist() == frame[name].tolist()
-        assert_texts_round_the_numbers(texts[shown_name], numbers[shown_name])
+        assert_texts_round_the_numbers(texts[shown_name], frame[name])
 
 
 def test_the_diagnostics_are_those_of_the_result_and_each_says_what_it_means(page, result):
-    texts, numbers, frame = page.table("diagnostics"), page.numbers("diagnostics"), result.diagnostics.to_frame()
+    texts, frame = page.table("diagnostics"), result.diagnostics.to_frame()
     assert texts["Check"].tolist() == list(frame.index)
-    assert numbers["Value"].tolist() == frame["value"].astype(float).tolist()
+    assert_texts_round_the_numbers(texts["Value"], frame["value"])
     assert texts["Result"].tolist() == ["passes"] * 5
     assert (texts["Meaning"].str.len() > 30).all()
 
 
 def test_the_other_tests_are_those_of_the_result(page, result):
-    texts, numbers, frame = (
-        page.table("closed-form-tests"),
-        page.numbers("closed-form-tests"),
-        result.closed_form_tests().to_frame(),
-    )
+    texts, frame = page.table("closed-form-tests"), result.closed_form_tests().to_frame()
     assert texts["Test"].tolist() == list(frame.index)
-    pairs = {"P(bayes better)": "p_left", "P(equivalent)": "p_rope", "P(tree better)": "p_right", "p": "pvalue"}
+    pairs = {"P(bayes better)": "p_left", "P(equivalent)": "p_rope", "P(tree better)": "p_right", "p-value": "pvalue"}
     for shown_name, name in pairs.items():
-        np.testing.assert_array_equal(numbers[shown_name], frame[name])
+        assert_texts_round_the_numbers(texts[shown_name], frame[name])
     assert texts["What it says"].tolist() == frame["says"].tolist()
     assert texts["What it does not say"].tolist() == frame["does_not_say"].tolist()
 
 
 def test_the_sensitivity_is_shown_with_what_changes(full, result):
     given = variants_of(result)
-    texts, numbers, frame = full.table("sensitivity"), full.numbers("sensitivity"), given.to_frame()
+    texts, frame = full.table("sensitivity"), given.to_frame()
     assert texts["Variant"].tolist() == list(frame.index)
     for shown_name, name in {
         "P(bayes better)": "p_left",
         "P(equivalent)": "p_rope",
         "P(tree better)": "p_right",
     }.items():
-        np.testing.assert_array_equal(numbers[shown_name], frame[name])
+        assert_texts_round_the_numbers(texts[shown_name], frame[name])
     assert texts["Verdict"].tolist() == ["tree better", "tree better", "no verdict", "failed"]
     assert texts["Compared"].tolist() == ["–", "the same", "changed", "changed"]
     assert given.conclusion in full.by_id("the-sensitivity").text
-    assert "rho x 2: bayes better 0.250" in full.by_id("figure-sensitivity-desc").text
+    assert "rho x 2: bayes better 0.250" in next(image.attributes["alt"] for image in full.all("img", "sensitivity"))
 
 
 def test_the_influence_is_shown_with_the_most_influential_data_set_first(full, result):
     given = influence_of(result)
-    texts, numbers, frame = full.table("influence"), full.numbers("influence"), given.to_frame()
+    texts, frame = full.table("influence"), given.to_frame()
     order = ["d7", "d6", "d5", "d4", "d3", "d2", "d1", "d0"]
     assert texts["Left out"].tolist() == order
-    np.testing.assert_array_equal(numbers["P(tree better)"], frame.loc[order, "p_right"])
-    np.testing.assert_array_equal(numbers["k-hat"], frame.loc[order, "k_hat"])
+    assert_texts_round_the_numbers(texts["P(tree better)"], frame.loc[order, "p_right"])
+    assert_texts_round_the_numbers(texts["k-hat"], frame.loc[order, "k_hat"])
     assert texts["By"].tolist() == ["weights"] * 7 + ["refit"]
     assert texts["Largest change"].tolist()[0] in ("+0.050", "−0.050")
     assert texts["Largest change"].tolist()[-1] == "–"
@@ -226,7 +218,7 @@ def test_figures_and_tables_are_numbered_in_the_order_of_the_page(full):
 
 def test_every_figure_has_a_name_and_words_that_state_its_numbers(page, result):
     assert [figure.attributes["id"] for figure in page.all("figure")] == FIGURES
-    drawn = page.all("svg")
+    drawn = page.all("img")
     assert len(drawn) == len(FIGURES)
     seen = result.next_dataset
     population = result.population()
@@ -246,12 +238,18 @@ def test_every_figure_has_a_name_and_words_that_state_its_numbers(page, result):
         ],
         "ppc": ["in 8 of 8"],
     }
-    for svg, key in zip(drawn, FIGURES, strict=True):
-        assert svg.attributes["role"] == "img"
-        title, description = (page.by_id(name).text for name in svg.attributes["aria-labelledby"].split())
-        assert title != description
+    for image, key in zip(drawn, FIGURES, strict=True):
         for number in numbers[key]:
-            assert number in description, (key, number)
+            assert number in image.attributes["alt"], (key, number)
+
+
+def test_every_figure_is_a_drawing_of_the_size_that_the_page_gives_it(page):
+    for picture, image in zip(page.pictures(), page.all("img"), strict=True):
+        assert picture.tag == "{http://www.w3.org/2000/svg}svg"
+        width, height = (float(size) for size in picture.attrib["viewBox"].split()[2:])
+        assert len(list(picture.iter("{http://www.w3.org/2000/svg}path"))) > 10
+        given = {name: int(image.attributes[name]) for name in ("width", "height")}
+        assert given["width"] / given["height"] == pytest.approx(width / height, rel=0.01)
 
 
 def test_ids_are_unique_and_every_reference_leads_somewhere(full):
@@ -263,9 +261,6 @@ def test_ids_are_unique_and_every_reference_leads_somewhere(full):
                 assert target in ids
         if element.attributes.get("href", "").startswith("#"):
             assert element.attributes["href"][1:] in ids
-        for name in ("clip-path", "fill"):
-            for target in re.findall(r"url\(#(.*?)\)", element.attributes.get(name, "")):
-                assert target in ids
 
 
 def test_headings_are_in_order_and_tables_have_captions_and_scopes(full):
@@ -281,37 +276,37 @@ def test_headings_are_in_order_and_tables_have_captions_and_scopes(full):
     assert all(element.attributes["tabindex"] == "0" for element in regions)
 
 
-def test_the_page_loads_nothing_and_its_policy_knows_its_style_and_script(full, html):
-    assert len(full.all("style")) == len(full.all("script")) == 1
+def test_the_page_loads_nothing_and_runs_nothing(full, html):
+    assert len(full.all("style")) == 1
+    assert full.all("script") == []
     policy = next(e.attributes["content"] for e in full.all("meta") if "http-equiv" in e.attributes)
     assert policy.startswith("default-src 'none'; ")
-    assert "unsafe" not in policy
-    for tag in ("style", "script"):
-        text = re.search(f"<{tag}>(.*?)</{tag}>", html, re.DOTALL)[1]
-        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-        assert f"{tag}-src 'sha256-{digest}'" in policy
+    assert "script-src" not in policy
     for element in full.elements:
-        assert "src" not in element.attributes
-        assert "style" not in element.attributes  # the policy would refuse it
+        assert element.attributes.get("src", "data:").startswith("data:")
+        assert "style" not in element.attributes
         assert not [name for name in element.attributes if name.startswith("on")]
         link = element.attributes.get("href", "#")
         assert link.startswith(("#", "data:")) or (element.tag == "a" and link.startswith("https://doi.org/"))
-    assert not re.search(r"@import|url\((?!#)", html)
+    assert not re.search(r"@import|url\(", html)
 
 
 def test_names_that_attack_are_text_everywhere(attack, html):
     attacked_page, calm = Page(attack), Page(html)
-    assert {element.tag for element in attacked_page.elements} - {element.tag for element in calm.elements} <= {"text"}
+    assert {element.tag for element in attacked_page.elements} <= {element.tag for element in calm.elements}
     for element in attacked_page.elements:
         assert not [name for name in element.attributes if name.startswith("on")]
-    assert len(attacked_page.all("script")) == 1
-    assert "alert" not in attacked_page.all("script")[0].text
     names = [f"{name}数" for name in ATTACKS]
     assert attacked_page.table("datasets")["Data set"].tolist() == names
-    labels = [element.text for element in attacked_page.all("text")]
+    pictures = attacked_page.pictures()
+    assert not {"script", "img", "image"} & {
+        element.tag.rpartition("}")[2] for each in pictures for element in each.iter()
+    }
+    labels = [element.text for each in pictures for element in each.iter("{http://www.w3.org/2000/svg}text")]
     for name in (names[0], names[3], names[4]):  # short enough to be labels
         assert name in labels
-    assert all("<text" not in figure for figure in re.findall(r"<svg.*?</svg>", html, re.DOTALL))
+    # Where the font has every letter, letters are drawn
+    assert not [element for each in calm.pictures() for element in each.iter("{http://www.w3.org/2000/svg}text")]
 
 
 def test_a_note_and_a_file_name_that_attack_are_text(identical, tmp_path):
@@ -320,7 +315,8 @@ def test_a_note_and_a_file_name_that_attack_are_text(identical, tmp_path):
     name = "<b>scores</b>.csv"
     path = write_report(noted, tmp_path / "report.html", source=Source(name, "0" * 64, 3))
     shown = Page(path.read_text(encoding="utf-8"))
-    assert shown.all("img") == []
+    assert all(image.attributes["src"].startswith("data:image/svg+xml,") for image in shown.all("img"))
+    assert not any("onerror" in element.attributes for element in shown.elements)
     assert shown.by_id("notes").text.count(r"<img src=x onerror=alert(1)>\u202e") == 1
     assert shown.facts()["File"] == f"{name} (3 bytes)"
 
@@ -429,19 +425,50 @@ def test_what_the_paragraph_cites_is_listed_and_in_the_bibtex(full, page):
 
 
 def test_the_bibtex_is_well_formed():
-    from hiercomp.report import references
-
-    every = [value for value in vars(references).values() if isinstance(value, references.Reference)]
+    every = references()
     assert len(every) == 10
-    text = bibliography(tuple(every))
-    assert text.isascii()
-    entries = re.findall(r"@article\{(\w+),\n((?:  \w+ = \{.*\},?\n)+)\}\n", text)
-    assert len(entries) == len(set(key for key, _ in entries)) == 10
-    for _, body in entries:
-        assert body.count("{") == body.count("}")
-        fields = re.findall(r"^  (\w+) =", body, re.MULTILINE)
+    for key, reference in every.items():
+        assert reference.bibtex.isascii()
+        match = re.fullmatch(r"@article\{(\w+),\n((?:  \w+ = \{.*\},?\n)+)\}", reference.bibtex)
+        assert match
+        assert match[1] == key
+        assert match[2].count("{") == match[2].count("}")
+        fields = re.findall(r"^  (\w+) =", match[2], re.MULTILINE)
         assert {"author", "title", "journal", "volume", "pages", "year"} <= set(fields)
-    assert not re.search(r"(?<!\\)&", text)
+        assert not re.search(r"(?<!\\)&", match[2])
+
+
+@pytest.mark.parametrize(
+    ("key", "short", "text"),
+    [
+        (
+            "corani2017",
+            "Corani et al. 2017",
+            "Corani, G., Benavoli, A., Demšar, J., Mangili, F. & Zaffalon, M. (2017). Statistical comparison of classifiers "
+            "through Bayesian hierarchical modelling. Machine Learning 106(11), 1817–1837.",
+        ),
+        (
+            "juarez2010",
+            "Juárez & Steel 2010",
+            "Juárez, M. A. & Steel, M. F. J. (2010). Model-based clustering of non-Gaussian panel data based on skew-t "
+            "distributions. Journal of Business & Economic Statistics 28(1), 52–66.",
+        ),
+        (
+            "vehtari2021",
+            "Vehtari et al. 2021",
+            "Vehtari, A., Gelman, A., Simpson, D., Carpenter, B. & Bürkner, P.-C. (2021). Rank-normalization, folding, and "
+            "localization: An improved R-hat for assessing convergence of MCMC. Bayesian Analysis 16(2), 667–718.",
+        ),
+        (
+            "raftery1995",
+            "Raftery 1995",
+            "Raftery, A. E. (1995). Bayesian model selection in social research. Sociological Methodology 25, 111–163.",
+        ),
+    ],
+)
+def test_a_reference_reads_as_a_reference_list_has_it(key, short, text):
+    reference = references()[key]
+    assert (reference.short, reference.text) == (short, text)
 
 
 def test_the_same_result_gives_the_same_bytes_under_another_style_which_is_left_as_it_was(result, html, tmp_path):
@@ -487,7 +514,7 @@ def test_a_folder_that_is_not_there_is_an_error(identical, tmp_path):
 def test_a_failed_computation_gives_a_page_without_a_verdict_that_says_why(failed, tmp_path):
     shown = Page(write_report(failed, tmp_path / "report.html").read_text(encoding="utf-8"))
     assert shown.by_class("conclusion")[0].text == failed.summary().conclusion
-    assert shown.all("svg") == []
+    assert shown.all("img") == []
     tables = {
         element.attributes["id"] for element in shown.elements if element.attributes.get("id", "").startswith("table-")
     }
@@ -542,42 +569,10 @@ def test_54_data_sets_are_written_in_5_seconds_and_take_less_than_2_megabytes(tm
 
 
 def test_a_column_has_the_same_decimals_and_four_digits_in_its_largest_number():
-    assert [cell.text for cell in column([0.1234567, -0.01, 0.0, -1e-9])] == ["0.1235", "−0.0100", "0.0000", "0.0000"]
-    assert [cell.text for cell in column([1234.5678, float("nan")])] == ["1235", "–"]
-    assert [cell.text for cell in column([2.5e-9])] == ["2.500e−09"]
-    assert [cell.text for cell in column([0.0, 0.0])] == ["0", "0"]
-
-
-@pytest.mark.parametrize("as_paths", [True, False])
-def test_a_figure_becomes_an_element_without_styles_whose_letters_are_drawn_or_written(as_paths):
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(3, 2))
-    ax = figure.subplots()
-    ax.bar([0, 1], [1, 2], hatch="//", color="#0072b2")
-    ax.plot([0, 1], [0, 5])  # clipped
-    ax.set_title("</title> & letters").set_parse_math(False)
-    ax.set_ylim(0, 3)
-    text = inline_svg(figure, "key", "a <title>", 'words & "numbers"', letters_as_paths=as_paths)
-    drawn = Page(text)
-    assert drawn.by_id("key-title").text == "a <title>"
-    assert drawn.by_id("key-desc").text == 'words & "numbers"'
-    assert not [element for element in drawn.elements if "style" in element.attributes or element.tag == "style"]
-    assert "</title> & letters" in [element.text for element in drawn.all("text")] or as_paths
-    assert ("letters" in text) != as_paths
-    clipped = [element for element in drawn.elements if "clip-path" in element.attributes]
-    assert clipped
-    filled = {element.attributes.get("fill") for element in drawn.elements}
-    assert any(str(fill).startswith("url(#key-") for fill in filled)  # the hatch
-    assert inline_svg(figure, "key", "a <title>", 'words & "numbers"', letters_as_paths=as_paths) == text
-
-
-@pytest.mark.parametrize("key", ["", "1a", 'a"', "A b"])
-def test_a_key_that_can_not_start_an_id_is_refused(key):
-    from matplotlib.figure import Figure
-
-    with pytest.raises(ArgumentError, match="key"):
-        inline_svg(Figure(), key, "title", "description")
+    assert column([0.1234567, -0.01, 0.0, -1e-9]) == ["0.1235", "−0.0100", "0.0000", "0.0000"]
+    assert column([1234.5678, float("nan")]) == ["1235", "–"]
+    assert column([2.5e-9]) == ["2.500e−09"]
+    assert column([0.0, 0.0]) == ["0", "0"]
 
 
 def hiercomp(folder, *arguments):
@@ -641,4 +636,4 @@ def test_differences_alone_have_no_runs_and_folds_to_show(identical, tmp_path):
     bare = replace(identical, differences=replace(identical.differences, scores=None))
     shown = Page(write_report(bare, tmp_path / "report.html").read_text(encoding="utf-8"))
     assert "Runs" not in shown.facts()
-    assert "Tests that were not done" in [heading.text for heading in shown.all("h3")]
+    assert "Tests that could not be done" in [heading.text for heading in shown.all("h3")]

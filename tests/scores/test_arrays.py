@@ -81,7 +81,6 @@ def test_the_pairs_are_those_of_a_merge(q, place, algorithms, kind, seed, odditi
 
 
 def test_places_beyond_the_largest_number_are_numbered_without_gaps():
-    # 4 million data sets, runs and folds have 6.4e19 combinations; these three tables have 3 places of each algorithm
     frame = table(q=3, runs=1, folds=1)
     arrays = ScoreArrays.of(tidy_scores(frame), rho=0.1)
     with pytest.MonkeyPatch.context() as patch:

@@ -8,6 +8,7 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 from hiercomp.errors import ArgumentError, HiercompError, ScaleWarning, ScoreTableError
@@ -210,6 +211,16 @@ def test_a_polars_frame_gives_the_same_as_a_pandas_frame():
     polars, pandas = tidy_scores(pl.from_pandas(table())), tidy_scores(table())
     assert polars.frame.to_dict("list") == pandas.frame.to_dict("list")
     assert (polars.has_run, polars.has_fold, polars.notes) == (pandas.has_run, pandas.has_fold, pandas.notes)
+
+
+def test_any_table_that_offers_the_arrow_interface_is_read():
+    class Stream:
+        def __arrow_c_stream__(self, requested_schema=None):
+            return pa.Table.from_pandas(table()).__arrow_c_stream__(requested_schema)
+
+    expected = tidy_scores(table()).frame
+    for frame in (Stream(), pa.Table.from_pandas(table()), pa.Table.from_pandas(table()).to_batches()[0]):
+        assert tidy_scores(frame).frame.to_dict("list") == expected.to_dict("list")
 
 
 def test_a_polars_frame_with_missing_and_text_scores_gives_the_same_as_a_pandas_frame():

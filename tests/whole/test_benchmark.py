@@ -90,5 +90,5 @@ def test_every_plot_is_measured():
     import hiercomp.plots
 
     names = [name.removeprefix("plot_") for name in hiercomp.plots.__all__ if name.startswith("plot_")]
-    alias = {"sensitivity": "prior_sensitivity", "pairs_heatmap": "heatmap"}
+    alias = {"sensitivity": "sensitivity", "pairs_heatmap": "heatmap"}
     assert [name for name in names if alias.get(name, name) not in source] == []

@@ -19,7 +19,7 @@ def test_notebook_runs(path):
     NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
     html = [output["data"]["text/html"] for cell in notebook.cells for output in cell.get("outputs", ()) if "data" in output
             and "text/html" in output["data"]]  # fmt: skip
-    assert any("likeliest outcome" in text for text in html)
+    assert any("most likely outcome" in text for text in html)
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

@@ -13,7 +13,7 @@ from hiercomp.closed_form.inputs import as_means, zeros_and_ties
 from hiercomp.document import Presentation
 from hiercomp.errors import ArgumentError
 from hiercomp.rope import REGIONS, Rope, RopeLike, most_probable_shares
-from hiercomp.wording import counted, probability_text, shown
+from hiercomp.wording import counted, outcome_words, probability_text, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,7 +93,7 @@ class BayesianSignResult(Presentation):
 
         left, right = self.algorithms
         columns = {
-            "outcome": [f"{left} better", "practically equivalent", f"{right} better"],
+            "outcome": list(outcome_words(left, right).values()),
             "probability": [self.p_left, self.p_rope, self.p_right],
             "error": [self.errors[f"p_{region}"] for region in REGIONS],
             "expected": [self.expected_left, self.expected_rope, self.expected_right],

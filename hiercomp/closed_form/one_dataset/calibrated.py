@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiercomp.arguments import FloatArray, finite_number, number_between, one_of, true_or_false, whole_number
-from hiercomp.closed_form.inputs import Alternative, as_differences, check_alternative, is_table
+from hiercomp.closed_form.inputs import Alternative, as_runs, check_alternative
 from hiercomp.closed_form.null_designs import random_attributes_differences
 from hiercomp.closed_form.one_dataset.frequentist import t_p_value
 from hiercomp.closed_form.result import FrequentistResult
@@ -34,6 +34,7 @@ from hiercomp.errors import (
 )
 from hiercomp.scores.differences import PairedDifferences
 from hiercomp.scores.problems import ROUNDING
+from hiercomp.scores.rho import checked_rho, default_rho
 from hiercomp.wording import EXAMPLES_SHOWN, counted, shown
 from hiercomp.workers import sampling_progress
 
@@ -67,22 +68,6 @@ CALIBRATED: Mapping[tuple[str, int, int], tuple[int | None, str]] = {
 }
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class CalibratedResult(FrequentistResult):
-    """A calibrated test, of one data set or several.
-
-    Attributes
-    ----------
-    scheme : str
-        One of `SCHEMES`.
-    df_source : str
-        Where the degrees of freedom come from; they enter the factor sqrt(df + 1) and the t distribution.
-    """
-
-    scheme: str = ""
-    df_source: str = ""
-
-
 def calibrated_test(
     x: Any,
     *,
@@ -93,7 +78,7 @@ def calibrated_test(
     left: str | None = None,
     right: str | None = None,
     higher_is_better: bool = True,
-) -> CalibratedResult:
+) -> FrequentistResult:
     """Calibrated t-test of repeated cross-validation: T = m sqrt(df + 1) / s with calibrated degrees of freedom.
 
     Parameters
@@ -117,7 +102,7 @@ def calibrated_test(
 
     Returns
     -------
-    CalibratedResult
+    FrequentistResult
         Numbers for a two-dimensional array, else arrays over the data sets.
 
     Raises
@@ -162,24 +147,24 @@ def calibrated_test(
     """
     one_of("scheme", scheme, SCHEMES)
     check_alternative(alternative)
-    given = _values_of(x, left, right, higher_is_better)
-    runs, folds = given.x.shape[1:]
+    given, values = as_runs(x, _by_run_and_fold, left=left, right=right, higher_is_better=higher_is_better)
+    runs, folds = values.shape[1:]
     freedom, source = _degrees_of_freedom(scheme, df, runs, folds)
     tolerance = ROUNDING * given.size
-    mean, standard_deviation = statistic_parts(given.x, scheme, rho=rho, tolerance=tolerance)
+    mean, standard_deviation = statistic_parts(values, scheme, rho=rho, tolerance=tolerance)
     statistic = np.sqrt(freedom + 1) * standardised_mean(mean, standard_deviation, tolerance=tolerance)
     pvalue = t_p_value(statistic, freedom, alternative)
-    odd = _oddities(scheme, runs, standard_deviation == 0, given.datasets)
+    odd = _oddities(scheme, runs, standard_deviation == 0, given.differences.dataset_names)
     warn_caller(odd)
-    return CalibratedResult(
+    return FrequentistResult(
         test=f"Calibrated t-test {scheme!r} with {freedom:g} degrees of freedom ({source})",
         statistic=given.plain(statistic),
         df=freedom,
         pvalue=given.plain(pvalue),
         alternative=alternative,
         algorithms=given.algorithms,
-        dataset_names=given.datasets,
-        notes=tuple(note.text for note in (*given.notes, *odd)),
+        dataset_names=given.differences.dataset_names,
+        notes=tuple(note.text for note in (*given.differences.notes, *odd)),
         scheme=scheme,
         df_source=source,
     )
@@ -232,54 +217,10 @@ def _oddities(scheme: str, runs: int, constant: NDArray[np.bool_], datasets: tup
     return odd
 
 
-@dataclass(frozen=True)
-class _Values:
-    """Differences of shape (q, runs, folds), the size of the scores they come from, shape (q,), and their names."""
-
-    x: FloatArray
-    size: FloatArray
-    single: bool
-    algorithms: tuple[str, str]
-    datasets: tuple[str, ...]
-    notes: tuple[Note, ...] = ()
-
-    def plain(self, values: FloatArray) -> Any:
-        return values[0].item() if self.single else values
-
-
-def _values_of(x: Any, left: str | None, right: str | None, higher_is_better: bool) -> _Values:
-    true_or_false("higher_is_better", higher_is_better)
-    if isinstance(x, PairedDifferences) or is_table(x):
-        differences = as_differences(x, 0.0, left=left, right=right, higher_is_better=higher_is_better).differences
-        size = np.maximum(np.abs(differences.lowest_score), np.abs(differences.highest_score))
-        names = (differences.left, differences.right)
-        return _Values(_by_run_and_fold(differences), size, False, names, differences.dataset_names, differences.notes)
-    wanted = "x must hold numbers, in the shape (runs, folds) or (data sets, runs, folds)"
-    try:
-        array = np.asarray(x)
-    except ValueError:
-        raise ScoreTableError(f"{wanted}; its rows have unequal lengths. Every run needs all folds.") from None
-    if array.dtype.kind not in "fiu" or array.ndim not in (2, 3) or 0 in array.shape:
-        raise ScoreTableError(f"{wanted}, got {array.dtype} of shape {array.shape}.")
-    values = array.astype(float).reshape(-1, *array.shape[-2:])
-    wrong = np.argwhere(~np.isfinite(values))
-    if len(wrong):
-        dataset, run, fold = wrong[0]
-        raise ScoreTableError(
-            f"{len(wrong)} of {values.size} numbers of x are not finite (first: data set {dataset + 1}, run {run + 1}, "
-            f"fold {fold + 1}, {values[tuple(wrong[0])]}). Every run needs all folds; run these again."
-        )
-    values = values if higher_is_better else -values
-    names = (left or "left", right or "right")
-    datasets = tuple(str(number + 1) for number in range(len(values)))
-    return _Values(values, np.abs(values).max(axis=(1, 2)), array.ndim == 2, names, datasets)
-
-
 def _by_run_and_fold(differences: PairedDifferences) -> FloatArray:
     """Differences by their labels, shape (q, runs, folds); a layout with gaps is refused."""
     frame = differences.scores
-    if frame is None:
-        raise ArgumentError("These differences were read from a file, without the scores. Pass the table of scores.")
+    assert frame is not None  # `as_runs` has looked
     labels = [role for role in ("run", "fold") if role in frame]
     if not labels and len(frame) > len(differences.dataset_names):
         raise ScoreTableError(
@@ -465,9 +406,7 @@ def _inflation(scheme: str, rho: float | None, runs: int, folds: int) -> float:
         return 1.0
     if rho is None and folds == 1:
         raise ArgumentError("With one score for each run rho has no default. Pass rho, the share of test cases.")
-    rho = 1 / folds if rho is None else finite_number("rho", rho)
-    if not 0 <= rho < 1:
-        raise ArgumentError(f"rho must be at least 0 and below 1, got {rho:g}. It is the share of test cases.")
+    rho = float(default_rho(folds)) if rho is None else checked_rho(rho)
     return float(np.sqrt(1 + runs * folds * rho / (1 - rho)))
 
 

@@ -14,7 +14,7 @@ from hiercomp.errors import ArgumentError, DegenerateScoresWarning, Note
 from hiercomp.rope import Rope, RopeLike, region_probabilities
 from hiercomp.scores.differences import PairedDifferences
 from hiercomp.scores.rho import RhoLike
-from hiercomp.wording import counted, probability_text, shown
+from hiercomp.wording import counted, outcome_words, probability_text, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -116,7 +116,7 @@ class CorrelatedTResult(Presentation):
         left, right = map(shown, self.algorithms)
         table = np.stack([np.atleast_1d(value) for value in (self.p_left, self.p_rope, self.p_right)])
         if table.shape[1] == 1:
-            outcome = (f"{left} better", "practically equivalent", f"{right} better")
+            outcome = tuple(outcome_words(left, right).values())
             largest = int(np.argmax(table[:, 0]))
             if table[0, 0] == table[2, 0] == table[largest, 0]:
                 probability = probability_text(table[0, 0])

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from hiercomp.arguments import FloatArray, true_or_false
+from hiercomp.arguments import FloatArray
 from hiercomp.closed_form.inputs import (
     Alternative,
-    as_differences,
+    Given,
+    as_runs,
     check_alternative,
-    is_table,
-    refuse_masked,
 )
 from hiercomp.closed_form.one_dataset.frequentist import t_p_value
 from hiercomp.closed_form.result import FrequentistResult
-from hiercomp.errors import ArgumentError, DegenerateScoresWarning, Note, ScoreTableError, warn_caller
+from hiercomp.errors import DegenerateScoresWarning, Note, ScoreTableError, warn_caller
 from hiercomp.scores.differences import PairedDifferences
 from hiercomp.scores.problems import ROUNDING
 from hiercomp.wording import shown
@@ -82,8 +80,8 @@ def five_by_two_cv_t(
     (1.2649, 5.0, 0.2617)
     """
     check_alternative(alternative)
-    given = _five_by_two(x, left, right, higher_is_better)
-    first, variance = given.x[:, 0, 0], _sum_of_variances(given)
+    given, values = _five_by_two(x, left, right, higher_is_better)
+    first, variance = values[:, 0, 0], _sum_of_variances(given, values)
     with np.errstate(divide="ignore", invalid="ignore"):
         statistic = np.where(first == 0, 0.0, first / np.sqrt(variance / RUNS))
     pvalue = t_p_value(statistic, float(RUNS), alternative)
@@ -94,8 +92,8 @@ def five_by_two_cv_t(
         pvalue=given.plain(pvalue),
         alternative=alternative,
         algorithms=given.algorithms,
-        dataset_names=given.datasets,
-        notes=(*given.notes, *_constant_note(given, variance, "t is infinite, or 0 where the first difference is 0")),
+        dataset_names=given.differences.dataset_names,
+        notes=_notes(given, variance, "t is infinite, or 0 where the first difference is 0"),
     )
 
 
@@ -150,8 +148,8 @@ def five_by_two_cv_f(
     """
     from scipy import special
 
-    given = _five_by_two(x, left, right, higher_is_better)
-    squares, variance = np.sum(given.x**2, axis=(1, 2)), _sum_of_variances(given)
+    given, values = _five_by_two(x, left, right, higher_is_better)
+    squares, variance = np.sum(values**2, axis=(1, 2)), _sum_of_variances(given, values)
     with np.errstate(divide="ignore", invalid="ignore"):
         statistic = np.where(squares == 0, 0.0, squares / (2 * variance))
     df = (float(RUNS * FOLDS), float(RUNS))
@@ -163,70 +161,22 @@ def five_by_two_cv_f(
         pvalue=given.plain(pvalue),
         alternative="two-sided",
         algorithms=given.algorithms,
-        dataset_names=given.datasets,
-        notes=(*given.notes, *_constant_note(given, variance, "F is infinite, or 0 where all differences are 0")),
+        dataset_names=given.differences.dataset_names,
+        notes=_notes(given, variance, "F is infinite, or 0 where all differences are 0"),
     )
 
 
-@dataclass(frozen=True)
-class _FiveByTwo:
-    """Differences of shape (q, 5, 2), 0 where they are 0 up to rounding."""
-
-    x: FloatArray
-    size: FloatArray
-    algorithms: tuple[str, str]
-    datasets: tuple[str, ...]
-    single: bool
-    notes: tuple[str, ...] = ()
-
-    def plain(self, values: FloatArray) -> Any:
-        return values[0].item() if self.single else values
-
-
-def _five_by_two(x: Any, left: str | None, right: str | None, higher_is_better: bool) -> _FiveByTwo:
-    if isinstance(x, PairedDifferences) or is_table(x):
-        given = as_differences(x, 0.0, left=left, right=right, higher_is_better=higher_is_better).differences
-        differences = _by_run_and_fold(given)
-        size = np.maximum(np.abs(given.lowest_score), np.abs(given.highest_score))
-        algorithms, datasets, single = (given.left, given.right), given.dataset_names, False
-        notes = tuple(note.text for note in given.notes)
-    else:
-        differences, single = _array(x)
-        differences = differences if true_or_false("higher_is_better", higher_is_better) else -differences
-        size = np.abs(differences).max(axis=(1, 2))
-        algorithms, notes = (left or "left", right or "right"), ()
-        datasets = tuple(str(number + 1) for number in range(len(differences)))
-    differences = np.where(np.abs(differences) <= ROUNDING * size[:, None, None], 0.0, differences)
-    return _FiveByTwo(differences, size, algorithms, datasets, single, notes)
-
-
-def _array(x: Any) -> tuple[FloatArray, bool]:
-    """Differences of shape (q, 5, 2), and whether there was one data set without an axis of its own."""
-    refuse_masked(x, "x")
-    wanted = f"x must hold differences of {RUNS} runs of {FOLDS} folds: shape ({RUNS}, {FOLDS}) or (q, {RUNS}, {FOLDS})"
-    try:
-        values = np.asarray(x)
-    except ValueError:
-        raise ScoreTableError(f"{wanted}; got rows of unequal lengths.") from None
-    if values.dtype.kind not in "fiu":
-        raise ScoreTableError(f"{wanted}; got values that are not numbers.")
-    if values.ndim not in (2, 3) or values.shape[-2:] != (RUNS, FOLDS) or len(values) == 0:
-        raise ScoreTableError(f"{wanted}; got shape {values.shape}.")
-    wrong = np.argwhere(~np.isfinite(values))
-    if len(wrong):
-        run, fold = wrong[0][-2:] + 1
-        place = f"run {run}, fold {fold}" + (f" of data set {wrong[0][0] + 1}" if values.ndim == 3 else "")
-        raise ScoreTableError(
-            f"{len(wrong)} of {values.size} differences are not finite (first: {place}, {values[tuple(wrong[0])]}). "
-            "All ten are needed; a missing score is not an equivalent one."
-        )
-    return values.reshape(-1, RUNS, FOLDS).astype(float), values.ndim == 2
+def _five_by_two(x: Any, left: str | None, right: str | None, higher_is_better: bool) -> tuple[Given, FloatArray]:
+    """What was given, and its differences of shape (q, 5, 2), 0 where they are 0 up to rounding."""
+    given, values = as_runs(
+        x, _by_run_and_fold, left=left, right=right, higher_is_better=higher_is_better, layout=(RUNS, FOLDS)
+    )
+    return given, np.where(np.abs(values) <= ROUNDING * given.size[:, None, None], 0.0, values)
 
 
 def _by_run_and_fold(given: PairedDifferences) -> FloatArray:
     """Differences of every data set in the order of its runs and folds, shape (q, 5, 2)."""
-    if given.scores is None:
-        raise ArgumentError("These differences were read from a file, without the scores. Pass the table of scores.")
+    assert given.scores is not None  # `as_runs` has looked
     missing = [role for role in ("run", "fold") if role not in given.scores]
     if missing:
         raise ScoreTableError(
@@ -248,21 +198,25 @@ def _by_run_and_fold(given: PairedDifferences) -> FloatArray:
     return np.stack(found)
 
 
-def _sum_of_variances(given: _FiveByTwo) -> FloatArray:
+def _sum_of_variances(given: Given, values: FloatArray) -> FloatArray:
     """Sum over the runs of the variance of a run's two differences, shape (q,); 0 where they are equal up to rounding."""
-    gap = given.x[:, :, 0] - given.x[:, :, 1]
+    gap = values[:, :, 0] - values[:, :, 1]
     gap = np.where(np.abs(gap) <= ROUNDING * given.size[:, None], 0.0, gap)
     return np.asarray(np.sum(gap**2 / 2, axis=1))
 
 
-def _constant_note(given: _FiveByTwo, variance: FloatArray, consequence: str) -> tuple[str, ...]:
+def _notes(given: Given, variance: FloatArray, consequence: str) -> tuple[str, ...]:
+    """What is odd about the differences, with a warning of runs whose folds never differ."""
+    notes = list(given.differences.notes)
     constant = variance == 0
-    if not constant.any():
-        return ()
-    note = Note(
-        DegenerateScoresWarning,
-        f"Both folds of every run have the same difference in {constant.sum()} of {len(constant)} data sets (first: "
-        f"{shown(given.datasets[int(np.argmax(constant))])!r}): {consequence}.",
-    )
-    warn_caller([note])
-    return (note.text,)
+    if constant.any():
+        first = shown(given.differences.dataset_names[int(np.argmax(constant))])
+        notes.append(
+            Note(
+                DegenerateScoresWarning,
+                f"Both folds of every run have the same difference in {constant.sum()} of {len(constant)} data sets (first: "
+                f"{first!r}): {consequence}.",
+            )
+        )
+        warn_caller(notes[-1:])
+    return tuple(note.text for note in notes)

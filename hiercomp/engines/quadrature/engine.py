@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiercomp.arguments import FloatArray
+from hiercomp.engines.base import Answer, Computation
 from hiercomp.engines.quadrature.axes import ChebyshevAxis, StretchedLine
 from hiercomp.engines.quadrature.grid import (
     NEGLIGIBLE,
@@ -106,6 +107,7 @@ class QuadratureEngine:
     """Integrates the posterior on a grid; nothing is sampled but the draws that are asked for afterwards."""
 
     name = "quadrature"
+    holds_draws = False
 
     def why_unavailable(self) -> str | None:
         """Why it can't be used here: it always can."""
@@ -114,6 +116,10 @@ class QuadratureEngine:
     def version(self) -> str:
         """The library behind the engine and its version."""
         return f"SciPy {installed_version('scipy')}"
+
+    def fit(self, computation: Computation[Answer]) -> Answer:
+        """Have a posterior integrated."""
+        return computation.integrated(self)
 
     def integrate(self, problem: Integrand, rope: Rope) -> Integration:
         """Find where the posterior lies, compute it on a grid, and refine the grid until its error is small.

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from hiercomp.arguments import number_between, whole_number
+from hiercomp.arguments import whole_number
 from hiercomp.errors import ArgumentError, HiercompWarning, Note, ScoreFileError, ScoreTableError, warn_caller
 from hiercomp.files.content import checked_encoding, encoding_of, file_blocks, utf8_parts
 from hiercomp.files.table import SEPARATORS, checked_separator, names_as_text, read_score_file
+from hiercomp.scores.rho import default_rho
 from hiercomp.scores.table import ALIASES, tidy_scores, to_pandas
 from hiercomp.wording import cells_in_words, counted, first_names, nearest_name, shown
 
@@ -211,13 +212,6 @@ def first_repeated(names: Iterable[str]) -> str | None:
     return None
 
 
-def checked_rho(rho: float | None) -> float | None:
-    """A correlation in [0, 1), or None."""
-    if rho is None or rho == 0:
-        return None if rho is None else 0.0
-    return number_between("rho", rho, 0, 1)
-
-
 def checked_folds(folds: int | None) -> int | None:
     """The number of folds of a run, or None."""
     return None if folds is None else whole_number("folds", folds, 2)
@@ -230,7 +224,7 @@ def rho_of_folds(datasets: Any, runs: Any, folds: Any) -> np.ndarray:
     frame = pd.DataFrame({"dataset": np.asarray(datasets), "run": np.asarray(runs), "fold": np.asarray(folds)})
     count = frame.groupby(["dataset", "run"])["fold"].nunique().groupby("dataset").max()
     k = frame["dataset"].map(count).to_numpy(dtype=float)
-    return np.where(k > 1, 1 / k, 0.0)
+    return default_rho(k, otherwise=0.0)
 
 
 def runs_and_folds(positions: np.ndarray, folds: int) -> tuple[np.ndarray, np.ndarray]:

@@ -11,7 +11,6 @@ import numpy as np
 from hiercomp.errors import ArgumentError, DefaultedRhoWarning, DroppedScoresWarning, Note
 from hiercomp.files.formats.common import (
     Source,
-    checked_rho,
     chosen_measure,
     file_head,
     header_names,
@@ -24,6 +23,7 @@ from hiercomp.files.formats.common import (
     text_options,
     tidy_frame,
 )
+from hiercomp.scores.rho import checked_rho
 from hiercomp.scores.table import ALIASES
 from hiercomp.wording import first_names, shown
 
@@ -98,7 +98,7 @@ def read_mlflow(
     1    iris      tree    1     1    0.8  0.0
     """
     text_options(measure=measure, dataset=dataset, algorithm=algorithm, run=run, fold=fold)
-    rho = checked_rho(rho)
+    rho = None if rho is None else checked_rho(rho)
     source = source if isinstance(source, (str, Path)) else read_table(source, {}, layout)
     given = {"dataset": dataset, "algorithm": algorithm, "run": run, "fold": fold}
     given = {role: name for role, name in given.items() if name is not None}

@@ -12,7 +12,6 @@ from hiercomp.arguments import number_between
 from hiercomp.files.formats.common import (
     Source,
     checked_folds,
-    checked_rho,
     chosen_measure,
     need_columns,
     one_or_more,
@@ -23,6 +22,7 @@ from hiercomp.files.formats.common import (
     table_error,
     tidy_frame,
 )
+from hiercomp.scores.rho import checked_rho
 from hiercomp.wording import shown
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def read_mlr3(
     """
     frame = read_table(source, NAME_COLUMNS, layout)
     need_columns(frame, [*NAME_COLUMNS.values(), "resampling_id", "iteration"], source, "mlr3's table of scores")
-    folds, rho = checked_folds(folds), checked_rho(rho)
+    folds, rho = checked_folds(folds), None if rho is None else checked_rho(rho)
     measures = [name for name in frame.columns if MEASURE.fullmatch(name)]
     measure = chosen_measure(measure, measures, source)
     iteration = _iterations(frame["iteration"], source)

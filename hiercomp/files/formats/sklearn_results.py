@@ -13,6 +13,7 @@ from hiercomp.arguments import whole_number
 from hiercomp.errors import ArgumentError, DefaultedRhoWarning, Note, ScoreTableError
 from hiercomp.files.formats.common import checked_folds, chosen_measure, one_or_more, runs_and_folds, tidy_frame
 from hiercomp.scores.problems import MOST_FOLDS
+from hiercomp.scores.rho import default_rho
 from hiercomp.wording import shown
 
 if TYPE_CHECKING:
@@ -181,7 +182,7 @@ def _blocks_to_frame(
                 f"{place}: {count} scores are no whole number of runs of {size} folds. Correct folds."
             )
         run, fold = runs_and_folds(np.arange(count), size)
-        correlation = rho if rho is not None else 1 / size if size > 1 else 0.0
+        correlation = float(default_rho(size, otherwise=0.0)) if rho is None else rho
         values = {
             "dataset": np.full(count, dataset, dtype=object),
             "algorithm": np.full(count, algorithm, dtype=object),

@@ -10,7 +10,6 @@ import numpy as np
 from hiercomp.errors import ArgumentError
 from hiercomp.files.formats.common import (
     Source,
-    checked_rho,
     chosen_measure,
     column_roles,
     need_columns,
@@ -22,6 +21,7 @@ from hiercomp.files.formats.common import (
     text_options,
     tidy_frame,
 )
+from hiercomp.scores.rho import checked_rho
 from hiercomp.wording import first_names, shown
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def read_tidymodels(
     1    iris      tree    1     2    0.8  0.5
     """
     text_options(dataset=dataset, algorithm=algorithm)
-    rho = checked_rho(rho)
+    rho = None if rho is None else checked_rho(rho)
     frame = read_table(source, _text_columns(source, dataset, algorithm), layout)
     if ".estimate" not in frame and {"mean", "std_err"} & set(frame.columns):
         raise table_error(

@@ -17,6 +17,7 @@ from hiercomp.engines.quadrature import engine as quadrature
 from hiercomp.engines.quadrature import grid as posterior_grid
 from hiercomp.engines.quadrature.likelihood import MeanLikelihood
 from hiercomp.engines.quadrature.support import Support
+from hiercomp.posterior.kinds import Exact
 from hiercomp.rope import Rope
 from tests.conftest import simulated_scores
 from tests.engines.quadrature.reference_quadrature import next_dataset
@@ -337,12 +338,11 @@ def few() -> hc.ComparisonResult:
 def test_nothing_is_drawn_until_draws_are_asked_for():
     scores = simulated_scores(14, runs=1, centre=0.012, spread=0.01, seed=3)
     result = integrate(hc.HierarchicalComparison(scores, "bayes", "tree", rope=0.01))
-    assert result.tree is None
     _ = result.next_dataset, result.expected_difference, result.log_marginal_likelihood
     _ = result.odds(), result.decision(), result.rope_curve([0, 0.01]), result.with_rope(0.02).next_dataset
-    assert "datatree" not in vars(result)
+    assert "datatree" not in vars(result.posterior)
     result.datasets()
-    assert "datatree" in vars(result)
+    assert "datatree" in vars(result.posterior)
 
 
 def test_the_summary_states_the_error_of_the_integration_and_speaks_of_no_chains(few):
@@ -376,11 +376,11 @@ def test_a_saved_result_is_read_again_as_the_same(few, tmp_path, q, variant):
     assert again.with_rope((-0.005, 0.02)).next_dataset == result.with_rope((-0.005, 0.02)).next_dataset
     assert again.log_marginal_likelihood == result.log_marginal_likelihood
     assert again.expected_difference == result.expected_difference
-    assert (again.status, again.notes, (again.engine_name, again.engine_version), again.keep) == (
+    assert (again.status, again.notes, (again.engine_name, again.engine_version), again.posterior.keep) == (
         result.status,
         result.notes,
         (result.engine_name, result.engine_version),
-        result.keep,
+        result.posterior.keep,
     )
     assert again.diagnostics == result.diagnostics
     for name in ("delta0", "sigma0", "delta", "sigma"):
@@ -442,7 +442,7 @@ def test_identical_scores_are_answered_without_integration():
     same = simulated_scores(6, centre=0.0, spread=0.0, noise=0.0)
     result = integrate(hc.HierarchicalComparison(same, "bayes", "tree"))
     assert result.next_dataset.p_rope == 1
-    assert result.integrated is None
+    assert isinstance(result.posterior, Exact)
     assert (result.engine_name, result.engine_version) == ("none", "identical scores")
 
 
@@ -529,7 +529,7 @@ def test_the_grid_is_refined_until_its_error_is_small(few, monkeypatch):
     monkeypatch.setattr(quadrature, "NODES_FOR_LENGTH", 0.5)
     monkeypatch.setattr(quadrature, "MOST_REFINEMENTS", 8)
     result = integrate(hc.HierarchicalComparison.from_differences(few.differences))
-    assert result.integrated.integration.refinements > 0
+    assert result.posterior.integration.refinements > 0
     assert result.status == "ok"
     assert (np.abs(values(result) - values(few)) <= 3 * (errors(result) + errors(few))).all()
 
@@ -588,6 +588,6 @@ def test_problems_of_all_kinds_are_integrated_without_warnings():
 
 
 def test_the_rope_of_the_problem_is_in_units_of_the_standard_deviation(few):
-    found, error = few.integrated.integration.regions(Rope(-0.01, 0.01).scaled(1 / few.integrated.unit))
+    found, error = few.posterior.integration.regions(Rope(-0.01, 0.01).scaled(1 / few.posterior.unit))
     np.testing.assert_array_equal([*found.most_probable, *found.expected, found.positive], values(few))
     assert set(error) == set(NAMES)

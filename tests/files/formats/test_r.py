@@ -82,7 +82,7 @@ def test_other_resamplings_need_rho():
         ({"classif.acc": ["a", "0.5"]}, {}, "1 of 2 cells of column 'classif.acc' are not numbers"),
         ({"regr.rsq": 0.5}, {}, "There are 2 measures: 'classif.acc', 'regr.rsq'"),
         ({}, {"measure": "classif.auc"}, "There is no measure 'classif.auc'. Did you mean 'classif.acc'"),
-        ({}, {"rho": 1.5}, "rho must be above 0 and below 1"),
+        ({}, {"rho": 1.5}, "rho must be at least 0 and below 1"),
         ({}, {"delimiter": ";"}, "There is no option 'delimiter'"),
     ],
 )

@@ -1,0 +1,648 @@
+"""The kinds of posterior: sampled, integrated, and exact; what is known of each, by the same names."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias
+
+import numpy as np
+
+from hiercomp.arguments import FloatArray
+from hiercomp.engines import Draws, SamplerSettings, engine_words
+from hiercomp.engines.quadrature.axes import ChebyshevAxis, SplineAxis, StretchedLine
+from hiercomp.engines.quadrature.draws import dataset_draws, population_draws
+from hiercomp.engines.quadrature.engine import Integration, Known
+from hiercomp.engines.quadrature.grid import NEGLIGIBLE, PosteriorGrid
+from hiercomp.engines.quadrature.likelihood import MeanLikelihood
+from hiercomp.engines.quadrature.regions import RegionMasses, region_masses
+from hiercomp.engines.quadrature.support import Integrand, Support
+from hiercomp.errors import ArgumentError
+from hiercomp.model.priors import Priors
+from hiercomp.model.scaled import HierarchicalModel
+from hiercomp.posterior.datatree import PRIOR_CHAINS, PRIOR_DRAWS, data_tree, variable
+from hiercomp.posterior.diagnostics import (
+    Diagnostics,
+    ExactDiagnostics,
+    IntegrationDiagnostics,
+    SamplerDiagnostics,
+)
+from hiercomp.posterior.next_dataset import NextDataset, Odds, next_dataset, posterior_odds
+from hiercomp.rope import REGIONS, Rope
+from hiercomp.scores.differences import PairedDifferences
+from hiercomp.wording import counted
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+Keep: TypeAlias = Literal["all", "population"]
+Facts: TypeAlias = tuple[tuple[str, str], ...]  # a name and what is to be said of it
+
+
+@dataclass(frozen=True)
+class ErrorWords:
+    """How a person reads of the errors of the probabilities.
+
+    Attributes
+    ----------
+    name : str
+        In full, such as "Monte Carlo standard error".
+    short : str
+        Before "errors", such as "Monte Carlo".
+    source : str
+        What the error says, or where it comes from.
+    bound : str
+        Why odds are given as a bound.
+    share : str
+        What a probability is, before "an outcome is the most likely".
+    remedy : str
+        What to do where an error is too large; may be empty.
+    """
+
+    name: str
+    short: str
+    source: str
+    bound: str
+    share: str
+    remedy: str
+
+
+MONTE_CARLO = ErrorWords(
+    name="Monte Carlo standard error",
+    short="Monte Carlo",
+    source="how much the number would change with another seed",
+    bound="no draw favoured the other outcome",
+    share="Share of draws in which",
+    remedy="fit with more draws",
+)
+INTEGRATION = ErrorWords(
+    name="estimated error of the integration",
+    short="estimated",
+    source="from a coarser grid",
+    bound="the other probability is too small to be known",
+    share="Probability that",
+    remedy="",
+)
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One run of the sampler.
+
+    Attributes
+    ----------
+    purpose : str
+        "first fit", "other parameterisation" or "longer".
+    centred, noncentred : int
+        Number of data sets in each parameterisation.
+    warmup, draws : int
+        Of each chain; the draws with those added for precision.
+    adapt_delta : float
+    failures : tuple of str
+        The checks that failed.
+    """
+
+    purpose: str
+    centred: int
+    noncentred: int
+    warmup: int
+    draws: int
+    adapt_delta: float
+    failures: tuple[str, ...]
+
+
+class Posterior(Protocol):
+    """What is known after a fit, whichever way it was computed; all values are in the metric's units."""
+
+    kind: ClassVar[str]
+    remakes_draws: ClassVar[bool]  # so a file need not hold them
+
+    @property
+    def engine_name(self) -> str:
+        """The engine that computed it."""
+
+    @property
+    def engine_version(self) -> str:
+        """The library behind the engine and its version."""
+
+    @property
+    def settings(self) -> SamplerSettings:
+        """How long and how carefully to sample, as asked."""
+
+    @property
+    def attempts(self) -> tuple[Attempt, ...]:
+        """The runs of the sampler; none where nothing was sampled."""
+
+    @property
+    def diagnostics(self) -> Diagnostics:
+        """Whether it can be trusted."""
+
+    @property
+    def error_words(self) -> ErrorWords:
+        """How its errors are called."""
+
+    @property
+    def computation(self) -> str:
+        """How it was computed and checked, in one sentence."""
+
+    @property
+    def facts(self) -> Facts:
+        """How it was computed, item by item."""
+
+    @property
+    def datatree(self) -> xr.DataTree:
+        """Draws as ArviZ keeps them."""
+
+    @property
+    def expected_delta0(self) -> float:
+        """Posterior mean of delta0."""
+
+    @property
+    def log_marginal_likelihood(self) -> float:
+        """Log of the density of all differences given the model."""
+
+    def next_dataset(self, rope: Rope, *, estimate_errors: bool = True) -> NextDataset:
+        """Probabilities of left, rope and right on the next data set; without ``estimate_errors`` their errors are zero."""
+
+    def odds(self, inference: NextDataset) -> tuple[Odds, ...]:
+        """Odds of the three pairs of regions; none where there is nothing to weigh."""
+
+    def draws(self, name: str) -> FloatArray:
+        """Draws of a parameter, shape (chains, draws) or (chains, draws, q); read-only."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, without the draws."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sampled:
+    """A posterior that was sampled.
+
+    Attributes
+    ----------
+    datatree : xarray.DataTree
+    diagnostics : SamplerDiagnostics
+    attempts : tuple of Attempt
+        The last is the one that counts.
+    settings : SamplerSettings
+        As asked.
+    engine_name, engine_version : str
+    """
+
+    datatree: xr.DataTree
+    diagnostics: SamplerDiagnostics
+    attempts: tuple[Attempt, ...]
+    settings: SamplerSettings
+    engine_name: str
+    engine_version: str
+
+    kind: ClassVar[str] = "sampled"
+    remakes_draws: ClassVar[bool] = False
+
+    @property
+    def error_words(self) -> ErrorWords:
+        """Monte Carlo standard errors."""
+        return MONTE_CARLO
+
+    @property
+    def computation(self) -> str:
+        """Engine, run lengths, seed and diagnostics."""
+        settings, last = self.settings, self.attempts[-1]
+        runs = f"{settings.chains} chains of {last.draws:,} draws after {last.warmup:,} of warmup"
+        extras = [f"{settings.draws:,} asked"] if last.draws != settings.draws else []
+        extras += [f"{len(self.attempts)} runs, the last: {last.purpose}"] if len(self.attempts) > 1 else []
+        asked = f" ({'; '.join(extras)})" if extras else ""
+        engine = engine_words(self.engine_name, self.engine_version)
+        return f"{engine}, {runs}{asked}, seed {settings.seed}; {self.diagnostics}."
+
+    @property
+    def facts(self) -> Facts:
+        """What was asked, what was run, and the seed."""
+        settings, last = self.settings, self.attempts[-1]
+        asked = (
+            f"{settings.chains} chains, {settings.warmup:,} warmup iterations and {settings.draws:,} draws of each, "
+            f"adapt_delta {settings.adapt_delta:g}"
+        )
+        ran = (
+            f"{last.warmup:,} warmup iterations and {last.draws:,} draws of each chain, adapt_delta {last.adapt_delta:g} "
+            f"({last.purpose}; {counted(len(self.attempts), 'run')} in all)"
+        )
+        return ("Sampling as asked", asked), ("Sampling that counts", ran), ("Seed", str(settings.seed))
+
+    @property
+    def expected_delta0(self) -> float:
+        """Mean of the draws of delta0."""
+        return float(self.draws("delta0").mean())
+
+    @property
+    def log_marginal_likelihood(self) -> float:
+        """Not known.
+
+        Raises
+        ------
+        ArgumentError
+            Always; the message says what gives it.
+        """
+        raise ArgumentError(
+            f"The {self.engine_name} engine gives no marginal likelihood.",
+            remedy="The quadrature engine does: fit(engine='quadrature').",
+        )
+
+    def next_dataset(self, rope: Rope, *, estimate_errors: bool = True) -> NextDataset:
+        """Proportions and means of the draws; see `hiercomp.posterior.next_dataset.next_dataset`."""
+        delta0, sigma0, nu = (self.draws(name) for name in ("delta0", "sigma0", "nu"))
+        return next_dataset(delta0, sigma0, nu, rope, estimate_errors=estimate_errors)
+
+    def odds(self, inference: NextDataset) -> tuple[Odds, ...]:
+        """Odds of the three pairs of regions."""
+        return posterior_odds(inference)
+
+    def draws(self, name: str) -> FloatArray:
+        """Draws of a parameter, shape (chains, draws) or (chains, draws, q); read-only."""
+        return variable(self.datatree, name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, without the draws."""
+        return {
+            "kind": self.kind,
+            "diagnostics": asdict(self.diagnostics),
+            "attempts": [asdict(attempt) for attempt in self.attempts],
+            "settings": asdict(self.settings),
+            "engine_name": self.engine_name,
+            "engine_version": self.engine_version,
+        }
+
+    @classmethod
+    def from_dict(cls, plain: dict[str, Any], datatree: xr.DataTree) -> Sampled:
+        """From what `to_dict` gave, and the draws."""
+        return cls(
+            datatree=datatree,
+            diagnostics=SamplerDiagnostics(**_with_tuple(plain["diagnostics"])),
+            attempts=tuple(Attempt(**_with_tuple(attempt)) for attempt in plain["attempts"]),
+            settings=SamplerSettings(**plain["settings"]),
+            engine_name=plain["engine_name"],
+            engine_version=plain["engine_version"],
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Integrated:
+    """A posterior that was integrated on a grid; its draws are independent, and made when they are first asked for.
+
+    Attributes
+    ----------
+    integration : Integration
+        In units of the mean standard deviation within a data set.
+    unit : float
+        That standard deviation, in the metric's units.
+    diagnostics : IntegrationDiagnostics
+    differences : PairedDifferences
+    settings : SamplerSettings
+        Number and seed of the draws.
+    keep : {"all", "population"}
+        Whether there are draws of delta and sigma of each data set.
+    engine_name, engine_version : str
+    """
+
+    integration: Integration
+    unit: float
+    diagnostics: IntegrationDiagnostics
+    differences: PairedDifferences
+    settings: SamplerSettings
+    keep: Keep
+    engine_name: str
+    engine_version: str
+
+    kind: ClassVar[str] = "integrated"
+    remakes_draws: ClassVar[bool] = True
+
+    @property
+    def attempts(self) -> tuple[Attempt, ...]:
+        """Nothing was sampled."""
+        return ()
+
+    @property
+    def error_words(self) -> ErrorWords:
+        """Estimated errors of the integration."""
+        return INTEGRATION
+
+    @property
+    def computation(self) -> str:
+        """Engine, nodes and error."""
+        return f"{engine_words(self.engine_name, self.engine_version)}, {self.diagnostics}."
+
+    @property
+    def facts(self) -> Facts:
+        """The nodes, and where the draws come from."""
+        nodes = " x ".join(map(str, self.integration.nodes))
+        draws = (
+            f"{self.settings.chains * self.settings.draws:,}, independent, for the figures and the tables of intervals"
+        )
+        return (
+            ("Integration", f"on {nodes} nodes of sigma0, nu and delta0; nothing random"),
+            ("Draws", draws),
+            ("Seed", f"{self.settings.seed}, of the draws"),
+        )
+
+    @cached_property
+    def datatree(self) -> xr.DataTree:
+        """Independent draws as ArviZ keeps them, without ``sample_stats``."""
+        settings, priors = self.settings, self.integration.grid.problem.priors
+        model = HierarchicalModel.of(self.differences, priors)
+        prior = model.prior_draws(PRIOR_CHAINS, PRIOR_DRAWS, settings.seed)
+        return data_tree(self._scaled_draws(), self.differences, self.unit, prior)
+
+    def _scaled_draws(self) -> Draws:
+        """Draws of every parameter, in units of the mean standard deviation."""
+        chains, draws, seed = self.settings.chains, self.settings.draws, self.settings.seed
+        generator = np.random.default_rng([seed, chains, draws])
+        problem = self.integration.grid.problem
+        variables = population_draws(self.integration.grid, chains * draws, generator)
+        if problem.nu_prior is not None and isinstance(problem.priors.alpha, tuple):
+            variables["alpha"], variables["beta"] = problem.nu_prior.hyperparameter_draws(variables["nu"], generator)
+        if self.keep == "all":
+            variables["delta"], variables["sigma"] = dataset_draws(problem.likelihood, variables, generator)
+        shaped = {name: values.reshape(chains, draws, *values.shape[1:]) for name, values in variables.items()}
+        return Draws(shaped, {}, self.engine_name, self.engine_version)
+
+    @property
+    def expected_delta0(self) -> float:
+        """Posterior mean of delta0, integrated."""
+        return self.integration.expected_delta0 * self.unit
+
+    @cached_property
+    def log_marginal_likelihood(self) -> float:
+        """Log of the probability density of all differences, given the model, in the metric's units."""
+        scores = float(self.integration.grid.problem.likelihood.n.sum())
+        return self.integration.log_marginal_likelihood - scores * float(np.log(self.unit))
+
+    def next_dataset(self, rope: Rope, *, estimate_errors: bool = True) -> NextDataset:
+        """Integrals; estimating their errors doubles the time."""
+        return integrated_next_dataset(self.integration, rope, self.unit, estimate_errors=estimate_errors)
+
+    def odds(self, inference: NextDataset) -> tuple[Odds, ...]:
+        """Odds of the three pairs of regions."""
+        return posterior_odds(inference)
+
+    def draws(self, name: str) -> FloatArray:
+        """Draws of a parameter, shape (chains, draws) or (chains, draws, q); read-only."""
+        return variable(self.datatree, name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values from which `from_dict` makes an equal posterior, draws included."""
+        return {
+            "kind": self.kind,
+            "integration": plain_integration(self.integration),
+            "unit": self.unit,
+            "integration_error": self.diagnostics.integration_error,
+            "settings": asdict(self.settings),
+            "keep": self.keep,
+            "engine_name": self.engine_name,
+            "engine_version": self.engine_version,
+        }
+
+    @classmethod
+    def from_dict(
+        cls, plain: dict[str, Any], differences: PairedDifferences, datatree: xr.DataTree | None
+    ) -> Integrated:
+        """From what `to_dict` gave, and the draws where they were kept."""
+        integration = integration_from(plain["integration"])
+        posterior = cls(
+            integration=integration,
+            unit=plain["unit"],
+            diagnostics=IntegrationDiagnostics(plain["integration_error"], integration.nodes),
+            differences=differences,
+            settings=SamplerSettings(**plain["settings"]),
+            keep=plain["keep"],
+            engine_name=plain["engine_name"],
+            engine_version=plain["engine_version"],
+        )
+        if datatree is not None:
+            vars(posterior)["datatree"] = datatree  # those of the file, to the last bit
+        return posterior
+
+
+@dataclass(frozen=True, eq=False)
+class Exact:
+    """The posterior where all scores are identical: a population at zero, with nothing computed.
+
+    Attributes
+    ----------
+    differences : PairedDifferences
+    settings : SamplerSettings
+    """
+
+    differences: PairedDifferences
+    settings: SamplerSettings
+
+    kind: ClassVar[str] = "exact"
+    remakes_draws: ClassVar[bool] = True
+
+    @property
+    def engine_name(self) -> str:
+        """None was needed."""
+        return "none"
+
+    @property
+    def engine_version(self) -> str:
+        """Why."""
+        return "identical scores"
+
+    @property
+    def attempts(self) -> tuple[Attempt, ...]:
+        """Nothing was sampled."""
+        return ()
+
+    @property
+    def diagnostics(self) -> ExactDiagnostics:
+        """Nothing to check."""
+        return ExactDiagnostics()
+
+    @property
+    def error_words(self) -> ErrorWords:
+        """There are no errors."""
+        return MONTE_CARLO
+
+    @property
+    def computation(self) -> str:
+        """That there was none."""
+        return f"{engine_words(self.engine_name, self.engine_version)}; {self.diagnostics}."
+
+    @property
+    def facts(self) -> Facts:
+        """That nothing was sampled."""
+        return (("Sampling", "nothing was sampled"),)
+
+    @cached_property
+    def datatree(self) -> xr.DataTree:
+        """One draw of every parameter, zero."""
+        zero, zeros = np.zeros((1, 1)), np.zeros((1, 1, len(self.differences.dataset_names)))
+        variables = {"delta0": zero, "sigma0": zero, "delta": zeros, "sigma": zeros}
+        return data_tree(Draws(variables, {}, self.engine_name, ""), self.differences, 1.0)
+
+    @property
+    def expected_delta0(self) -> float:
+        """Zero."""
+        return 0.0
+
+    @property
+    def log_marginal_likelihood(self) -> float:
+        """Not defined.
+
+        Raises
+        ------
+        ArgumentError
+            Always.
+        """
+        raise ArgumentError("Identical scores have no marginal likelihood: their density has no bound.")
+
+    def next_dataset(self, rope: Rope, *, estimate_errors: bool = True) -> NextDataset:
+        """Certainty of the region that holds zero."""
+        delta0, sigma0, nu = (self.draws(name) for name in ("delta0", "sigma0", "nu"))
+        return next_dataset(delta0, sigma0, nu, rope, estimate_errors=False)
+
+    def odds(self, inference: NextDataset) -> tuple[Odds, ...]:
+        """None: nothing is uncertain."""
+        return ()
+
+    def draws(self, name: str) -> FloatArray:
+        """One draw of a parameter, shape (1, 1) or (1, 1, q); read-only."""
+        return variable(self.datatree, name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, without the draws."""
+        return {"kind": self.kind, "settings": asdict(self.settings)}
+
+
+def posterior_from(plain: dict[str, Any], differences: PairedDifferences, datatree: xr.DataTree | None) -> Posterior:
+    """A posterior from what its ``to_dict`` gave, and its draws where they were kept."""
+    if plain["kind"] == Integrated.kind:
+        return Integrated.from_dict(plain, differences, datatree)
+    if plain["kind"] == Exact.kind:
+        return Exact(differences, SamplerSettings(**plain["settings"]))
+    if datatree is None:
+        raise ValueError("the draws of a sampled posterior are missing")
+    return Sampled.from_dict(plain, datatree)
+
+
+def integrated_next_dataset(
+    integration: Integration, rope: Rope, unit: float, *, estimate_errors: bool = True
+) -> NextDataset:
+    """The next data set from an integral.
+
+    Parameters
+    ----------
+    integration : Integration
+        In multiples of ``unit``.
+    rope : Rope
+        In the metric's units.
+    unit : float
+        In the metric's units.
+    estimate_errors : bool
+        Without it, the errors are zero.
+    """
+    scaled = rope.scaled(1 / unit)
+    if estimate_errors:
+        masses, errors = integration.regions(scaled)
+        errors = {name: max(error, NEGLIGIBLE) for name, error in errors.items()}
+    else:
+        masses = region_masses(integration.grid, scaled)
+        errors = masses.distance(masses)
+    values = {f"p_{region}": value for region, value in zip(REGIONS, masses.most_probable.tolist(), strict=True)}
+    values |= {f"expected_{region}": value for region, value in zip(REGIONS, masses.expected.tolist(), strict=True)}
+    floor = max(errors[f"p_{region}"] for region in REGIONS)
+    return NextDataset(**values, p_positive=masses.positive, errors=errors, draws=0, floor=floor)
+
+
+def integrand(model: HierarchicalModel) -> Integrand:
+    """What the quadrature engine integrates, in the unit of the model."""
+    likelihood = MeanLikelihood(model.mean, model.sum_of_squares, model.n, model.rho, model.sigma_upper)
+    return Integrand(likelihood, model.delta0_bound, model.sigma0_upper, model.priors)
+
+
+SUFFICIENT = ("mean", "sum_of_squares", "n", "rho")
+
+
+def plain_integration(integration: Integration) -> dict[str, Any]:
+    """Plain values from which `integration_from` makes an equal integration."""
+    grid, problem = integration.grid, integration.grid.problem
+    line = grid.delta0_axis
+    stretched = isinstance(line, StretchedLine)
+    return {
+        "refinements": integration.refinements,
+        "problem": {name: value.tolist() for name, value in vars(problem.likelihood).items() if name in SUFFICIENT}
+        | {
+            "sigma_upper": problem.likelihood.sigma_upper,
+            "delta0_bound": problem.delta0_bound,
+            "sigma0_upper": problem.sigma0_upper,
+            "priors": problem.priors.to_dict(),
+        },
+        "support": {
+            "nu": list(grid.support.nu),
+            "lower": grid.support.lower.tolist(),
+            "upper": grid.support.upper.tolist(),
+        },
+        "axes": [asdict(grid.sigma0_axis), asdict(grid.nu_axis)],
+        "delta0_axis": {name: _plain(value) for name, value in asdict(line).items()} | {"stretched": stretched},
+        "centre": grid.centre.tolist(),
+        "log_scale": grid.log_scale.tolist(),
+        "log_likelihood": grid.log_likelihood.tolist(),
+        "fineness": [float(factor) for factor in grid.fineness],
+        "known": _plain_known(integration.known),
+    }
+
+
+def integration_from(plain: dict[str, Any]) -> Integration:
+    """From what `plain_integration` gave."""
+    problem = plain["problem"]
+    sufficient = {name: np.array(problem[name], dtype=float) for name in SUFFICIENT}
+    likelihood = MeanLikelihood(**sufficient, sigma_upper=problem["sigma_upper"])
+    support = plain["support"]
+    fields = {name: value for name, value in plain["delta0_axis"].items() if name != "stretched"}
+    if plain["delta0_axis"]["stretched"]:
+        arrays = {name: np.array(fields[name], dtype=float) for name in ("places", "widths")}
+        line: ChebyshevAxis | StretchedLine = StretchedLine(**(fields | arrays))
+    else:
+        line = ChebyshevAxis(**fields)
+    grid = PosteriorGrid(
+        problem=Integrand(likelihood, problem["delta0_bound"], problem["sigma0_upper"], Priors(**problem["priors"])),
+        support=Support(tuple(support["nu"]), np.array(support["lower"]), np.array(support["upper"])),
+        sigma0_axis=(SplineAxis if plain["delta0_axis"]["stretched"] else ChebyshevAxis)(**plain["axes"][0]),
+        nu_axis=ChebyshevAxis(**plain["axes"][1]),
+        delta0_axis=line,
+        centre=np.array(plain["centre"]),
+        log_scale=np.array(plain["log_scale"]),
+        log_likelihood=np.array(plain["log_likelihood"]),
+        fineness=tuple(plain["fineness"]),
+    )
+    return Integration(grid, plain["refinements"], _known(plain.get("known")))
+
+
+def _plain(value: Any) -> Any:
+    return value.tolist() if isinstance(value, np.ndarray) else value
+
+
+def _plain_known(known: Known | None) -> dict[str, Any] | None:
+    """The probabilities as they were computed: computed anew, their last bits depend on the threads of BLAS."""
+    if known is None:
+        return None
+    rope, masses, errors = known
+    return {
+        "rope": asdict(rope),
+        "most_probable": masses.most_probable.tolist(),
+        "expected": masses.expected.tolist(),
+        "positive": masses.positive,
+        "errors": errors,
+    }
+
+
+def _known(plain: dict[str, Any] | None) -> Known | None:
+    if plain is None:
+        return None
+    masses = RegionMasses(np.array(plain["most_probable"]), np.array(plain["expected"]), plain["positive"])
+    return Rope(**plain["rope"]), masses, plain["errors"]
+
+
+def _with_tuple(fields: dict[str, Any]) -> dict[str, Any]:
+    """Failures as the tuple that they were before JSON made a list of them."""
+    return fields | {"failures": tuple(fields["failures"])}

@@ -1,0 +1,40 @@
+"""Groups of options: each command has all of theirs, and takes each group whole."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+import typer
+
+from hiercomp.cli import app, check, compare, crossval, pairs, plan
+
+READING = {"--column", "--format", "--option", "--encoding", "--sep", "--decimal", "--percent", "--largest-bytes"}
+MODEL = {"--rope", "--rho", "--lower-is-better", "--prior", "--alpha", "--seed", "--engine"}
+OUTPUT = {"--json", "--force"}
+OWN = {
+    "check": {"--rho", "--lower-is-better"},
+    "compare": {
+        *MODEL,
+        *("--left", "--right", "--drop-unpaired", "--chains", "--warmup", "--draws", "--closed-form-tests"),
+        *("--sensitivity", "--save", "--report"),
+    },
+    "pairs": {*MODEL, "--baseline", "--drop-unpaired", "--jobs", "--dask", "--checkpoint", "--report"},
+    "plan": {
+        *MODEL,
+        *("--delta0", "--sigma0", "--nu", "--sd", "--pilot", "--left", "--right", "--datasets", "--runs", "--folds"),
+        *("--largest-difference", "--simulations", "--jobs"),
+    },
+}
+
+
+@pytest.mark.parametrize("command", OWN)
+def test_a_command_that_reads_scores_has_every_option_of_its_groups(command):
+    listed = typer.main.get_command(app).commands[command].params
+    names = {name for option in listed for name in option.opts if name.startswith("--")}
+    assert names - {"--help"} == READING | OUTPUT | OWN[command]
+
+
+@pytest.mark.parametrize("command", [check.check, compare.compare, crossval.crossval, pairs.pairs, plan.plan])
+def test_no_command_has_more_than_fifteen_parameters(command):
+    assert len(inspect.signature(command).parameters) <= 15
