@@ -292,7 +292,7 @@ def _sizes(
 def _sigma_draws(result: ComparisonResult, draws: int, seed: int) -> FloatArray:
     """Draws of every sigma_i, shape (draws, q)."""
     given = result.differences
-    if "sigma" in result.datatree["posterior"]:
+    if "sigma" in result.posterior.parameters:
         return np.asarray(result.draws("sigma").reshape(draws, -1))
     generator = np.random.default_rng([seed, draws])
     spread = given.sum_of_squares / (1 - given.rho)

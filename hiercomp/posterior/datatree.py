@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hiercomp.arguments import FloatArray
-from hiercomp.engines import Draws, engine_words
 from hiercomp.errors import ArgumentError
 from hiercomp.scores.differences import PairedDifferences
 
@@ -17,46 +16,65 @@ if TYPE_CHECKING:
 
 PRIOR_CHAINS, PRIOR_DRAWS = 4, 500  # of the priors, for ArviZ's plots
 SCALED = ("delta0", "sigma0", "delta", "sigma")  # variables in the sampler's unit
+POPULATION_PARAMETERS = ("delta0", "sigma0", "nu")
+DATASET_PARAMETERS = ("delta", "sigma")  # one for each data set
+STATISTIC_TYPES = {"diverging": bool, "tree_depth": int, "n_steps": int}
+
+
+def in_metric_units(variables: Mapping[str, FloatArray], unit: float) -> dict[str, FloatArray]:
+    """Draws in the metric's units, from draws in multiples of ``unit``."""
+    return {name: values * (unit if name in SCALED else 1) for name, values in variables.items()}
 
 
 def data_tree(
-    draws: Draws, differences: PairedDifferences, unit: float, prior: Mapping[str, FloatArray] | None = None
+    variables: Mapping[str, FloatArray],
+    differences: PairedDifferences,
+    engine: str,
+    *,
+    statistics: Mapping[str, FloatArray] | None = None,
+    prior: Mapping[str, FloatArray] | None = None,
 ) -> xr.DataTree:
-    """The draws in the metric's units, as ArviZ keeps them.
+    """Draws as ArviZ keeps them.
 
     Parameters
     ----------
-    draws : Draws
-        In multiples of ``unit``.
+    variables : mapping
+        Draws of the posterior, in the metric's units.
     differences : PairedDifferences
-    unit : float
-        In the metric's units.
+    engine : str
+        The engine in words.
+    statistics : mapping, optional
+        Of the sampler.
     prior : mapping, optional
-        Draws from the priors, in multiples of ``unit``.
+        Draws from the priors, in the metric's units.
     """
     import arviz_base
 
-    statistics = {name: np.asarray(values) for name, values in draws.statistics.items()}
-    for name, kind in (("diverging", bool), ("tree_depth", int), ("n_steps", int)):
-        if name in statistics:
-            statistics[name] = statistics[name].astype(kind)
-    variables = {name: values * (unit if name in SCALED else 1) for name, values in draws.variables.items()}
     observed = {name: getattr(differences, name) for name in ("mean", "sum_of_squares", "n", "rho")}
-    groups = {"posterior": variables, "observed_data": observed}
+    groups: dict[str, Mapping[str, Any]] = {"posterior": variables, "observed_data": observed}
     if prior is not None:
-        groups["prior"] = {name: values * (unit if name in SCALED else 1) for name, values in prior.items()}
+        groups["prior"] = prior
+    if statistics:
+        groups["sample_stats"] = {
+            name: np.asarray(values).astype(STATISTIC_TYPES.get(name, float)) for name, values in statistics.items()
+        }
     tree = arviz_base.from_dict(
-        groups | ({"sample_stats": statistics} if statistics else {}),
+        groups,
         coords={"dataset": list(differences.dataset_names)},
         dims={name: ["dataset"] for name in ("delta", "sigma", *observed)},
-        attrs={"posterior": {"inference_library": engine_words(draws.engine_name, draws.engine_version)}},
+        attrs={"posterior": {"inference_library": engine}},
     )
     for group in tree.children.values():
         del group.attrs["created_at"]  # the same fit is to give the same file
     return tree
 
 
-def variable(tree: xr.DataTree, name: str) -> FloatArray:
+def group_arrays(tree: xr.DataTree, group: str) -> dict[str, FloatArray]:
+    """The arrays of a group of a tree, by name."""
+    return {str(name): np.asarray(values.values) for name, values in tree[group].dataset.data_vars.items()}
+
+
+def variable(variables: Mapping[str, FloatArray], name: str) -> FloatArray:
     """Draws of a parameter, shape (chains, draws) or (chains, draws, q); read-only. Those of nu are infinite for a Gaussian.
 
     Raises
@@ -64,15 +82,13 @@ def variable(tree: xr.DataTree, name: str) -> FloatArray:
     ArgumentError
         If there are none, such as of delta where only the population's were kept.
     """
-    group = tree["posterior"].dataset
-    if name == "nu" and name not in group:
-        return np.full(group["delta0"].shape, np.inf)
-    if name not in group:
-        population_only = name in ("delta", "sigma")
+    if name == "nu" and name not in variables:
+        return np.full(variables["delta0"].shape, np.inf)
+    if name not in variables:
         raise ArgumentError(
-            f"There are no draws of {name!r}; there are {', '.join(map(str, group))}.",
-            remedy="Only the population's draws were kept; fit with keep='all'." if population_only else "",
+            f"There are no draws of {name!r}; there are {', '.join(variables)}.",
+            remedy="Only the population's draws were kept; fit with keep='all'." if name in DATASET_PARAMETERS else "",
         )
-    values = np.asarray(group[name].values).view()
+    values = variables[name].view()
     values.flags.writeable = False
     return values

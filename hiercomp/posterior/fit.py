@@ -26,7 +26,7 @@ from hiercomp.errors import (
 )
 from hiercomp.model.priors import Priors
 from hiercomp.model.scaled import HierarchicalModel
-from hiercomp.posterior.datatree import PRIOR_CHAINS, PRIOR_DRAWS, data_tree
+from hiercomp.posterior.datatree import POPULATION_PARAMETERS, PRIOR_CHAINS, PRIOR_DRAWS, in_metric_units
 from hiercomp.posterior.diagnostics import (
     GOOD_INTEGRATION_ERROR,
     Diagnostics,
@@ -141,8 +141,8 @@ class Fit:
 
         Group ``posterior`` with delta0, sigma0, nu, delta, sigma (dimension dataset), group ``sample_stats``, group
         ``observed_data`` with the sufficient statistics, group ``prior`` with draws of delta0, sigma0 and nu from their
-        priors. Those of the quadrature engine are independent, made by the seed when first asked for, and have no
-        ``sample_stats``.
+        priors. It is made when first asked for. Draws of the quadrature engine are independent and made by the seed; they
+        have no ``sample_stats``.
         """
         return self.posterior.datatree
 
@@ -222,7 +222,7 @@ class Fit:
         """Posterior mean, sd and central 95% interval of delta0, sigma0 and nu (not of a Gaussian population)."""
         import pandas as pd
 
-        names = [name for name in ("delta0", "sigma0", "nu") if name in self.datatree["posterior"]]
+        names = [name for name in POPULATION_PARAMETERS if name in self.posterior.parameters]
         rows = {}
         for name in names:
             values = self.draws(name).ravel()
@@ -386,7 +386,10 @@ class Computation:
         prior = self.model.prior_draws(PRIOR_CHAINS, PRIOR_DRAWS, self.settings.seed)
         kept = draws.population() if self.keep == "population" else draws
         posterior = Sampled(
-            datatree=data_tree(kept, self.differences, self.model.unit, prior),
+            variables=in_metric_units(kept.variables, self.model.unit),
+            prior=in_metric_units(prior, self.model.unit),
+            statistics=kept.statistics,
+            differences=replace(self.differences, scores=None),
             diagnostics=diagnostics,
             attempts=attempts,
             settings=self.settings,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias
@@ -20,7 +21,16 @@ from hiercomp.engines.quadrature.support import Integrand, Support
 from hiercomp.errors import ArgumentError
 from hiercomp.model.priors import Priors
 from hiercomp.model.scaled import HierarchicalModel
-from hiercomp.posterior.datatree import PRIOR_CHAINS, PRIOR_DRAWS, data_tree, variable
+from hiercomp.posterior.datatree import (
+    DATASET_PARAMETERS,
+    POPULATION_PARAMETERS,
+    PRIOR_CHAINS,
+    PRIOR_DRAWS,
+    data_tree,
+    group_arrays,
+    in_metric_units,
+    variable,
+)
 from hiercomp.posterior.diagnostics import (
     Diagnostics,
     ExactDiagnostics,
@@ -150,8 +160,12 @@ class Posterior(Protocol):
         """How it was computed, item by item."""
 
     @property
+    def parameters(self) -> tuple[str, ...]:
+        """Names of the parameters that have draws."""
+
+    @property
     def datatree(self) -> xr.DataTree:
-        """Draws as ArviZ keeps them."""
+        """Draws as ArviZ keeps them; made when first asked for."""
 
     @property
     def expected_delta0(self) -> float:
@@ -180,7 +194,11 @@ class Sampled:
 
     Attributes
     ----------
-    datatree : xarray.DataTree
+    variables, prior : mapping from name to ndarray
+        Draws from the posterior, shape (chains, draws) or (chains, draws, q), and from the priors, in the metric's units.
+    statistics : mapping from name to ndarray, shape (chains, draws)
+        Of the sampler.
+    differences : PairedDifferences
     diagnostics : SamplerDiagnostics
     attempts : tuple of Attempt
         The last is the one that counts.
@@ -189,7 +207,10 @@ class Sampled:
     engine_name, engine_version : str
     """
 
-    datatree: xr.DataTree
+    variables: Mapping[str, FloatArray]
+    prior: Mapping[str, FloatArray]
+    statistics: Mapping[str, FloatArray]
+    differences: PairedDifferences
     diagnostics: SamplerDiagnostics
     attempts: tuple[Attempt, ...]
     settings: SamplerSettings
@@ -230,6 +251,17 @@ class Sampled:
         return ("Sampling as asked", asked), ("Sampling that counts", ran), ("Seed", str(settings.seed))
 
     @property
+    def parameters(self) -> tuple[str, ...]:
+        """Names of the parameters that have draws."""
+        return tuple(self.variables)
+
+    @cached_property
+    def datatree(self) -> xr.DataTree:
+        """Draws as ArviZ keeps them."""
+        engine = engine_words(self.engine_name, self.engine_version)
+        return data_tree(self.variables, self.differences, engine, statistics=self.statistics, prior=self.prior)
+
+    @property
     def expected_delta0(self) -> float:
         """Mean of the draws of delta0."""
         return float(self.draws("delta0").mean())
@@ -259,7 +291,7 @@ class Sampled:
 
     def draws(self, name: str) -> FloatArray:
         """Draws of a parameter, shape (chains, draws) or (chains, draws, q); read-only."""
-        return variable(self.datatree, name)
+        return variable(self.variables, name)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, without the draws."""
@@ -273,10 +305,13 @@ class Sampled:
         }
 
     @classmethod
-    def from_dict(cls, plain: dict[str, Any], datatree: xr.DataTree) -> Sampled:
+    def from_dict(cls, plain: dict[str, Any], differences: PairedDifferences, datatree: xr.DataTree) -> Sampled:
         """From what `to_dict` gave, and the draws."""
         return cls(
-            datatree=datatree,
+            variables=group_arrays(datatree, "posterior"),
+            prior=group_arrays(datatree, "prior"),
+            statistics=group_arrays(datatree, "sample_stats"),
+            differences=differences,
             diagnostics=SamplerDiagnostics(**_with_tuple(plain["diagnostics"])),
             attempts=tuple(Attempt(**_with_tuple(attempt)) for attempt in plain["attempts"]),
             settings=SamplerSettings(**plain["settings"]),
@@ -350,20 +385,56 @@ class Integrated:
         settings, priors = self.settings, self.integration.grid.problem.priors
         model = HierarchicalModel.of(self.differences, priors)
         prior = model.prior_draws(PRIOR_CHAINS, PRIOR_DRAWS, settings.seed)
-        return data_tree(self._scaled_draws(), self.differences, self.unit, prior)
+        return data_tree(
+            self._variables,
+            self.differences,
+            engine_words(self.engine_name, self.engine_version),
+            prior=in_metric_units(prior, self.unit),
+        )
 
-    def _scaled_draws(self) -> Draws:
-        """Draws of every parameter, in units of the mean standard deviation."""
-        chains, draws, seed = self.settings.chains, self.settings.draws, self.settings.seed
-        generator = np.random.default_rng([seed, chains, draws])
-        problem = self.integration.grid.problem
-        variables = population_draws(self.integration.grid, chains * draws, generator)
-        if problem.nu_prior is not None and isinstance(problem.priors.alpha, tuple):
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Names of the parameters that have draws."""
+        hyperparameters = ("alpha", "beta") if self._has_hyperparameters else ()
+        return (*self._population, *hyperparameters, *(DATASET_PARAMETERS if self.keep == "all" else ()))
+
+    @property
+    def _has_hyperparameters(self) -> bool:
+        priors = self.integration.grid.problem.priors
+        return "nu" in self._population and isinstance(priors.alpha, tuple)
+
+    @cached_property
+    def _first_draws(self) -> tuple[dict[str, FloatArray], Any]:
+        """Draws of delta0, sigma0 and nu in units of the mean standard deviation, and the generator's state after them."""
+        generator = self._generator()
+        count = self.settings.chains * self.settings.draws
+        return population_draws(self.integration.grid, count, generator), generator.bit_generator.state
+
+    def _generator(self) -> np.random.Generator:
+        return np.random.default_rng([self.settings.seed, self.settings.chains, self.settings.draws])
+
+    @cached_property
+    def _population(self) -> dict[str, FloatArray]:
+        """Draws of delta0, sigma0 and nu: quick to make, and all that a summary needs."""
+        return self._shaped(self._first_draws[0])
+
+    @cached_property
+    def _variables(self) -> dict[str, FloatArray]:
+        """Draws of every parameter; the generator goes on after those of the population."""
+        problem, generator = self.integration.grid.problem, self._generator()
+        first, generator.bit_generator.state = self._first_draws
+        variables = dict(first)
+        if problem.nu_prior is not None and self._has_hyperparameters:
             variables["alpha"], variables["beta"] = problem.nu_prior.hyperparameter_draws(variables["nu"], generator)
         if self.keep == "all":
             variables["delta"], variables["sigma"] = dataset_draws(problem.likelihood, variables, generator)
+        return self._shaped(variables)
+
+    def _shaped(self, variables: dict[str, FloatArray]) -> dict[str, FloatArray]:
+        """Draws by chain, checked, and in the metric's units."""
+        chains, draws = self.settings.chains, self.settings.draws
         shaped = {name: values.reshape(chains, draws, *values.shape[1:]) for name, values in variables.items()}
-        return Draws(shaped, {}, self.engine_name, self.engine_version)
+        return in_metric_units(Draws(shaped, {}, self.engine_name, self.engine_version).variables, self.unit)
 
     @property
     def expected_delta0(self) -> float:
@@ -386,7 +457,7 @@ class Integrated:
 
     def draws(self, name: str) -> FloatArray:
         """Draws of a parameter, shape (chains, draws) or (chains, draws, q); read-only."""
-        return variable(self.datatree, name)
+        return variable(self._population if name in POPULATION_PARAMETERS else self._variables, name)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values from which `from_dict` makes an equal posterior, draws included."""
@@ -418,7 +489,9 @@ class Integrated:
             engine_version=plain["engine_version"],
         )
         if datatree is not None:
-            vars(posterior)["datatree"] = datatree  # those of the file, to the last bit
+            variables = group_arrays(datatree, "posterior")  # those of the file, to the last bit
+            population = {name: values for name, values in variables.items() if name in POPULATION_PARAMETERS}
+            vars(posterior).update(datatree=datatree, _variables=variables, _population=population)
         return posterior
 
 
@@ -474,11 +547,21 @@ class Exact:
         return (("Sampling", "nothing was sampled"),)
 
     @cached_property
-    def datatree(self) -> xr.DataTree:
+    def variables(self) -> dict[str, FloatArray]:
         """One draw of every parameter, zero."""
-        zero, zeros = np.zeros((1, 1)), np.zeros((1, 1, len(self.differences.dataset_names)))
-        variables = {"delta0": zero, "sigma0": zero, "delta": zeros, "sigma": zeros}
-        return data_tree(Draws(variables, {}, self.engine_name, ""), self.differences, 1.0)
+        population, datasets = (1, 1), (1, 1, len(self.differences.dataset_names))
+        shapes = {"delta0": population, "sigma0": population, "delta": datasets, "sigma": datasets}
+        return {name: np.zeros(shape) for name, shape in shapes.items()}
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Names of the parameters that have draws."""
+        return tuple(self.variables)
+
+    @cached_property
+    def datatree(self) -> xr.DataTree:
+        """The one draw as ArviZ keeps it."""
+        return data_tree(self.variables, self.differences, self.engine_name)
 
     @property
     def expected_delta0(self) -> float:
@@ -507,7 +590,7 @@ class Exact:
 
     def draws(self, name: str) -> FloatArray:
         """One draw of a parameter, shape (1, 1) or (1, 1, q); read-only."""
-        return variable(self.datatree, name)
+        return variable(self.variables, name)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, without the draws."""
@@ -522,7 +605,7 @@ def posterior_from(plain: dict[str, Any], differences: PairedDifferences, datatr
         return Exact(differences, SamplerSettings(**plain["settings"]))
     if datatree is None:
         raise ValueError("the draws of a sampled posterior are missing")
-    return Sampled.from_dict(plain, datatree)
+    return Sampled.from_dict(plain, differences, datatree)
 
 
 def integrated_next_dataset(

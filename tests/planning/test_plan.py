@@ -383,9 +383,8 @@ def test_a_pilot_of_uneven_data_sets_is_taken_as_it_is_and_needs_folds_for_other
 
 
 def test_without_draws_of_sigma_a_pilot_gives_those_of_its_sums_of_squares(result):
-    bare = result.datatree.copy()
-    bare["posterior"] = bare["posterior"].dataset.drop_vars("sigma")
-    sigma = pilot_assumption(replace(result, posterior=replace(result.posterior, datatree=bare)))[0].sigma
+    bare = {name: values for name, values in result.posterior.variables.items() if name != "sigma"}
+    sigma = pilot_assumption(replace(result, posterior=replace(result.posterior, variables=bare)))[0].sigma
     given = result.differences
     # Precision is a gamma with mean (n - 2)(1 - rho)/SS and variance 2 (n - 2)((1 - rho)/SS)^2
     rate = (1 - given.rho) / given.sum_of_squares

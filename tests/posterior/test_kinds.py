@@ -50,6 +50,30 @@ def test_every_kind_answers_the_same_questions(fit):
     assert json.loads(json.dumps(posterior.to_dict(), allow_nan=False))["kind"] == posterior.kind
 
 
+def test_draws_are_those_of_the_tree(fit):
+    group = fit.datatree["posterior"].dataset
+    assert fit.posterior.parameters == tuple(group.data_vars)
+    for name in fit.posterior.parameters:
+        np.testing.assert_array_equal(fit.draws(name), group[name].values)
+
+
+def test_integrated_draws_do_not_depend_on_what_is_asked_first(scores, integrated):
+    again = hc.compare(scores, "bayes", "tree", rope=0.01, engine="quadrature", draws=200)
+    names = ("sigma", "beta", "delta0", "delta", "alpha", "sigma0", "nu")
+    found = {name: again.draws(name) for name in names}
+    for name in reversed(names):
+        np.testing.assert_array_equal(found[name], integrated.draws(name))
+
+
+def test_a_summary_makes_no_tree_and_no_draws_of_single_datasets(scores):
+    fit = hc.compare(scores, "bayes", "tree", rope=0.01, engine="quadrature", draws=200)
+    fit.summary()
+    made = set(vars(fit.posterior))
+    assert not {"datatree", "_variables"} & made
+    fit.datatree  # noqa: B018
+    assert {"datatree", "_variables"} <= set(vars(fit.posterior))
+
+
 def test_without_errors_the_probabilities_are_the_same(fit):
     with_errors, without = (fit.posterior.next_dataset(fit.rope, estimate_errors=wanted) for wanted in (True, False))
     assert without.probabilities == with_errors.probabilities

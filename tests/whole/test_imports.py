@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import hiercomp
@@ -16,6 +17,36 @@ def test_importing_the_package_imports_nothing_heavy():
     code = f"import sys, hiercomp; print([name for name in {HEAVY} if name in sys.modules])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("engine", "unneeded"),
+    [
+        (
+            "quadrature",
+            ["arviz_base", "arviz_stats", "dask", "joblib", "matplotlib", "scipy.stats", "sklearn", "xarray"],
+        ),
+        ("embedded", ["arviz_plots", "dask", "joblib", "sklearn"]),  # R-hat is ArviZ's, which imports xarray
+    ],
+)
+def test_a_comparison_imports_only_what_it_needs(engine, unneeded, tmp_path):
+    generator = np.random.default_rng(4)
+    rows = [
+        f"d{d},{algorithm},{fold},{generator.random():.4f}" for d in range(5) for algorithm in "ab" for fold in range(5)
+    ]
+    path = tmp_path / "scores.csv"
+    path.write_text("\n".join(["dataset,algorithm,fold,score", *rows]), encoding="utf-8")
+    command = ["hiercomp", "compare", str(path), "--engine", engine, "--warmup", "200", "--draws", "200"]
+    code = (
+        "import sys\n"
+        "from hiercomp.cli import main\n"
+        f"sys.argv = {command}\n"
+        "try:\n    main()\n"
+        "finally:\n    print([name for name in sys.modules if name in " + repr(unneeded) + "], file=sys.stderr)\n"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "next data set" in run.stdout, run.stderr
+    assert run.stderr.splitlines()[-1] == "[]"
 
 
 @pytest.mark.parametrize("name", hiercomp.__all__)
