@@ -137,7 +137,7 @@ class TournamentResult:
     def expected_difference(self) -> pd.DataFrame:
         """Posterior mean of the mean difference, row minus column in the metric's units: above zero the row is better.
 
-        For a loss the sign is turned, so that above zero is better there too.
+        For a loss the sign is turned: above zero is better there too.
         """
         return self._square(lambda pair: -pair.expected_difference, lambda pair: pair.expected_difference)
 
@@ -362,7 +362,7 @@ def compare_all(
         Processes at once. None is joblib's rule: one, unless a ``joblib.parallel_config`` is active; -1 is all cores, -2 all
         but one.
     seed : int
-        From 0 to 2^31 - 1. Each pair's own seed depends on this and on the two names, so that neither the order of
+        From 0 to 2^31 - 1. Each pair's own seed depends on this and on the two names, so neither the order of
         running nor further algorithms change it.
     progress : bool
         Show progress on a terminal (standard error) or in a notebook.

@@ -22,7 +22,7 @@ def crossval(
         typer.Option(help="Where the table goes: .csv, .csv.gz or .parquet; by default as the experiment file says."),
     ] = None,
     checkpoint: Annotated[
-        Path | None, typer.Option(help="Keep every finished cell in this file, and go on from it where it exists.")
+        Path | None, typer.Option(help="Keep every finished cell in this file, and resume from it if it exists.")
     ] = None,
     jobs: Annotated[int | None, typer.Option(help="Cells at once; -1 takes every core.")] = None,
     dask: Annotated[str | None, typer.Option(help="Address of a Dask scheduler to run on.")] = None,

@@ -34,7 +34,7 @@ def pairs(
     jobs: Annotated[int, typer.Option(help="Processes at once; -1 for every core.")] = -1,
     dask: Annotated[str | None, typer.Option(help="Address of a Dask scheduler to run on.")] = None,
     checkpoint: Annotated[
-        Path | None, typer.Option(help="Keep finished pairs in this file, and go on from it if it exists.")
+        Path | None, typer.Option(help="Keep finished pairs in this file, and resume from it if it exists.")
     ] = None,
     report: ReportOption = None,
 ) -> None:

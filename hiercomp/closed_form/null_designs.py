@@ -34,7 +34,7 @@ def random_attributes_differences(
 ) -> FloatArray:
     """Differences of accuracy, decision tree minus naive Bayes, on a data set without anything to learn.
 
-    Attributes are binary, fair and independent of one another and of the class, so that both learners have the same
+    Attributes are binary, fair and independent of one another and of the class, so both learners have the same
     expected accuracy whatever they do: a test that rejects is wrong. This is the null design of Bouckaert's Table 2.
 
     Parameters
@@ -90,7 +90,7 @@ def random_attributes_differences(
         test = np.concatenate([_stratified_folds(generator, classes, folds) == numbers for _ in range(runs)])
     tree = _tree_predictions(values, classes, test) == classes
     bayes = naive_bayes_predictions(values, classes, test) == classes
-    # One division, so that equal differences are equal floats
+    # One division: equal differences are equal floats
     differences = ((tree & test).sum(axis=1) - (bayes & test).sum(axis=1)) / test.sum(axis=1)
     return np.asarray(differences.reshape(runs, folds))
 
@@ -104,7 +104,7 @@ def equal_correlation_differences(
     mean: float = 0.0,
     standard_deviation: float = 1.0,
 ) -> FloatArray:
-    """Normal differences of which any two of a data set have correlation rho, as the correlated t-test supposes.
+    """Normal differences; any two of a data set have correlation rho, as the correlated t-test supposes.
 
     Parameters
     ----------

@@ -147,7 +147,7 @@ def read_data(path: Path, target: str, drop: Sequence[str], groups: str | None, 
     text : bool
         Whether features may be text; else they are refused by name.
     """
-    # the target's cells stay text, so that 001 is not 1, nor NA nothing
+    # the target's cells stay text: 001 is not 1, nor NA nothing
     frame = names_as_text(read_score_file(path, {"dataset": target}))
     taken = [target, *drop] if groups is None else [target, *drop, groups]
     for name in taken:

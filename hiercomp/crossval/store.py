@@ -1,4 +1,4 @@
-"""The SQLite file that keeps the finished cells of a cross-validation, so that a run that was stopped goes on."""
+"""The SQLite file that keeps the finished cells of a cross-validation, from which a stopped run resumes."""
 
 from __future__ import annotations
 

@@ -145,7 +145,7 @@ class Engine(Protocol):
     holds_draws: bool
 
     def why_unavailable(self) -> str | None:
-        """Why the engine can't run here and the command that mends it, or None if it can."""
+        """Why the engine can't run here and the command that fixes it, or None if it can."""
 
     def version(self) -> str:
         """The library behind the engine and its version, such as "stanli 0.24.0"."""

@@ -42,7 +42,7 @@ class CmdStanEngine:
     holds_draws = True
 
     def why_unavailable(self) -> str | None:
-        """Why CmdStan can't be used here, with the command that mends it, or None."""
+        """Why CmdStan can't be used here, with the command that fixes it, or None."""
         import cmdstanpy
 
         try:

@@ -43,7 +43,7 @@ class EmbeddedEngine:
     holds_draws = True
 
     def why_unavailable(self) -> str | None:
-        """Why stanli can't be used here, with the command that mends it, or None."""
+        """Why stanli can't be used here, with the command that fixes it, or None."""
         if importlib.util.find_spec("stanli") is None:
             return "stanli is not installed; run: python -m pip install stanli==0.24.0"
         try:

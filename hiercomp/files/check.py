@@ -315,7 +315,7 @@ def _check(
     *,
     loss: bool = False,
 ) -> TableCheck:
-    """The check of a table, of which nothing may be known but its problems."""
+    """The check of a table; perhaps nothing is known of it but its problems."""
     lowest, highest = (np.zeros(0), np.zeros(0)) if arrays is None else arrays.extremes
     known = np.isfinite(lowest)
     scale = "other"

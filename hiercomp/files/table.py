@@ -746,7 +746,7 @@ def _judged(column: _Column, cells: pa.ChunkedArray, options: _Options, piece: _
 
 
 def _numbers_in_any_notation(cells: pa.ChunkedArray) -> tuple[Kind, pa.ChunkedArray]:
-    """Numbers of which some have a decimal comma or a percent sign, to look at what they would be; else text."""
+    """Numbers, some with a decimal comma or a percent sign, as they would be read; else text."""
     import pyarrow.compute as pc
 
     plain = pc.replace_substring(_null_where_empty(pc.utf8_trim(cells, " \t")), ",", ".")

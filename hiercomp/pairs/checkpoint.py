@@ -1,4 +1,4 @@
-"""A file that holds the pairs of a tournament that are finished, so that an interrupted run can go on."""
+"""The file that keeps the finished pairs of a tournament, from which an interrupted run resumes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def pair_key(differences: PairedDifferences, rope: Rope, priors: Priors, options
 class Checkpoint:
     """The finished pairs of one or several tournaments, in an SQLite file.
 
-    Each pair is added in a transaction of its own, so that the file is whole at any time, whatever stops the program.
+    Each pair is added in a transaction of its own, so the file is whole at any time, whatever stops the program.
 
     Parameters
     ----------

@@ -102,7 +102,7 @@ def expected_ranks(standings: Standings, *, draws: int = DRAWS, seed: int = 0) -
     On data set i the mean scores of the k algorithms given its n folds have a multivariate Student-t posterior with n - 1
     degrees of freedom, centred at the observed means, with the scale matrix S (1/n + rho/(1 - rho)), S the sample
     covariance of the folds' scores: of any two algorithms it is the posterior of the Bayesian correlated t-test. The next
-    data set is drawn from those seen by a Bayesian bootstrap, weights w ~ Dirichlet(1, ..., 1), so that the expected rank
+    data set is drawn from those seen by a Bayesian bootstrap, weights w ~ Dirichlet(1, ..., 1), so the expected rank
     of a draw is sum_i w_i rank_i. Rank 1 is the best, and ties are shared equally.
 
     Parameters
@@ -166,7 +166,7 @@ def expected_ranks(standings: Standings, *, draws: int = DRAWS, seed: int = 0) -
             plain[rows] += ranks / q
             best[rows] += shares / q
     lower, upper = np.quantile(weighted, [0.025, 0.975], axis=0)
-    # The weights have mean 1/q, so that the means over the draws need none
+    # The weights have mean 1/q, so the means over the draws need none
     columns = {
         "expected_rank": plain.mean(axis=0),
         "lower": lower,

@@ -172,7 +172,7 @@ def plan_from_result(
     """How many data sets and runs are needed, given what a pilot comparison says of the population.
 
     Each simulated collection takes delta0, sigma0, nu and the standard deviations within the data sets from one draw of
-    the pilot's posterior, so that what the pilot leaves open is in the probabilities; each data set of it takes its
+    the pilot's posterior, so the probabilities hold what the pilot leaves open; each data set of it takes its
     standard deviation, number of differences and rho from one of the pilot's data sets, at random.
 
     Parameters
@@ -220,7 +220,7 @@ def plan_from_result(
     ((15, 20), (1,))
     """
     if result.status == "failed":
-        raise NoVerdictError("The pilot's computation failed its checks, so that nothing can be planned from it.")
+        raise NoVerdictError("The pilot's computation failed its checks, so nothing can be planned from it.")
     if result.differences.identical:
         raise ArgumentError("The scores of the pilot are identical everywhere; there is no population to plan from.")
     priors = result.priors if priors is None else priors

@@ -37,7 +37,7 @@ class PlanResult(Documented):
     runs : tuple of int or None
         Numbers of runs of cross-validation, ascending; None where they are those of the pilot's data sets, which differ.
     counts : ndarray of int, shape (runs, datasets, 6)
-        Simulated collections with the verdict left, rope, right, none, undecided, and of which the computation failed.
+        Simulated collections with the verdict left, rope, right, none or undecided, or whose computation failed.
     simulations : int
         Simulated collections at each number of data sets and runs.
     alpha : float

@@ -21,7 +21,7 @@ from hiercomp.scores.problems import FEW_DATASETS, SMALLEST_N
 from hiercomp.wording import counted
 from hiercomp.workers import sampling_progress
 
-# One stream of random numbers for each quantity, so that the first data sets of a collection are the same whatever their
+# One stream of random numbers for each quantity: the first data sets of a collection are the same whatever their
 # number, the runs and the assumed values are
 STREAMS = ("draw", "kind", "population", "mean", "spread")
 
@@ -67,7 +67,7 @@ def simulated_collections(
     """A simulated collection of data sets for each planned number of runs, as sufficient statistics.
 
     They are drawn from their exact distributions; no single fold is needed. The same seed and simulation give the same
-    data sets, of which a smaller ``count`` gives the first ones, and which have the same random numbers under every number
+    data sets; a smaller ``count`` gives the first ones, and they have the same random numbers under every number
     of runs.
 
     Parameters

@@ -144,7 +144,7 @@ def plot_sign_simplex(result: BayesianSignResult, *, ax: Axes | None = None, **m
 
 
 def plot_critical_difference(result: PostHocResult, *, ax: Axes | None = None, **line: Any) -> Axes:
-    """Mean ranks of several algorithms; bars join those that are not told apart, as Demšar (2006) draws it.
+    """Mean ranks of several algorithms; bars join those that do not differ significantly, as Demšar (2006) draws it.
 
     Parameters
     ----------
@@ -195,5 +195,5 @@ def plot_critical_difference(result: PostHocResult, *, ax: Axes | None = None, *
     ax.set_xlim(low - 0.45 * (high - low) - 0.3, high + 0.45 * (high - low) + 0.3)
     ax.set_ylim(-1.6 - 0.35 * len(groups) - (count + 1) // 2, 2.6)
     ax.set_axis_off()
-    ax.set_title("Mean ranks (1 is best); bars join what is not told apart", fontsize="small", loc="left")
+    ax.set_title("Mean ranks (1 is best); bars join what does not differ significantly", fontsize="small", loc="left")
     return ax

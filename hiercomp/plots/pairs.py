@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 MOST_ALGORITHMS = 40  # whose names can be read at a page's width
 WIDEST, LETTER = 7.1, 0.067  # inches: of a page, and of a letter of a name
-TINTS = {"left": 0.75, "rope": 0.4, "right": 0.12}  # dark, middle and light, so that they differ in grey too
+TINTS = {"left": 0.75, "rope": 0.4, "right": 0.12}  # dark, middle and light: they differ in grey too
 WORDS = {"left": "P(row better)", "rope": "P(practically equivalent)", "right": "P(column better)"}
 # Of the signs, in the legend
 MEANINGS = {
@@ -213,7 +213,7 @@ def ranking_size(algorithms: Sequence[str]) -> tuple[float, float]:
 
 
 def distinct_labels(names: Sequence[str], longest: int = LONGEST_NAME) -> list[str]:
-    """Names as labels of at most ``longest`` characters of which no two are the same, though their middles are cut out.
+    """Names as labels of at most ``longest`` characters all different, though their middles are cut out.
 
     The cut is moved to where it leaves them different; where it can't, they are numbered.
 

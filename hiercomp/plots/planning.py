@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 STYLES = ("-", "--", ":", "-.")  # of the numbers of runs, the largest first
 MARKERS = {"left": "v", "rope": "s", "right": "^", "none": "o", "undecided": "x", "failed": "+"}
 OTHER_COLOURS = {"none": INK, "undecided": "#CC79A7", "failed": "#E69F00"}  # Okabe & Ito's purple and orange
-MOST_BANDS = 1  # numbers of runs whose intervals are still told apart
+MOST_BANDS = 1  # numbers of runs whose intervals can still be distinguished
 
 
 def plot_plan(plan: PlanResult, *, ax: Axes | None = None, **line: Any) -> Axes:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Text
 
-# Vermilion, grey and blue of Okabe & Ito: told apart by colour-blind readers, and of different lightness in grey
+# Vermilion, grey and blue of Okabe & Ito: distinct to colour-blind readers, and of different lightness in grey
 COLOURS = {"left": "#D55E00", "rope": "#8C8C8C", "right": "#0072B2"}
 HATCHES = {"left": "//", "rope": "", "right": "\\\\"}
 INK = "#222222"

@@ -150,7 +150,7 @@ class Decision:
     ----------
     region : {"left", "rope", "right", "none", "undecided"}
         The region whose probability is above 1 - alpha; "none" if there is none; "undecided" if the largest probability
-        lies within three Monte Carlo standard errors of 1 - alpha, so that other draws could turn it.
+        lies within three Monte Carlo standard errors of 1 - alpha: other draws could turn it.
     probability : float
         The largest of the three probabilities.
     most_probable : {"left", "rope", "right"}

@@ -168,7 +168,7 @@ class PairedDifferences:
         dataset_names : sequence of str, optional
             "1", "2", ... where absent.
         folds : int, optional
-            Folds of one run of cross-validation, so that rho is 1/folds. None and no rho: the scores of a data set are
+            Folds of one run of cross-validation; rho is then 1/folds. None and no rho: the scores of a data set are
             taken as one run, with a warning, if there are at most 20; else an error.
         rho : float or mapping, optional
             Correlation between two differences of a data set.

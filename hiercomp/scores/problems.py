@@ -241,7 +241,7 @@ def unpaired_scores(arrays: ScoreArrays, *, drop: bool) -> Iterator[TableProblem
     arrays : ScoreArrays
         Of the algorithms that are compared: two, or more where nothing is dropped.
     drop : bool
-        Whether folds without a score of both are left out, so that losing them is a warning and no error.
+        Whether folds without a score of both are left out; losing them is then a warning, not an error.
     """
     finite = np.isfinite(arrays.scores)
     if finite.all():

@@ -120,7 +120,7 @@ def bayesian_sign_test(
     sampled; ``draws`` are for the simplex only.
 
     With a rope of 0, data sets with no difference (and a prior placed in the rope) count one half left and one half
-    right, so that identical algorithms get one half each.
+    right, so identical algorithms get one half each.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ def bayesian_signed_rank_test(
     average (z_i + z_j) / 2 lies right of the rope, and so on (the paper's Theorem 1 and its extension to a rope). The
     reported probabilities are the shares of draws in which a region has the largest probability.
 
-    With a rope of 0, pairs with an average of 0 count one half left and one half right, so that identical algorithms get
+    With a rope of 0, pairs with an average of 0 count one half left and one half right, so identical algorithms get
     one half each.
 
     Parameters
@@ -238,7 +238,7 @@ def bayesian_signed_rank_test(
 
     Notes
     -----
-    The differences are sorted once, so that a draw costs O(q) and no matrix of pairs is made.
+    The differences are sorted once, so a draw costs O(q) and no matrix of pairs is made.
 
     References
     ----------

@@ -93,7 +93,7 @@ class PostHocResult(Presentation):
     alpha : float
         The level of `groups` and of the critical difference.
     critical_difference : float or None
-        Mean ranks that differ by more are told apart; None for tests without.
+        Mean ranks that differ by more differ significantly; None for tests without.
     n_datasets : int
         Number of data sets.
     notes : tuple of str
@@ -125,7 +125,7 @@ class PostHocResult(Presentation):
         p = self.adjusted_pvalue[np.triu_indices(len(self.algorithms), 1)]
         critical = "" if self.critical_difference is None else f" (critical difference {self.critical_difference:.4g})"
         return (
-            f"At the {100 * self.alpha:g}% level {(p < self.alpha).sum()} of {counted(len(p), 'pair')} are told apart"
+            f"At the {100 * self.alpha:g}% level {(p < self.alpha).sum()} of {counted(len(p), 'pair')} differ significantly"
             f"{critical}; the others may differ or not."
         )
 
@@ -149,10 +149,10 @@ class PostHocResult(Presentation):
         return pd.DataFrame(self.adjusted_pvalue, index=list(self.algorithms), columns=list(self.algorithms))
 
     def groups(self) -> list[tuple[str, ...]]:
-        """The largest groups within which no pair is told apart, for a critical-difference diagram.
+        """The largest groups within which no pair differs significantly, for a critical-difference diagram.
 
         Each group and the list begin with the best mean rank. A group has at least two algorithms and is not part of
-        another; one that is in no group is told apart from all others.
+        another; one that is in no group differs significantly from all others.
         """
         by_rank = np.argsort(self.mean_ranks, kind="stable")
         alike = (self.adjusted_pvalue >= self.alpha)[np.ix_(by_rank, by_rank)]
@@ -171,7 +171,7 @@ def friedman_test(
     ----------
     scores : array_like or data frame
         One row for each data set and one column for each algorithm; or a tidy table (dataset, algorithm, run, fold,
-        score), of which the means over folds are taken. A frame is tidy where it has dataset and algorithm columns.
+        score), averaged over folds. A frame is tidy where it has dataset and algorithm columns.
     missing : {"error", "drop"}
         Refuse missing scores, or leave out the data sets that lack any, with a warning.
     higher_is_better : bool
@@ -239,7 +239,7 @@ def nemenyi_test(
     """Nemenyi's test: which pairs of algorithms have different mean ranks, all pairs at once.
 
     The difference of two mean ranks over sqrt(k (k + 1) / (12 N)) is compared with the studentized range of k groups and
-    infinite degrees of freedom, so that the p-values need no further adjustment. Ties are not corrected for.
+    infinite degrees of freedom, so the p-values need no further adjustment. Ties are not corrected for.
 
     Parameters
     ----------

@@ -200,7 +200,7 @@ def _degrees_of_freedom(scheme: str, df: object, runs: int, folds: int) -> tuple
 
 
 def _oddities(scheme: str, runs: int, constant: NDArray[np.bool_], datasets: tuple[str, ...]) -> list[Note]:
-    """What a scheme leaves out, and the data sets of which it finds no variation; ``constant`` has shape (q, parts)."""
+    """What a scheme leaves out, and the data sets in which it finds no variation; ``constant`` has shape (q, parts)."""
     odd = []
     if scheme == "k-fold cv" and runs > 1:
         text = f"'k-fold cv' takes the first run of each data set; the other {runs - 1} of {runs} runs are left out."
@@ -317,7 +317,7 @@ def statistic_parts(
         One of `SCHEMES`.
     rho : float, optional
         Correlation of "corrected resampling"; None is 1/folds. Its standard deviation is inflated by
-        sqrt(1 + n rho / (1 - rho)), so that mean sqrt(n) / standard deviation is the corrected t.
+        sqrt(1 + n rho / (1 - rho)), so mean sqrt(n) / standard deviation is the corrected t.
     tolerance : float or ndarray of shape (q,)
         A sample whose range is not above this has standard deviation 0.
 
@@ -557,7 +557,7 @@ def calibrate(
 
     Notes
     -----
-    The statistic T = sqrt(df + 1) m / s is compared with Student-t with df degrees of freedom, so that a smaller df
+    The statistic T = sqrt(df + 1) m / s is compared with Student-t with df degrees of freedom, so a smaller df
     rejects less. Of the whole numbers from 1 to the nominal df, those whose Type I error is above alpha beyond its interval
     are left out, and of the rest the one whose error is closest to alpha is taken; of an error below and one above at the
     same distance the one below. Where several df have this same error, it is the largest of them if the error is below

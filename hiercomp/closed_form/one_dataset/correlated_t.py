@@ -156,7 +156,7 @@ def correlated_t_test(
 
     The differences are multivariate normal with equal variances and correlation rho. Under the matching prior
     (mu0 = 0, k0 to infinity, a = -1/2, b = 0) the posterior of the mean is Student-t with n - 1 degrees of freedom,
-    centre xbar and scale^2 = (1/n + rho / (1 - rho)) s^2, so that P(mu > 0) equals 1 - p of the one-sided
+    centre xbar and scale^2 = (1/n + rho / (1 - rho)) s^2, so P(mu > 0) equals 1 - p of the one-sided
     `corrected_t_test`. rho = 0 gives the Bayesian t-test of the paper's Sect. 2.2.
 
     Parameters

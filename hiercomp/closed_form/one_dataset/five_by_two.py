@@ -39,7 +39,7 @@ def five_by_two_cv_t(
     The numerator is one difference of ten, that of the first fold of the first run. Another order of the runs and folds
     gives another t, and may give another verdict, from the same scores: `five_by_two_cv_f` exists because of that.
 
-    d_11 is in the denominator too, so that t is not quite Student's: with ten independent normal differences the test
+    d_11 is in the denominator too, so t is not quite Student's: with ten independent normal differences the test
     rejects 2.8% of true hypotheses at a nominal 5%.
 
     Parameters

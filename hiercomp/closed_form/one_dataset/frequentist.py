@@ -48,7 +48,7 @@ def corrected_t_test(
 
     Why the correction: with equal correlation rho, the mean of n differences has the variance
     sigma^2 (1 + (n - 1) rho) / n, while s^2 estimates sigma^2 (1 - rho). The naive t therefore is too wide by
-    sqrt((1 + (n - 1) rho) / (1 - rho)): 3.48 times at n = 100 and rho = 0.1, so that abs(t) exceeds its 5% point 1.984 with
+    sqrt((1 + (n - 1) rho) / (1 - rho)): 3.48 times at n = 100 and rho = 0.1, so abs(t) exceeds its 5% point 1.984 with
     probability 2 (1 - Phi(1.984 / 3.48)) = 0.57.
 
     Parameters

@@ -38,7 +38,7 @@ COARSER = 0.75  # share of the fine nodes that the coarser integration takes: th
 class PosteriorGrid:
     """Log likelihood on the product of three axes, and what follows from it.
 
-    delta0 is ``centre`` + ``scale`` times its axis's value, so that its nodes follow the conditional posterior.
+    delta0 is ``centre`` + ``scale`` times its axis's value, so its nodes follow the conditional posterior.
 
     Attributes
     ----------
@@ -141,7 +141,7 @@ class FineGrid:
     ) -> FineGrid:
         """Interpolate the log likelihood of a grid and multiply it by the priors.
 
-        Some megabytes, so that it is made anew where it is needed and not kept.
+        It takes some megabytes and is not kept, but made where it is needed.
 
         Parameters
         ----------

@@ -205,7 +205,7 @@ class MeanIntegrals:
         left = np.maximum(distance - a * _reach(u2, k1, _log_kernel(w2, k)), -spread * _reach(w2, k))
         lowest = np.arcsinh((left - near_data) / width1) + np.arcsinh((left - near_population) / width2)
         highest = np.arcsinh((right - near_data) / width1) + np.arcsinh((right - near_population) / width2)
-        # One peak is mapped by twice the same function, so that half as many steps do
+        # One peak is mapped by twice the same function, so half as many steps do
         single = 1 / (1 + ((near_data - near_population) / np.minimum(width1, width2)) ** 2)
         count = np.ceil((highest - lowest) / (step * (1 + single))).astype(np.int64)
         side = np.where(signed < 0, -1.0, 1.0)

@@ -97,7 +97,7 @@ def read_tidymodels(
             source, "The metrics are averages over the folds. Collect them with collect_metrics(summarize = FALSE)."
         )
     need_columns(frame, [".metric", ".estimate", "id"], source, "the table of collect_metrics(summarize = FALSE)")
-    frame["dataset "] = _datasets(frame, dataset, source)  # with a space, so that no column of the table is lost
+    frame["dataset "] = _datasets(frame, dataset, source)  # with a space: no column of the table may be lost
     frame["algorithm "] = _algorithms(frame, algorithm, source)
     metrics = [str(name) for name in dict.fromkeys(frame[".metric"])]
     measure = chosen_measure(measure, metrics, source)

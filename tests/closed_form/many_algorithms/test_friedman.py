@@ -428,7 +428,7 @@ def test_the_friedman_result_says_what_it_is():
 def test_the_nemenyi_result_says_what_it_is():
     result = nemenyi_test(WIDE)
     assert result.title == "Nemenyi test, all pairs of 3 algorithms, 10 data sets"
-    assert "1 of 3 pairs are told apart (critical difference 1.048)" in result.conclusion
+    assert "1 of 3 pairs differ significantly (critical difference 1.048)" in result.conclusion
     frame = result.to_frame()
     assert frame.columns.tolist() == ["algorithm", "against", "statistic", "pvalue", "adjusted_pvalue"]
     assert frame[["algorithm", "against"]].to_numpy().tolist() == [
