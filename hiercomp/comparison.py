@@ -71,7 +71,7 @@ class HierarchicalComparison:
     >>> result = comparison.fit(engine="embedded", progress=False)
     >>> result.status
     'ok'
-    >>> len(result.dataset_names())
+    >>> len(result.datasets())
     43
     """
 

@@ -123,7 +123,7 @@ def try_table(case: TableCase, folder: Path) -> HiercompError | None:
     check, _ = checked(lambda: check_scores(table, **taken))
     plain = set(case.options) <= {"left", "right", "columns", "higher_is_better"}
     if check is not None and error is None and plain and len(check.algorithms) == 2:
-        assert check.datasets != (), "the check can't read what the comparison takes"
+        assert check.dataset_names != (), "the check can't read what the comparison takes"
     if check is not None and error is not None and not case.options and len(check.algorithms) == 2:
         _, refusal = outcome(lambda: PairedDifferences.from_table(table))  # without the rope, of which no check knows
         assert refusal is None or check.exit_code == 2, f"the check finds no error, the comparison: {refusal}"
@@ -133,7 +133,7 @@ def try_table(case: TableCase, folder: Path) -> HiercompError | None:
 def judge_comparison(comparison: HierarchicalComparison, table: Any, options: dict[str, Any]) -> None:
     """The sufficient statistics are whole and, where the table is plain enough to say, the right ones."""
     found = comparison.differences
-    names, q = found.datasets, len(found.datasets)
+    names, q = found.dataset_names, len(found.dataset_names)
     assert len(set(names) - {""}) == q >= 2, f"data sets {names!r}"
     assert found.left != found.right, f"both algorithms are {found.left!r}"
     for field_name in ("mean", "sum_of_squares", "n", "rho"):

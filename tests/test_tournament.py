@@ -612,7 +612,7 @@ def damaged(path, how: str) -> None:
     ("how", "message"),
     [
         ("text", "is not a checkpoint of hiercomp or is damaged.*Remove it"),
-        ("another program", "is a database for something else. Choose another name"),
+        ("another program", "is an SQLite file that hiercomp did not create. Choose another name"),
         ("cut", "is damaged.*Remove it"),
         ("later format", "another version of hiercomp .format 99"),
         ("content", "is damaged.*Remove it"),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-import pickle
 import threading
 import time
 import warnings
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from multiprocessing.reduction import ForkingPickler
+from pickle import PicklingError
 from typing import Any
 
 import numpy as np
@@ -196,7 +197,7 @@ def run_cells(
                 yield cell, result
         except BrokenProcessPool:
             pass  # and the other processes of the pool are stopped too
-        except pickle.PicklingError as error:
+        except PicklingError as error:
             _pickled("the data", data)  # again, for the reason, which the other process's traceback hides
             raise _not_sent("a cell", error) from error
         tried = sent or left[:1]
@@ -260,7 +261,7 @@ def _run_sent(
     if isinstance(work, Work):
         return cell, run_cell(data, work, rows, seed)
     try:
-        read = pickle.loads(work)
+        read = ForkingPickler.loads(work)  # which another process of this run has just made
     except Exception as error:  # whatever it raises
         return cell, CellResult((), float("nan"), float("nan"), error_in_words(error))
     with parallel_config(backend="threading"):  # an estimator's own tasks stay in this process, also on a cluster

@@ -116,7 +116,7 @@ def test_an_unknown_engine_is_refused_with_the_close_match():
 
 def test_draws_that_are_not_finite_are_refused():
     with pytest.raises(EngineError, match="1 draws of delta0 that are not finite"):
-        Draws({"delta0": np.array([[0.0, np.nan]])}, {}, "some engine")
+        Draws({"delta0": np.array([[0.0, np.nan]])}, {}, "some engine", "1.0")
 
 
 def test_a_missing_cmdstan_is_an_error_with_the_command_that_mends_it(tmp_path, monkeypatch):

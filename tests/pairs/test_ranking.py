@@ -16,7 +16,7 @@ def standings(scores: list[np.ndarray], rho: float = 0.1, names: str = "abcdefgh
     k = scores[0].shape[1]
     return Standings(
         algorithms=tuple(names[:k]),
-        datasets=tuple(f"d{i}" for i in range(len(scores))),
+        dataset_names=tuple(f"d{i}" for i in range(len(scores))),
         means=np.array([rows.mean(axis=0) for rows in scores]),
         residuals=tuple(residual_factor(rows) for rows in scores),
         n=np.array([len(rows) for rows in scores]),

@@ -97,7 +97,7 @@ def test_the_table_and_the_sentence(undecided):
     frame = found.to_frame()
     seen = undecided.next_dataset
     np.testing.assert_allclose(frame["change_p_right"], frame["p_right"] - seen.p_right, atol=1e-15)
-    most = frame[["change_left", "change_rope", "change_right"]].abs().max(axis=1).idxmax()
+    most = frame[["change_p_left", "change_p_rope", "change_p_right"]].abs().max(axis=1).idxmax()
     assert f"Leaving out '{most}' changes a probability most" in str(found)
 
 

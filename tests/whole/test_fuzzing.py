@@ -91,7 +91,7 @@ def test_scores_beyond_what_can_be_squared_are_refused_for_all_pairs_too():
 
 def test_the_check_takes_a_column_of_scores_whose_name_is_no_text():
     table = odd("score", 0.5).astype({"score": float})
-    assert check_scores(table.rename(columns={"score": None})).datasets == ("d0", "d1", "d2")
+    assert check_scores(table.rename(columns={"score": None})).dataset_names == ("d0", "d1", "d2")
 
 
 @pytest.mark.parametrize(

@@ -295,7 +295,7 @@ def test_friedman_needs_three_algorithms_and_nemenyi_two():
 @pytest.mark.parametrize("frame", [tidy(), tidy(1).drop(columns=["run", "fold"])])
 def test_duplicate_cells_are_refused_even_with_equal_scores(frame):
     frame = pd.concat([frame, frame.iloc[[4]]])
-    with pytest.raises(ScoreTableError, match=r"2 scores share their data set.*Keep one of each"):
+    with pytest.raises(ScoreTableError, match="algorithm 'SVM'"):
         friedman_test(frame)
 
 

@@ -161,9 +161,9 @@ def test_the_curve_counts_the_rejections_of_calibrated_test():
     for scheme in ("use all data", "runs averaged T", "corrected resampling"):
         calibration = calibrate(scheme, runs=3, folds=5, simulator=correlated, simulations=300, seed=2)
         for df, error in calibration.to_frame()[["df", "type_one_error"]].to_numpy():
-            assert error == (calibrated_test(x, scheme=scheme, df=float(df)).p < 0.05).mean()
+            assert error == (calibrated_test(x, scheme=scheme, df=float(df)).pvalue < 0.05).mean()
         for level, error in calibration.levels()[["level", "type_one_error"]].to_numpy():
-            assert error == (calibrated_test(x, scheme=scheme, df=calibration.df).p < level).mean()
+            assert error == (calibrated_test(x, scheme=scheme, df=calibration.df).pvalue < level).mean()
 
 
 def test_intervals_are_those_of_clopper_and_pearson():
