@@ -47,6 +47,8 @@ numpydoc_xref_aliases = {
 }
 default_role = "autolink"
 nitpicky = True
+# Types of the standard library and of arrays in docstrings are words, not links
+nitpick_ignore_regex = [(r"(py|std):.*", r"(python|numpy):.*")]
 
 # Each project's own inventory, or where its site can't be reached the few names that these pages link to
 PROJECTS = {

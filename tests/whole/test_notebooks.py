@@ -16,7 +16,7 @@ NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_notebook_runs(path):
     notebook = nbformat.read(path, as_version=4)
-    NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+    NotebookClient(notebook, timeout=600, kernel_name="python3").execute()
     html = [output["data"]["text/html"] for cell in notebook.cells for output in cell.get("outputs", ()) if "data" in output
             and "text/html" in output["data"]]  # fmt: skip
     assert any("most likely outcome" in text for text in html)
