@@ -257,7 +257,7 @@ class ComparisonResult(Fit):
     posterior : Sampled, Integrated or Exact
         What was computed, and how.
     fit_notes : tuple of Note
-        Warnings of the fit; `notes` has those of the data too.
+        Warnings of the fit; ``notes`` has those of the data too.
     """
 
     @classmethod
@@ -280,18 +280,18 @@ class ComparisonResult(Fit):
     def sensitivity(self, *, alpha: float = 0.05, n_jobs: int | None = None, **fit_options: Any) -> Sensitivity:
         """Verdicts of refits under other priors, correlations and bounds.
 
-        See `hiercomp.posterior.sensitivity.sensitivity`.
+        See ``hiercomp.posterior.sensitivity``.
         """
         return sensitivity(self, alpha=alpha, n_jobs=n_jobs, **fit_options)
 
     def influence(self, *, refit_all: bool = False, n_jobs: int | None = None, **fit_options: Any) -> Influence:
-        """The three probabilities without each data set in turn; see `hiercomp.posterior.influence.influence`."""
+        """The three probabilities without each data set in turn; see ``hiercomp.posterior.influence``."""
         return influence(self, refit_all=refit_all, n_jobs=n_jobs, **fit_options)
 
     def plan(self, **options: Any) -> PlanResult:
         """How many data sets a new collection needs, given this pilot.
 
-        See `hiercomp.planning.plan.plan_from_result`.
+        See ``hiercomp.planning.plan``.
         """
         from hiercomp.planning.plan import plan_from_result
 
@@ -307,7 +307,7 @@ class ComparisonResult(Fit):
         alpha: float = 0.05,
         overwrite: bool = False,
     ) -> Path:
-        """Write an HTML page of everything, in one file; see `hiercomp.report.write_report`.
+        """Write an HTML page of everything, in one file; see ``hiercomp.report.write_report``.
 
         ``sensitivity`` and ``influence`` are what those methods gave, or True to compute them now; ``source`` is the file
         of the scores, whose name and hash the page shows.

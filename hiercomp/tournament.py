@@ -71,7 +71,7 @@ class TournamentResult:
         What computed the pairs; the version names the library behind it too.
     seed : int
     all_notes : tuple of Note
-        Warnings, those of one kind of all pairs together; `notes` has their texts.
+        Warnings, those of one kind of all pairs together; ``notes`` has their texts.
     """
 
     algorithms: tuple[str, ...]
@@ -142,7 +142,7 @@ class TournamentResult:
         return self._square(lambda pair: -pair.expected_difference, lambda pair: pair.expected_difference)
 
     def odds(self) -> pd.DataFrame:
-        """Posterior odds P(row better) / P(column better); see `ComparisonResult.odds` of a pair for bounds and grades.
+        """Posterior odds P(row better) / P(column better); see ``ComparisonResult.odds`` of a pair for bounds and grades.
 
         Where one of the two is zero the bound is given; NaN where both are, and for identical algorithms.
         """
@@ -215,7 +215,7 @@ class TournamentResult:
         """Posterior expected rank of each algorithm with its 95% interval, and P(best on the next data set); best first.
 
         From the joint posterior of all algorithms' mean scores on each data set that every one of them has, the next data
-        set being drawn from those: see `hiercomp.pairs.ranking.expected_ranks`, and ``attrs["assumption"]``.
+        set being drawn from those: see `hiercomp.expected_ranks`, and ``attrs["assumption"]``.
 
         Parameters
         ----------
@@ -265,7 +265,7 @@ class TournamentResult:
     def report(
         self, path: str | Path, *, source: str | Path | None = None, alpha: float = 0.05, overwrite: bool = False
     ) -> Path:
-        """Write an HTML page of everything, in one file; see `hiercomp.report.write_tournament_report`."""
+        """Write an HTML page of everything, in one file; see ``hiercomp.report.write_tournament_report``."""
         from hiercomp.report import write_tournament_report
 
         return write_tournament_report(self, path, source=source, alpha=alpha, overwrite=overwrite)

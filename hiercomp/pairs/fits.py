@@ -45,7 +45,7 @@ class FailedPair:
 
     @property
     def status(self) -> Literal["failed"]:
-        """Always "failed"; as `hiercomp.ComparisonResult.status`."""
+        """Always "failed"; as ``ComparisonResult.status``."""
         return "failed"
 
 

@@ -82,7 +82,7 @@ class Fit:
     posterior : Sampled, Integrated or Exact
         What was computed, and how.
     fit_notes : tuple of Note
-        Warnings of the fit; `notes` has those of the data too.
+        Warnings of the fit; ``notes`` has those of the data too.
     """
 
     differences: PairedDifferences

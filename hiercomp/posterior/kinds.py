@@ -281,7 +281,7 @@ class Sampled:
         )
 
     def next_dataset(self, rope: Rope, *, estimate_errors: bool = True) -> NextDataset:
-        """Proportions and means of the draws; see `hiercomp.posterior.next_dataset.next_dataset`."""
+        """Proportions and means of the draws; see ``next_dataset``."""
         delta0, sigma0, nu = (self.draws(name) for name in ("delta0", "sigma0", "nu"))
         return next_dataset(delta0, sigma0, nu, rope, estimate_errors=estimate_errors)
 

@@ -91,7 +91,7 @@ class PairedDifferences:
         Parameters
         ----------
         df : data frame
-            Tidy scores, see `hiercomp.scores.table.tidy_scores`.
+            Tidy scores, see ``tidy_scores``.
         left, right : str, optional
             The two algorithms; needed where the table holds more than two.
         rho : float or mapping from data set to float, optional
@@ -99,7 +99,7 @@ class PairedDifferences:
         higher_is_better : bool
             False for losses and errors.
         columns : mapping, optional
-            See `hiercomp.scores.table.tidy_scores`.
+            See ``tidy_scores``.
         missing : {"error", "drop"}
             Refuse folds that one algorithm lacks or whose score is missing, or leave them out.
 

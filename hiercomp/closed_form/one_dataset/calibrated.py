@@ -534,7 +534,7 @@ def calibrate(
     simulator : callable, optional
         Called with a NumPy generator, runs and folds; returns differences of shape (runs, folds) of a data set on which
         both algorithms are equally good. None is
-        `hiercomp.closed_form.null_designs.random_attributes_differences`, for which 1,000
+        `hiercomp.random_attributes_differences`, for which 1,000
         data sets of 10 runs of 10 folds take about a minute and a half.
     simulations : int
         Number of simulated data sets.
