@@ -1,6 +1,5 @@
   vector[q] delta; // mean difference of each data set
   vector[q - q_centred] scale; // sd of delta_i given sigma_i and sigma0, (M10)
-  delta[centred_index] = delta_centred;
   // Still without the deviation: mean and sd of delta_i given sigma_i and sigma0
   {
     vector[q - q_centred] squared_error = square(sigma[noncentred_index])
@@ -13,3 +12,4 @@
                                 .* (mean_difference[noncentred_index]
                                     - delta0);
   }
+  delta[centred_index] = delta_centred;
