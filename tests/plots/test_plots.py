@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import itertools
 
-import arviz_base
 import matplotlib as mpl
 import numpy as np
 import pytest
@@ -53,10 +52,7 @@ def drawn(result) -> hc.ComparisonResult:
         "delta": generator.normal(0.8 * result.differences.mean + 0.003, 0.004, (*shape, count)),
         "sigma": generator.gamma(100, 0.0002, (*shape, count)),
     }
-    names = list(result.differences.dataset_names)
-    by_dataset = {"delta": ["dataset"], "sigma": ["dataset"]}
-    tree = arviz_base.from_dict({"posterior": draws}, coords={"dataset": names}, dims=by_dataset)
-    return dataclasses.replace(result, posterior=dataclasses.replace(result.posterior, datatree=tree))
+    return dataclasses.replace(result, posterior=dataclasses.replace(result.posterior, variables=draws))
 
 
 ALL = ["next_dataset", "simplex", "population", "shrinkage", "posterior", "rope_curve", "ppc"]

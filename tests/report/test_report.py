@@ -474,10 +474,10 @@ def test_the_same_result_gives_the_same_bytes_under_another_style_which_is_left_
     import matplotlib.pyplot as plt
 
     with plt.rc_context({"font.size": 20, "axes.facecolor": "black", "svg.fonttype": "none"}):
-        before = dict(plt.rcParams)
+        before, figures = dict(plt.rcParams), plt.get_fignums()
         again = write_report(result, tmp_path / "again.html").read_text(encoding="utf-8")
         assert dict(plt.rcParams) == before
-    assert plt.get_fignums() == []
+    assert plt.get_fignums() == figures
     assert again == html
 
 
