@@ -1,4 +1,4 @@
-"""What a user reads when something is refused: every message in one file, so that a change of wording is one diff.
+"""What a user reads when something is refused: every message in one file; a change of wording is one diff.
 
 `python -m tests.whole.test_messages` writes the file again. The other tests assert the class of an error and the name that
 it must hold, not its words.
