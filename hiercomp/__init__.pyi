@@ -140,6 +140,9 @@ from .errors import (
     DegenerateScoresWarning as DegenerateScoresWarning,
 )
 from .errors import (
+    DoubtfulDrawsWarning as DoubtfulDrawsWarning,
+)
+from .errors import (
     DroppedScoresWarning as DroppedScoresWarning,
 )
 from .errors import (
@@ -318,6 +321,7 @@ __all__ = [
     "Decision",
     "DefaultedRhoWarning",
     "DegenerateScoresWarning",
+    "DoubtfulDrawsWarning",
     "DroppedScoresWarning",
     "EngineError",
     "Exact",

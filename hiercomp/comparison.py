@@ -254,7 +254,7 @@ class ComparisonResult(Fit):
         The data, with the spread that was given to data sets without variation.
     rope : Rope
     priors : Priors
-    posterior : Sampled, Integrated or Exact
+    posterior : Sampled, Integrated, Verified or Exact
         What was computed, and how.
     fit_notes : tuple of Note
         Warnings of the fit; ``notes`` has those of the data too.

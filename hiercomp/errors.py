@@ -95,6 +95,10 @@ class RefitWarning(HiercompWarning):
     """A first fit failed a check and was run again otherwise."""
 
 
+class DoubtfulDrawsWarning(HiercompWarning):
+    """The draws failed a check of the sampler; the probabilities, which are integrals, stand without them."""
+
+
 class IntegrationWarning(HiercompWarning):
     """The estimated error of an integrated probability is above 0.001."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hiercomp.arguments import one_of
+from hiercomp.engines.auto import AutoEngine
 from hiercomp.engines.base import Draws, Engine, Sampler, SamplerSettings, engine_words
 from hiercomp.engines.cmdstan import CmdStanEngine
 from hiercomp.engines.embedded import EmbeddedEngine
@@ -11,6 +12,7 @@ from hiercomp.errors import EngineError
 
 __all__ = [
     "ENGINES",
+    "AutoEngine",
     "Draws",
     "Engine",
     "QuadratureEngine",
@@ -20,12 +22,15 @@ __all__ = [
     "engine_words",
 ]
 
-ENGINES: dict[str, Engine] = {engine.name: engine for engine in (EmbeddedEngine(), CmdStanEngine(), QuadratureEngine())}
-PREFERENCE = ("cmdstan", "embedded")  # of "auto"
+QUADRATURE = QuadratureEngine()
+SAMPLERS: dict[str, Sampler] = {
+    sampler.name: sampler for sampler in (CmdStanEngine(), EmbeddedEngine())
+}  # as preferred
+ENGINES: dict[str, Engine] = {**SAMPLERS, QUADRATURE.name: QUADRATURE}
 
 
 def choose_engine(name: str) -> Engine:
-    """The engine of that name, or for "auto" CmdStan where it is installed, else the embedded one.
+    """The engine of that name; for "auto" quadrature and a sampler: CmdStan where it is installed, else the embedded one.
 
     Raises
     ------
@@ -37,13 +42,13 @@ def choose_engine(name: str) -> Engine:
     one_of("engine", name, ("auto", *ENGINES))
     if name == "auto":
         reasons = {}
-        for preferred in PREFERENCE:
-            reason = ENGINES[preferred].why_unavailable()
+        for preferred, sampler in SAMPLERS.items():
+            reason = sampler.why_unavailable()
             if reason is None:
-                return ENGINES[preferred]
+                return AutoEngine(sampler, QUADRATURE)
             reasons[preferred] = reason
         listed = "; ".join(f"{engine}: {reason}" for engine, reason in reasons.items())
-        raise EngineError(f"No engine can run here. {listed}.")
+        raise EngineError(f"No sampler can run here. {listed}.", remedy="fit(engine='quadrature') needs none.")
     reason = ENGINES[name].why_unavailable()
     if reason is not None:
         raise EngineError(f"The {name} engine can't run here. {reason}.")

@@ -122,13 +122,16 @@ Answer_co = TypeVar("Answer_co", covariant=True)
 
 
 class Computation(Protocol[Answer_co]):
-    """What an engine is given to fit: it asks for one of the two ways."""
+    """What an engine is given to fit: it asks for one of the three ways."""
 
     def sampled(self, engine: Sampler) -> Answer_co:
         """Computed from the draws of a sampler."""
 
     def integrated(self, engine: QuadratureEngine) -> Answer_co:
         """Computed by quadrature."""
+
+    def verified(self, sampler: Sampler, quadrature: QuadratureEngine) -> Answer_co:
+        """Computed in both ways, each checked by the other."""
 
 
 class Engine(Protocol):

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiercomp.engines.base import MAX_TREE_DEPTH
+from hiercomp.posterior.verification import LARGEST_DISTANCE, Verification
 from hiercomp.wording import shown
 
 if TYPE_CHECKING:
@@ -46,6 +47,10 @@ class Diagnostics(Protocol):
     def remark(self) -> str:
         """What is worth knowing beside the checks; may be empty."""
 
+    @property
+    def remedy(self) -> str:
+        """What to do where the status is "failed"."""
+
     def to_dict(self) -> dict[str, Any]:
         """The fields as plain values."""
 
@@ -67,13 +72,13 @@ class SamplerDiagnostics:
     worst : mapping from "r_hat", "ess_bulk", "ess_tail" to str
         The parameter with that value.
     divergences : int
-        Divergent transitions; none pass.
+        Divergent transitions; none pass, unless ``allowed_divergences`` says so.
     tree_depth_saturated : int
         Transitions that reached the largest tree depth: slow, not wrong.
     e_bfmi : float
         Smallest energy Bayesian fraction of missing information of the chains; at least 0.3 passes.
-    failures : tuple of str
-        Each check that failed, in words; empty where all pass.
+    allowed_divergences : float
+        Share of divergent transitions that passes: above 0 where an integral has confirmed the draws.
     """
 
     chains: int
@@ -85,7 +90,38 @@ class SamplerDiagnostics:
     divergences: int
     tree_depth_saturated: int
     e_bfmi: float
-    failures: tuple[str, ...]
+    allowed_divergences: float = 0.0
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """Each check that failed, in words; empty where all pass."""
+        found = []
+        needed = SMALLEST_ESS_PER_CHAIN * self.chains
+        if not self.r_hat <= LARGEST_R_HAT:
+            found.append(f"R-hat of {self.worst['r_hat']} is {self.r_hat:.3f}, above {LARGEST_R_HAT}")
+        for name, kind, size in (("ess_bulk", "bulk", self.ess_bulk), ("ess_tail", "tail", self.ess_tail)):
+            if not size >= needed:
+                found.append(f"{kind} effective sample size of {self.worst[name]} is {size:.0f}, below {needed}")
+        if self.too_many_divergences:
+            found.append(f"{self.divergences} of {self.chains * self.draws} transitions diverged")
+        if not self.e_bfmi >= SMALLEST_E_BFMI:
+            found.append(f"E-BFMI is {self.e_bfmi:.2f}, below {SMALLEST_E_BFMI}")
+        return tuple(found)
+
+    @property
+    def too_many_divergences(self) -> bool:
+        """Whether more transitions diverged than pass."""
+        return self.divergences > self.allowed_divergences * self.chains * self.draws
+
+    @property
+    def mostly_saturated(self) -> bool:
+        """Whether half of the trajectories were cut: another run would be as slow and hardly better."""
+        return self.tree_depth_saturated >= 0.5 * self.chains * self.draws
+
+    @property
+    def remedy(self) -> str:
+        """More iterations, or another engine."""
+        return "See .diagnostics and .attempts; try .fit(warmup=4000, draws=4000), or another engine."
 
     @property
     def status(self) -> Status:
@@ -128,9 +164,13 @@ class SamplerDiagnostics:
             ("R-hat", self.r_hat, f"<= {LARGEST_R_HAT}", self.worst.get("r_hat", ""), self.r_hat <= LARGEST_R_HAT),
             ("bulk ESS", self.ess_bulk, f">= {ess}", self.worst.get("ess_bulk", ""), self.ess_bulk >= ess),
             ("tail ESS", self.ess_tail, f">= {ess}", self.worst.get("ess_tail", ""), self.ess_tail >= ess),
-            ("divergences", self.divergences, "0", "", self.divergences == 0),
+            ("divergences", self.divergences, self._divergences_needed, "", not self.too_many_divergences),
             ("E-BFMI", self.e_bfmi, f">= {SMALLEST_E_BFMI}", "", self.e_bfmi >= SMALLEST_E_BFMI),
         )
+
+    @property
+    def _divergences_needed(self) -> str:
+        return f"<= {self.allowed_divergences:.1%}" if self.allowed_divergences else "0"
 
     def __str__(self) -> str:
         text = (
@@ -189,6 +229,11 @@ class IntegrationDiagnostics:
         """Nothing."""
         return ""
 
+    @property
+    def remedy(self) -> str:
+        """A sampler."""
+        return "Try a sampler: fit(engine='embedded')."
+
     def to_dict(self) -> dict[str, Any]:
         """The fields as plain values."""
         return {
@@ -205,6 +250,102 @@ class IntegrationDiagnostics:
     def __str__(self) -> str:
         nodes = " x ".join(map(str, self.nodes))
         return f"integrated on {nodes} nodes, error of a probability at most {self.integration_error:.1g}"
+
+
+@dataclass(frozen=True)
+class VerifiedDiagnostics:
+    """What the checks of two computations of one posterior found, and whether the two agree.
+
+    Attributes
+    ----------
+    integration : IntegrationDiagnostics
+    sampler : SamplerDiagnostics
+    verification : Verification
+    """
+
+    integration: IntegrationDiagnostics
+    sampler: SamplerDiagnostics
+    verification: Verification
+
+    @property
+    def draws_hold(self) -> bool:
+        """Whether the draws pass the checks of the sampler; else they can neither confirm nor refute the integral."""
+        return not self.sampler.failures
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """An integral that is not exact enough, or two computations that contradict each other."""
+        if self.integration.failures or not self.draws_hold or self.verification.agrees:
+            return self.integration.failures
+        return (str(self.verification),)
+
+    @property
+    def status(self) -> Status:
+        """ "warned": the draws failed a check, so the integral stands alone, or its estimated error is above 0.001."""
+        if self.failures:
+            return "failed"
+        return self.integration.status if self.draws_hold else "warned"
+
+    @property
+    def status_meaning(self) -> str:
+        """What the status means, in words."""
+        if self.integration.status != "ok":
+            return self.integration.status_meaning
+        return {
+            "ok": "the integral and the draws agree, and each passes its own checks",
+            "warned": "the draws fail a check of the sampler and could not confirm the integral, whose own error is small",
+            "failed": "the integral and the draws contradict each other, and no verdict is given",
+        }[self.status]
+
+    @property
+    def caption(self) -> str:
+        """What `to_frame` shows, as a sentence."""
+        return (
+            "Checks of the integration, of the sampler (each at its worst over the parameters), and of their agreement."
+        )
+
+    @property
+    def remark(self) -> str:
+        """What the draws say of the integral, and how many trajectories were cut."""
+        return f"{self.confirmation} {self.sampler.remark}"
+
+    @property
+    def confirmation(self) -> str:
+        """Whether the draws confirm the integral, in one sentence."""
+        if self.draws_hold:
+            return f"Checked: {self.verification}."
+        return f"Not checked: the draws failed a check of the sampler ({'; '.join(self.sampler.failures)})."
+
+    @property
+    def remedy(self) -> str:
+        """Look at both."""
+        if self.integration.failures:
+            return self.integration.remedy
+        return (
+            "Both numbers are in .verification; fit(engine='embedded') and fit(engine='quadrature') give each alone. Please "
+            "report this."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as plain values."""
+        return {
+            "integration": self.integration.to_dict(),
+            "sampler": self.sampler.to_dict(),
+            "verification": self.verification.to_dict(),
+            "failures": list(self.failures),
+        }
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each check: value, threshold, parameter where it is worst, whether it passes."""
+        import pandas as pd
+
+        farthest = self.verification.farthest
+        limit = f"<= {LARGEST_DISTANCE:g}"
+        agreement = _table(("distance", farthest.distance, limit, farthest.name, self.verification.agrees))
+        return pd.concat([self.integration.to_frame(), self.sampler.to_frame(), agreement])
+
+    def __str__(self) -> str:
+        return f"{self.integration}; {self.sampler}"
 
 
 @dataclass(frozen=True)
@@ -236,6 +377,11 @@ class ExactDiagnostics:
 
     @property
     def remark(self) -> str:
+        """Nothing."""
+        return ""
+
+    @property
+    def remedy(self) -> str:
         """Nothing."""
         return ""
 
@@ -300,20 +446,6 @@ def diagnose(
     at = {name: int(np.argmax(value) if name == "r_hat" else np.argmin(value)) for name, value in checked.items()}
     worst = {name: labels[position] for name, position in at.items()}
     extreme = {name: float(value[at[name]]) for name, value in checked.items()}
-    divergences = int(np.sum(statistics["diverging"]))
-    failures = []
-    if not extreme["r_hat"] <= LARGEST_R_HAT:
-        failures.append(f"R-hat of {worst['r_hat']} is {extreme['r_hat']:.3f}, above {LARGEST_R_HAT}")
-    for name, kind in (("ess_bulk", "bulk"), ("ess_tail", "tail")):
-        if not extreme[name] >= SMALLEST_ESS_PER_CHAIN * chains:
-            failures.append(
-                f"{kind} effective sample size of {worst[name]} is {extreme[name]:.0f}, "
-                f"below {SMALLEST_ESS_PER_CHAIN * chains}"
-            )
-    if divergences:
-        failures.append(f"{divergences} of {chains * length} transitions diverged")
-    if not e_bfmi >= SMALLEST_E_BFMI:
-        failures.append(f"E-BFMI is {e_bfmi:.2f}, below {SMALLEST_E_BFMI}")
     return SamplerDiagnostics(
         chains=chains,
         draws=length,
@@ -321,8 +453,7 @@ def diagnose(
         ess_bulk=extreme["ess_bulk"],
         ess_tail=extreme["ess_tail"],
         worst=worst,
-        divergences=divergences,
+        divergences=int(np.sum(statistics["diverging"])),
         tree_depth_saturated=int(np.sum(statistics["tree_depth"] >= MAX_TREE_DEPTH)),
         e_bfmi=e_bfmi,
-        failures=tuple(failures),
     )

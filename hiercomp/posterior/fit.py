@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil
@@ -16,6 +17,7 @@ from hiercomp.engines import Draws, QuadratureEngine, Sampler, SamplerSettings, 
 from hiercomp.errors import (
     ArgumentError,
     ConvergenceWarning,
+    DoubtfulDrawsWarning,
     HiercompWarning,
     IntegrationWarning,
     LargeProblemWarning,
@@ -26,13 +28,14 @@ from hiercomp.errors import (
 )
 from hiercomp.model.priors import Priors
 from hiercomp.model.scaled import HierarchicalModel
-from hiercomp.posterior.datatree import POPULATION_PARAMETERS, PRIOR_CHAINS, PRIOR_DRAWS, in_metric_units
+from hiercomp.posterior.datatree import PRIOR_CHAINS, PRIOR_DRAWS, in_metric_units
 from hiercomp.posterior.diagnostics import (
     GOOD_INTEGRATION_ERROR,
     Diagnostics,
     IntegrationDiagnostics,
     SamplerDiagnostics,
     Status,
+    VerifiedDiagnostics,
     diagnose,
 )
 from hiercomp.posterior.kinds import (
@@ -42,11 +45,14 @@ from hiercomp.posterior.kinds import (
     Keep,
     Posterior,
     Sampled,
+    Verified,
     integrand,
     integrated_next_dataset,
+    verified_by,
 )
 from hiercomp.posterior.next_dataset import QUANTITIES, Decision, NextDataset, Odds, dataset_table, decide, next_dataset
 from hiercomp.posterior.predictive import log_likelihood, next_differences, replicated_means
+from hiercomp.posterior.verification import Verification
 from hiercomp.rope import Rope, RopeLike
 from hiercomp.scores.differences import PairedDifferences
 from hiercomp.scores.problems import comparison_problems, notes_or_error
@@ -63,6 +69,7 @@ CAREFUL_ADAPT_DELTA = 0.99
 LONGER_WARMUP, LONGER_DRAWS = 2, 5
 PURPOSES = ("first fit", "other parameterisation", "longer")
 MOST_DRAWS = 20_000  # a chain, where runs are extended for precision
+ALLOWED_DIVERGENCES = 0.001  # share of the transitions, where the draws agree with the integral
 POPULATION = ("delta0", "sigma0", "nu", "alpha", "beta")
 
 
@@ -79,7 +86,7 @@ class Fit:
         The data, with the spread that was given to data sets without variation.
     rope : Rope
     priors : Priors
-    posterior : Sampled, Integrated or Exact
+    posterior : Sampled, Integrated, Verified or Exact
         What was computed, and how.
     fit_notes : tuple of Note
         Warnings of the fit; ``notes`` has those of the data too.
@@ -130,8 +137,9 @@ class Fit:
     def status(self) -> Status:
         """ "ok": every check passes; "warned": they pass, with a reservation; "failed": one fails, and no verdict is given.
 
-        "warned" are transitions that reached the largest tree depth, a single chain, which can't show that chains agree, and
-        an integrated probability whose estimated error is above 0.001.
+        "warned" are transitions that reached the largest tree depth, a single chain, which can't show that chains agree, an
+        integrated probability whose estimated error is above 0.001, and an integral that the draws of a sampler could not
+        confirm because they failed a check.
         """
         return self.diagnostics.status
 
@@ -182,13 +190,26 @@ class Fit:
         return self.posterior.next_dataset(self.rope)
 
     @cached_property
+    def verification(self) -> Verification:
+        """The integral and the draws beside each other: one row for each quantity in its ``to_frame()``.
+
+        The status is that of the rope that was fitted with; with another rope this is computed anew.
+
+        Raises
+        ------
+        ArgumentError
+            If one engine computed the posterior alone.
+        """
+        return self.posterior.verification(self.rope)
+
+    @cached_property
     def expected_difference(self) -> float:
         """Posterior mean of delta0, the centre of the population: right minus left, in the metric's units."""
         return self.posterior.expected_delta0
 
     @property
     def log_marginal_likelihood(self) -> float:
-        """Log of the density of the score differences given the model; of the quadrature engine only.
+        """Log of the density of the score differences given the model; of integrated posteriors only.
 
         Two results of the same differences under different priors have the Bayes factor exp(first - second). The grid is
         refined for the probabilities, not for this: it may be off by about 0.01.
@@ -219,16 +240,13 @@ class Fit:
         return raw.rename(columns={"standard_deviation": "sd"}).join(table)
 
     def population(self) -> pd.DataFrame:
-        """Posterior mean, sd and central 95% interval of delta0, sigma0 and nu (not of a Gaussian population)."""
+        """Posterior of delta0, sigma0 and nu (not of a Gaussian population).
+
+        Columns mean and its error, mean_error, then sd, lower and upper (central 95% interval), median.
+        """
         import pandas as pd
 
-        names = [name for name in POPULATION_PARAMETERS if name in self.posterior.parameters]
-        rows = {}
-        for name in names:
-            values = self.draws(name).ravel()
-            lower, upper = np.quantile(values, [0.025, 0.975])
-            spread = values.std(ddof=1) if len(values) > 1 else 0.0
-            rows[name] = {"mean": values.mean(), "sd": spread, "lower": lower, "upper": upper}
+        rows = {name: vars(marginal) for name, marginal in self.posterior.population.items()}
         return pd.DataFrame.from_dict(rows, orient="index")
 
     def with_rope(self, rope: RopeLike) -> Self:
@@ -290,7 +308,7 @@ class Fit:
         if self.status == "failed":
             raise NoVerdictError(
                 f"The computation failed its checks ({'; '.join(self.diagnostics.failures)}), so there is no verdict.",
-                remedy="See .diagnostics and .attempts; try .fit(warmup=4000, draws=4000), or another engine.",
+                remedy=self.diagnostics.remedy,
             )
 
     def __repr__(self) -> str:
@@ -351,7 +369,7 @@ def refit(differences: PairedDifferences, rope: Rope, priors: Priors, options: d
 
 @dataclass(frozen=True)
 class Computation:
-    """A posterior to be computed; an engine asks for one of the two ways.
+    """A posterior to be computed; an engine asks for one of the three ways.
 
     Attributes
     ----------
@@ -378,32 +396,54 @@ class Computation:
         A fit that fails a check is run again in the other parameterisation, then longer and with smaller steps. Chains that
         pass go on where the Monte Carlo error of P(left), P(rope) or P(right) is above ``monte_carlo_error``.
         """
-        notes = (*self.model.notes, *_size_notes(len(self.differences.dataset_names), self.settings))
+        notes = (*self.model.notes, *self._size_notes())
         warn_caller(notes)
-        draws, diagnostics, attempts = self._passing_draws(engine)
+        attempts: list[Attempt] = []
+        for run in self._runs(engine, PURPOSES):
+            attempts.append(run.attempt)
+            if not run.diagnostics.failures:
+                break
         outcome = _sampling_notes(attempts)
         warn_caller(outcome)
-        prior = self.model.prior_draws(PRIOR_CHAINS, PRIOR_DRAWS, self.settings.seed)
-        kept = draws.population() if self.keep == "population" else draws
-        posterior = Sampled(
-            variables=in_metric_units(kept.variables, self.model.unit),
-            prior=in_metric_units(prior, self.model.unit),
-            statistics=kept.statistics,
-            differences=replace(self.differences, scores=None),
-            diagnostics=diagnostics,
-            attempts=attempts,
-            settings=self.settings,
-            engine_name=draws.engine_name,
-            engine_version=draws.engine_version,
-        )
-        return posterior, (*notes, *outcome)
+        return self._posterior_of(run, attempts), (*notes, *outcome)
 
     def integrated(self, engine: QuadratureEngine) -> tuple[Posterior, tuple[Note, ...]]:
         """Integrate; draws are made later, where they are asked for."""
+        posterior, notes = self._integral(engine)
+        notes = (*self.model.notes, *notes)
+        warn_caller(notes)
+        return posterior, notes
+
+    def verified(self, sampler: Sampler, quadrature: QuadratureEngine) -> tuple[Posterior, tuple[Note, ...]]:
+        """Integrate, and sample to check the integral.
+
+        A run that fails a check of the sampler is run again in the other parameterisation, unless all that fails is a small
+        share of divergent transitions and the draws agree with the integral, or most trajectories were cut at the largest
+        tree depth. Where that fails too, the integral stands alone.
+        """
+        integrated, notes = self._integral(quadrature)
+        notes = (*self.model.notes, *self._size_notes(), *notes)
+        warn_caller(notes)
+        attempts: list[Attempt] = []
+        for run in replace(self, monte_carlo_error=None)._runs(sampler, PURPOSES[:2]):
+            verification = verified_by(integrated, self._posterior_of(run, [run.attempt]), self.rope)
+            lenient = replace(run.diagnostics, allowed_divergences=ALLOWED_DIVERGENCES)
+            if run.diagnostics.failures and not lenient.failures and verification.agrees:
+                run = replace(run, diagnostics=lenient, attempt=replace(run.attempt, failures=()))
+            attempts.append(run.attempt)
+            if not run.diagnostics.failures or run.diagnostics.mostly_saturated:
+                break
+        sampled = self._posterior_of(run, attempts)
+        diagnostics = VerifiedDiagnostics(integrated.diagnostics, run.diagnostics, verification)
+        outcome = _verification_notes(attempts, diagnostics)
+        warn_caller(outcome)
+        return Verified(integrated, sampled, diagnostics), (*notes, *outcome, *_divergence_notes(run.diagnostics))
+
+    def _integral(self, engine: QuadratureEngine) -> tuple[Integrated, tuple[Note, ...]]:
         unit = self.model.unit
         integration = engine.integrate(integrand(self.model), self.rope.scaled(1 / unit))
         error = max(integrated_next_dataset(integration, self.rope, unit).errors.values())
-        notes = self.model.notes
+        notes: tuple[Note, ...] = ()
         if error > GOOD_INTEGRATION_ERROR:
             note = Note(
                 IntegrationWarning,
@@ -411,8 +451,7 @@ class Computation:
                 "refinements of the grid.",
                 remedy="Check them with a sampling engine.",
             )
-            notes = (*notes, note)
-        warn_caller(notes)
+            notes = (note,)
         posterior = Integrated(
             integration=integration,
             unit=unit,
@@ -425,8 +464,8 @@ class Computation:
         )
         return posterior, notes
 
-    def _passing_draws(self, engine: Sampler) -> tuple[Draws, SamplerDiagnostics, tuple[Attempt, ...]]:
-        """The first run that passes every check, or the last one, with its checks and all runs."""
+    def _runs(self, engine: Sampler, purposes: Sequence[str]) -> Iterator[Run]:
+        """Run after run of the sampler, as far as they are wanted."""
         settings, model, rope = self.settings, self.model, self.rope.scaled(1 / self.model.unit)
         longer = replace(
             settings,
@@ -435,12 +474,12 @@ class Computation:
             adapt_delta=max(CAREFUL_ADAPT_DELTA, settings.adapt_delta),
         )
         first, other = model.centred(), model.centred_otherwise()
-        attempts: list[Attempt] = []
-        for purpose in PURPOSES:
+        failed: list[int] = []  # checks, run by run
+        for purpose in purposes:
             if purpose == "other parameterisation" and np.array_equal(first, other):
                 continue
             centred = first if purpose == "first fit" else other
-            if purpose == "longer" and len(attempts[0].failures) <= len(attempts[-1].failures):
+            if purpose == "longer" and failed[0] <= failed[-1]:
                 centred = first  # the parameterisation that failed fewer checks
             chosen = longer if purpose == "longer" else settings
             program = model.program(centred, chosen.chains, chosen.seed)
@@ -451,20 +490,61 @@ class Computation:
             if more > 0 and not diagnose(_population(draws), draws.statistics).failures:
                 draws = draws.followed_by(engine.sample(program, replace(chosen, draws=max(more, 100)), draws.state))
             diagnostics = diagnose(draws.variables, draws.statistics, self.differences.dataset_names)
-            attempts.append(
-                Attempt(
-                    purpose=purpose,
-                    centred=int(centred.sum()),
-                    noncentred=int((~centred).sum()),
-                    warmup=chosen.warmup,
-                    draws=diagnostics.draws,
-                    adapt_delta=chosen.adapt_delta,
-                    failures=diagnostics.failures,
-                )
+            failed.append(len(diagnostics.failures))
+            attempt = Attempt(
+                purpose=purpose,
+                centred=int(centred.sum()),
+                noncentred=int((~centred).sum()),
+                warmup=chosen.warmup,
+                draws=diagnostics.draws,
+                adapt_delta=chosen.adapt_delta,
+                failures=diagnostics.failures,
             )
-            if not diagnostics.failures:
-                break
-        return draws, diagnostics, tuple(attempts)
+            yield Run(draws, diagnostics, attempt)
+
+    def _posterior_of(self, run: Run, attempts: Sequence[Attempt]) -> Sampled:
+        prior = self.model.prior_draws(PRIOR_CHAINS, PRIOR_DRAWS, self.settings.seed)
+        kept = run.draws.population() if self.keep == "population" else run.draws
+        return Sampled(
+            variables=in_metric_units(kept.variables, self.model.unit),
+            prior=in_metric_units(prior, self.model.unit),
+            statistics=kept.statistics,
+            differences=replace(self.differences, scores=None),
+            diagnostics=run.diagnostics,
+            attempts=tuple(attempts),
+            settings=self.settings,
+            engine_name=kept.engine_name,
+            engine_version=kept.engine_version,
+        )
+
+    def _size_notes(self) -> tuple[Note, ...]:
+        count, settings = len(self.differences.dataset_names), self.settings
+        if count < DATASETS_THAT_TAKE_LONG:
+            return ()
+        draws = settings.chains * (settings.warmup + settings.draws)
+        gigabytes = 5 * 8 * 2 * count * settings.chains * settings.draws / 1e9
+        text = (
+            f"{count:,} data sets: expect about {SECONDS_PER_DATASET_AND_DRAW * count * draws:,.0f} seconds and "
+            f"{gigabytes:.1f} GB."
+        )
+        return (Note(LargeProblemWarning, text, remedy="Fewer draws need less."),)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run of the sampler and what its checks found.
+
+    Attributes
+    ----------
+    draws : Draws
+    diagnostics : SamplerDiagnostics
+    attempt : Attempt
+        How it was run.
+    """
+
+    draws: Draws
+    diagnostics: SamplerDiagnostics
+    attempt: Attempt
 
 
 def _population(draws: Draws) -> dict[str, NDArray[np.float64]]:
@@ -484,8 +564,7 @@ def _draws_wanted(draws: Draws, rope: Rope, monte_carlo_error: float) -> int:
     return min(100 * ceil(wanted / 100), max(MOST_DRAWS, length))
 
 
-def _sampling_notes(attempts: tuple[Attempt, ...]) -> tuple[Note, ...]:
-    failed = [attempt for attempt in attempts if attempt.failures]
+def _sampling_notes(attempts: Sequence[Attempt]) -> tuple[Note, ...]:
     if attempts[-1].failures:
         note = Note(
             ConvergenceWarning,
@@ -494,25 +573,40 @@ def _sampling_notes(attempts: tuple[Attempt, ...]) -> tuple[Note, ...]:
             remedy="Try more warmup and draws, or look for data sets that do not belong.",
         )
         return (note,)
-    if failed:
-        last = attempts[-1]
-        tried = "; ".join(f"{attempt.purpose}: {', '.join(attempt.failures)}" for attempt in failed)
-        text = (
-            f"{len(failed)} of {len(attempts)} runs failed a check and were run again ({tried}). The last passed every "
-            f"check ({last.purpose}: {last.centred} data sets centred, {last.noncentred} not, {last.warmup:,} warmup "
-            f"iterations and {last.draws:,} draws a chain, adapt_delta {last.adapt_delta:g})."
-        )
-        return (Note(RefitWarning, text),)
-    return ()
+    return _refit_notes(attempts)
 
 
-def _size_notes(count: int, settings: SamplerSettings) -> tuple[Note, ...]:
-    if count < DATASETS_THAT_TAKE_LONG:
+def _refit_notes(attempts: Sequence[Attempt]) -> tuple[Note, ...]:
+    failed, last = [attempt for attempt in attempts if attempt.failures], attempts[-1]
+    if not failed:
         return ()
-    draws = settings.chains * (settings.warmup + settings.draws)
-    gigabytes = 5 * 8 * 2 * count * settings.chains * settings.draws / 1e9
+    tried = "; ".join(f"{attempt.purpose}: {', '.join(attempt.failures)}" for attempt in failed)
     text = (
-        f"{count:,} data sets: expect about {SECONDS_PER_DATASET_AND_DRAW * count * draws:,.0f} seconds and "
-        f"{gigabytes:.1f} GB."
+        f"{len(failed)} of {len(attempts)} runs failed a check and were run again ({tried}). The last passed every "
+        f"check ({last.purpose}: {last.centred} data sets centred, {last.noncentred} not, {last.warmup:,} warmup "
+        f"iterations and {last.draws:,} draws a chain, adapt_delta {last.adapt_delta:g})."
     )
-    return (Note(LargeProblemWarning, text, remedy="Fewer draws need less."),)
+    return (Note(RefitWarning, text),)
+
+
+def _verification_notes(attempts: Sequence[Attempt], diagnostics: VerifiedDiagnostics) -> tuple[Note, ...]:
+    if diagnostics.failures:
+        text = f"The computation can't be trusted: {'; '.join(diagnostics.failures)}. No verdict is given."
+        return (Note(ConvergenceWarning, text, remedy=diagnostics.remedy),)
+    if diagnostics.draws_hold:
+        return _refit_notes(attempts)
+    text = (
+        f"The sampler failed a check ({'; '.join(diagnostics.sampler.failures)}; runs: {len(attempts)}). The numbers are "
+        "integrals and stand without it; plots and tables of single data sets rest on doubtful draws."
+    )
+    remedy = "Try more warmup and draws, or look for data sets that do not belong."
+    return (Note(DoubtfulDrawsWarning, text, remedy=remedy),)
+
+
+def _divergence_notes(diagnostics: SamplerDiagnostics) -> tuple[Note, ...]:
+    """Of those that were let pass: kept in the result, not raised."""
+    if not diagnostics.divergences or diagnostics.failures:
+        return ()
+    transitions = diagnostics.chains * diagnostics.draws
+    text = f"{diagnostics.divergences} of {transitions:,} transitions diverged; the draws agree with the integral."
+    return (Note(DoubtfulDrawsWarning, text),)

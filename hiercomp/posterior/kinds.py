@@ -1,4 +1,4 @@
-"""The kinds of posterior: sampled, integrated, and exact; what is known of each, by the same names."""
+"""The kinds of posterior: sampled, integrated, verified and exact; what is known of each, by the same names."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from hiercomp.engines.quadrature.draws import dataset_draws, population_draws
 from hiercomp.engines.quadrature.engine import Integration, Known
 from hiercomp.engines.quadrature.grid import NEGLIGIBLE, PosteriorGrid
 from hiercomp.engines.quadrature.likelihood import MeanLikelihood
+from hiercomp.engines.quadrature.marginals import Marginal, marginals
 from hiercomp.engines.quadrature.regions import RegionMasses, region_masses
 from hiercomp.engines.quadrature.support import Integrand, Support
 from hiercomp.errors import ArgumentError
@@ -36,8 +37,10 @@ from hiercomp.posterior.diagnostics import (
     ExactDiagnostics,
     IntegrationDiagnostics,
     SamplerDiagnostics,
+    VerifiedDiagnostics,
 )
 from hiercomp.posterior.next_dataset import NextDataset, Odds, next_dataset, posterior_odds
+from hiercomp.posterior.verification import Verification, VerifiedQuantity, verify
 from hiercomp.rope import REGIONS, Rope
 from hiercomp.scores.differences import PairedDifferences
 from hiercomp.wording import counted
@@ -156,8 +159,16 @@ class Posterior(Protocol):
         """How it was computed and checked, in one sentence."""
 
     @property
+    def confirmation(self) -> str:
+        """Whether a second computation confirms it, in one sentence; empty where there is none."""
+
+    @property
     def facts(self) -> Facts:
         """How it was computed, item by item."""
+
+    @property
+    def refit_engine(self) -> str:
+        """The engine that fits variants of the same comparison."""
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -166,6 +177,10 @@ class Posterior(Protocol):
     @property
     def datatree(self) -> xr.DataTree:
         """Draws as ArviZ keeps them; made when first asked for."""
+
+    @property
+    def population(self) -> dict[str, Marginal]:
+        """Marginal posteriors of delta0, sigma0 and nu (not of a Gaussian population)."""
 
     @property
     def expected_delta0(self) -> float:
@@ -177,6 +192,9 @@ class Posterior(Protocol):
 
     def next_dataset(self, rope: Rope, *, estimate_errors: bool = True) -> NextDataset:
         """Probabilities of left, rope and right on the next data set; without ``estimate_errors`` their errors are zero."""
+
+    def verification(self, rope: Rope) -> Verification:
+        """What two computations say of the same quantities; only a verified posterior has it."""
 
     def odds(self, inference: NextDataset) -> tuple[Odds, ...]:
         """Odds of the three pairs of regions; none where there is nothing to weigh."""
@@ -221,6 +239,11 @@ class Sampled:
     remakes_draws: ClassVar[bool] = False
 
     @property
+    def refit_engine(self) -> str:
+        """The same."""
+        return self.engine_name
+
+    @property
     def error_words(self) -> ErrorWords:
         """Monte Carlo standard errors."""
         return MONTE_CARLO
@@ -235,6 +258,11 @@ class Sampled:
         asked = f" ({'; '.join(extras)})" if extras else ""
         engine = engine_words(self.engine_name, self.engine_version)
         return f"{engine}, {runs}{asked}, seed {settings.seed}; {self.diagnostics}."
+
+    @property
+    def confirmation(self) -> str:
+        """Nothing: it was computed once."""
+        return ""
 
     @property
     def facts(self) -> Facts:
@@ -262,6 +290,11 @@ class Sampled:
         return data_tree(self.variables, self.differences, engine, statistics=self.statistics, prior=self.prior)
 
     @property
+    def population(self) -> dict[str, Marginal]:
+        """Of the draws."""
+        return _marginals_of_draws(self)
+
+    @property
     def expected_delta0(self) -> float:
         """Mean of the draws of delta0."""
         return float(self.draws("delta0").mean())
@@ -282,8 +315,12 @@ class Sampled:
 
     def next_dataset(self, rope: Rope, *, estimate_errors: bool = True) -> NextDataset:
         """Proportions and means of the draws; see ``next_dataset``."""
-        delta0, sigma0, nu = (self.draws(name) for name in ("delta0", "sigma0", "nu"))
+        delta0, sigma0, nu = (self.draws(name) for name in POPULATION_PARAMETERS)
         return next_dataset(delta0, sigma0, nu, rope, estimate_errors=estimate_errors)
+
+    def verification(self, rope: Rope) -> Verification:
+        """Not known: see `_unverified`."""
+        raise _unverified(self.engine_name)
 
     def odds(self, inference: NextDataset) -> tuple[Odds, ...]:
         """Odds of the three pairs of regions."""
@@ -312,7 +349,7 @@ class Sampled:
             prior=group_arrays(datatree, "prior"),
             statistics=group_arrays(datatree, "sample_stats"),
             differences=differences,
-            diagnostics=SamplerDiagnostics(**_with_tuple(plain["diagnostics"])),
+            diagnostics=SamplerDiagnostics(**plain["diagnostics"]),
             attempts=tuple(Attempt(**_with_tuple(attempt)) for attempt in plain["attempts"]),
             settings=SamplerSettings(**plain["settings"]),
             engine_name=plain["engine_name"],
@@ -352,6 +389,11 @@ class Integrated:
     remakes_draws: ClassVar[bool] = True
 
     @property
+    def refit_engine(self) -> str:
+        """The same."""
+        return self.engine_name
+
+    @property
     def attempts(self) -> tuple[Attempt, ...]:
         """Nothing was sampled."""
         return ()
@@ -365,6 +407,11 @@ class Integrated:
     def computation(self) -> str:
         """Engine, nodes and error."""
         return f"{engine_words(self.engine_name, self.engine_version)}, {self.diagnostics}."
+
+    @property
+    def confirmation(self) -> str:
+        """Nothing: it was computed once."""
+        return ""
 
     @property
     def facts(self) -> Facts:
@@ -436,6 +483,12 @@ class Integrated:
         shaped = {name: values.reshape(chains, draws, *values.shape[1:]) for name, values in variables.items()}
         return in_metric_units(Draws(shaped, {}, self.engine_name, self.engine_version).variables, self.unit)
 
+    @cached_property
+    def population(self) -> dict[str, Marginal]:
+        """Integrated."""
+        found = marginals(self.integration.grid)
+        return {name: marginal.in_unit(1.0 if name == "nu" else self.unit) for name, marginal in found.items()}
+
     @property
     def expected_delta0(self) -> float:
         """Posterior mean of delta0, integrated."""
@@ -450,6 +503,10 @@ class Integrated:
     def next_dataset(self, rope: Rope, *, estimate_errors: bool = True) -> NextDataset:
         """Integrals; estimating their errors doubles the time."""
         return integrated_next_dataset(self.integration, rope, self.unit, estimate_errors=estimate_errors)
+
+    def verification(self, rope: Rope) -> Verification:
+        """Not known: see `_unverified`."""
+        raise _unverified(self.engine_name)
 
     def odds(self, inference: NextDataset) -> tuple[Odds, ...]:
         """Odds of the three pairs of regions."""
@@ -496,6 +553,130 @@ class Integrated:
 
 
 @dataclass(frozen=True, eq=False)
+class Verified:
+    """A posterior that was integrated and sampled: the numbers are integrals, the draws a sampler's.
+
+    Attributes
+    ----------
+    integrated : Integrated
+    sampled : Sampled
+    diagnostics : VerifiedDiagnostics
+    """
+
+    integrated: Integrated
+    sampled: Sampled
+    diagnostics: VerifiedDiagnostics
+
+    kind: ClassVar[str] = "verified"
+    remakes_draws: ClassVar[bool] = False
+
+    @property
+    def engine_name(self) -> str:
+        """What was asked for."""
+        return "auto"
+
+    @property
+    def engine_version(self) -> str:
+        """The libraries behind both computations and their versions."""
+        return f"{self.integrated.engine_version}, {self.sampled.engine_version}"
+
+    @property
+    def refit_engine(self) -> str:
+        """The integral alone: what the draws confirmed once is not sampled again for every variant."""
+        return self.integrated.engine_name
+
+    @property
+    def settings(self) -> SamplerSettings:
+        """How long and how carefully to sample, as asked."""
+        return self.sampled.settings
+
+    @property
+    def attempts(self) -> tuple[Attempt, ...]:
+        """The runs of the sampler."""
+        return self.sampled.attempts
+
+    @property
+    def error_words(self) -> ErrorWords:
+        """Estimated errors of the integration."""
+        return self.integrated.error_words
+
+    @property
+    def computation(self) -> str:
+        """Both computations."""
+        return f"{self.integrated.computation[:-1]}; and {self.sampled.computation}"
+
+    @property
+    def confirmation(self) -> str:
+        """Whether the draws confirm the integral."""
+        return self.diagnostics.confirmation
+
+    @property
+    def facts(self) -> Facts:
+        """The nodes of the integration, then what was sampled."""
+        return (*(fact for fact in self.integrated.facts if fact[0] == "Integration"), *self.sampled.facts)
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Names of the parameters that have draws."""
+        return self.sampled.parameters
+
+    @property
+    def datatree(self) -> xr.DataTree:
+        """Draws of the sampler as ArviZ keeps them."""
+        return self.sampled.datatree
+
+    @property
+    def population(self) -> dict[str, Marginal]:
+        """Integrated."""
+        return self.integrated.population
+
+    @property
+    def expected_delta0(self) -> float:
+        """Posterior mean of delta0, integrated."""
+        return self.integrated.expected_delta0
+
+    @property
+    def log_marginal_likelihood(self) -> float:
+        """Log of the density of all differences given the model."""
+        return self.integrated.log_marginal_likelihood
+
+    def next_dataset(self, rope: Rope, *, estimate_errors: bool = True) -> NextDataset:
+        """Integrals."""
+        return self.integrated.next_dataset(rope, estimate_errors=estimate_errors)
+
+    def verification(self, rope: Rope) -> Verification:
+        """Integrals and draws beside each other."""
+        return verified_by(self.integrated, self.sampled, rope)
+
+    def odds(self, inference: NextDataset) -> tuple[Odds, ...]:
+        """Odds of the three pairs of regions."""
+        return self.integrated.odds(inference)
+
+    def draws(self, name: str) -> FloatArray:
+        """Draws of a parameter by the sampler, shape (chains, draws) or (chains, draws, q); read-only."""
+        return self.sampled.draws(name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, without the draws."""
+        return {
+            "kind": self.kind,
+            "integrated": self.integrated.to_dict(),
+            "sampled": self.sampled.to_dict(),
+            "verification": asdict(self.diagnostics.verification),
+        }
+
+    @classmethod
+    def from_dict(cls, plain: dict[str, Any], differences: PairedDifferences, datatree: xr.DataTree) -> Verified:
+        """From what `to_dict` gave, and the draws."""
+        integrated = Integrated.from_dict(plain["integrated"], differences, None)
+        sampled = Sampled.from_dict(plain["sampled"], differences, datatree)
+        found = plain["verification"]
+        quantities = tuple(VerifiedQuantity(**quantity) for quantity in found["quantities"])
+        verification = Verification(quantities, found["n_draws"])
+        return cls(integrated, sampled, VerifiedDiagnostics(integrated.diagnostics, sampled.diagnostics, verification))
+
+
+@dataclass(frozen=True, eq=False)
 class Exact:
     """The posterior where all scores are identical: a population at zero, with nothing computed.
 
@@ -510,6 +691,11 @@ class Exact:
 
     kind: ClassVar[str] = "exact"
     remakes_draws: ClassVar[bool] = True
+
+    @property
+    def refit_engine(self) -> str:
+        """Any would do: nothing is computed."""
+        return "auto"
 
     @property
     def engine_name(self) -> str:
@@ -542,6 +728,11 @@ class Exact:
         return f"{engine_words(self.engine_name, self.engine_version)}; {self.diagnostics}."
 
     @property
+    def confirmation(self) -> str:
+        """Nothing: it was computed once."""
+        return ""
+
+    @property
     def facts(self) -> Facts:
         """That nothing was sampled."""
         return (("Sampling", "nothing was sampled"),)
@@ -564,6 +755,11 @@ class Exact:
         return data_tree(self.variables, self.differences, self.engine_name)
 
     @property
+    def population(self) -> dict[str, Marginal]:
+        """Zero without an error."""
+        return {name: Marginal(0.0, 0.0, 0.0, 0.0, 0.0, 0.0) for name in ("delta0", "sigma0")}
+
+    @property
     def expected_delta0(self) -> float:
         """Zero."""
         return 0.0
@@ -581,8 +777,12 @@ class Exact:
 
     def next_dataset(self, rope: Rope, *, estimate_errors: bool = True) -> NextDataset:
         """Certainty of the region that holds zero."""
-        delta0, sigma0, nu = (self.draws(name) for name in ("delta0", "sigma0", "nu"))
+        delta0, sigma0, nu = (self.draws(name) for name in POPULATION_PARAMETERS)
         return next_dataset(delta0, sigma0, nu, rope, estimate_errors=False)
+
+    def verification(self, rope: Rope) -> Verification:
+        """Not needed: see `_unverified`."""
+        raise _unverified(self.engine_name)
 
     def odds(self, inference: NextDataset) -> tuple[Odds, ...]:
         """None: nothing is uncertain."""
@@ -605,7 +805,33 @@ def posterior_from(plain: dict[str, Any], differences: PairedDifferences, datatr
         return Exact(differences, SamplerSettings(**plain["settings"]))
     if datatree is None:
         raise ValueError("the draws of a sampled posterior are missing")
-    return Sampled.from_dict(plain, differences, datatree)
+    return (Verified if plain["kind"] == Verified.kind else Sampled).from_dict(plain, differences, datatree)
+
+
+def verified_by(integrated: Integrated, sampled: Sampled, rope: Rope) -> Verification:
+    """An integrated posterior beside draws from it."""
+    draws = {name: sampled.draws(name) for name in POPULATION_PARAMETERS}
+    return verify(integrated.next_dataset(rope), integrated.population, sampled.next_dataset(rope), draws, rope)
+
+
+def _marginals_of_draws(posterior: Sampled) -> dict[str, Marginal]:
+    from arviz_stats.base import array_stats
+
+    found = {}
+    for name in POPULATION_PARAMETERS:
+        if name in posterior.parameters:
+            values = posterior.draws(name)
+            error = float(array_stats.mcse(values, chain_axis=0, draw_axis=1, method="mean"))
+            lower, median, upper = np.quantile(values, [0.025, 0.5, 0.975]).tolist()
+            found[name] = Marginal(float(values.mean()), error, float(values.std(ddof=1)), lower, median, upper)
+    return found
+
+
+def _unverified(engine_name: str) -> ArgumentError:
+    return ArgumentError(
+        f"A fit by {engine_name} alone has nothing to compare it with.",
+        remedy="fit(engine='auto') integrates and samples, and compares the two.",
+    )
 
 
 def integrated_next_dataset(

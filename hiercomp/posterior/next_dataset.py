@@ -132,14 +132,17 @@ def _proportion_error(indicator: FloatArray, delta0: FloatArray) -> float:
     sqrt(p (1 - p) / ESS) with half a draw added on each side (Agresti & Coull 1998 in spirit), and the effective sample
     size of delta0 where the indicator never changes.
     """
+    proportion = (indicator.sum() + 0.5) / (indicator.size + 1)
+    return float(np.sqrt(proportion * (1 - proportion) / effective_size(indicator, delta0)))
+
+
+def effective_size(values: FloatArray, delta0: FloatArray) -> float:
+    """Effective sample size of the mean of some values, that of delta0 where they never change; at most their number."""
     from arviz_stats.base import array_stats
 
-    size = indicator.size
-    source = indicator if np.ptp(indicator) > 0 else delta0
+    source = values if np.ptp(values) > 0 else delta0
     effective = float(array_stats.ess(source, chain_axis=0, draw_axis=1, method="mean"))
-    effective = min(effective, size) if np.isfinite(effective) else float(size)
-    proportion = (indicator.sum() + 0.5) / (size + 1)
-    return float(np.sqrt(proportion * (1 - proportion) / effective))
+    return min(effective, values.size) if np.isfinite(effective) else float(values.size)
 
 
 @dataclass(frozen=True)

@@ -145,8 +145,8 @@ def sensitivity(result: Fit, *, alpha: float = 0.05, n_jobs: int | None = None, 
         Fits at once, in processes of their own. None is joblib's rule: one, unless a ``joblib.parallel_config`` is
         active; -1 is all cores.
     **fit_options
-        Passed on to `hiercomp.HierarchicalComparison.fit`, such as ``draws``; the engine, chains, warmup, draws and seed are
-        those of the result by default.
+        Passed on to `hiercomp.HierarchicalComparison.fit`, such as ``draws``; chains, warmup, draws and seed are those of
+        the result by default, and so is the engine, or quadrature alone where it was "auto".
 
     Returns
     -------
@@ -184,7 +184,7 @@ def fit_defaults(result: Fit) -> dict[str, Any]:
     """The options of `HierarchicalComparison.fit` that made a result."""
     settings = result.settings
     return {
-        "engine": result.engine_name,
+        "engine": result.posterior.refit_engine,
         "chains": settings.chains,
         "warmup": settings.warmup,
         "draws": settings.draws,

@@ -13,7 +13,7 @@ import numpy as np
 
 from hiercomp.model.priors import Priors
 from hiercomp.pairs.fits import FailedPair
-from hiercomp.posterior.kinds import Exact, Integrated, Posterior, Sampled
+from hiercomp.posterior.kinds import INTEGRATION, Exact, Integrated, Posterior, Sampled, Verified
 from hiercomp.report.provenance import computed, delta0_bounds, priors_text, span
 from hiercomp.report.references import Reference, references
 from hiercomp.rope import REGIONS
@@ -183,7 +183,7 @@ def correlation_sentence(rho: np.ndarray) -> Sentence:
 def integration_sentence(error: str) -> Sentence:
     """How the posterior was integrated, and the largest estimated error of a probability."""
     return say(
-        "The posterior was not sampled but integrated numerically: the standard deviation of each data set in closed form, "
+        "The posterior was integrated numerically: the standard deviation of each data set in closed form, "
         "its mean difference by the trapezoidal rule, and the parameters of the population on a grid that is fitted to "
         f"their posterior; the estimated error of a probability, from a coarser grid, is at most {error}."
     )
@@ -254,6 +254,22 @@ def _of_sampled(posterior: Sampled) -> list[Sentence]:
     return sentences
 
 
+@computation_sentences.register
+def _of_verified(posterior: Verified) -> list[Sentence]:
+    checks = posterior.diagnostics
+    if not checks.draws_hold:
+        reasons = "; ".join(checks.sampler.failures)
+        confirmed = f"The draws failed a check ({reasons}) and could not confirm the integrals."
+    else:
+        confirmed = (
+            "The probabilities are integrals; those of the draws differ from them by at most "
+            f"{checks.verification.largest_difference:.3f}, and no quantity that was computed in both ways by more than "
+            f"{checks.verification.farthest.distance:.1f} combined standard errors."
+        )
+    integrated = f"{checks.integration.integration_error:.1g}"
+    return [integration_sentence(integrated), *computation_sentences(posterior.sampled), say(confirmed)]
+
+
 def _findings(result: ComparisonResult, alpha: float) -> list[Sentence]:
     if result.status == "failed":
         reasons = "; ".join(result.diagnostics.failures)
@@ -321,17 +337,20 @@ def _tournament_computation(result: TournamentResult) -> list[Sentence]:
         return []
     error = max(pair.next_dataset.largest_error for pair in pairs)
     text = f"{error:.1g}" if error else "too small to be estimated"
-    if result.engine_name == "quadrature":
-        return [integration_sentence(text)]
-    stan = references()["carpenter2017"]
-    return [
-        say(
-            f"The posterior of each pair was sampled with the No-U-Turn sampler of Stan ({stan.short}), run by "
-            f"{result.engine_version}, seed {result.seed}; the Monte Carlo standard errors of the probabilities are at "
-            f"most {text}.",
-            stan,
+    integrated, sampled = pairs[0].posterior.error_words == INTEGRATION, bool(pairs[0].attempts)
+    sentences = [integration_sentence(text)] if integrated else []
+    if sampled:
+        stan = references()["carpenter2017"]
+        purpose = ", to check the integrals" if integrated else ""
+        errors = "" if integrated else f"; the Monte Carlo standard errors of the probabilities are at most {text}"
+        sentences.append(
+            say(
+                f"The posterior of each pair was sampled with the No-U-Turn sampler of Stan ({stan.short}){purpose}, run by "
+                f"{result.engine_version}, seed {result.seed}{errors}.",
+                stan,
+            )
         )
-    ]
+    return sentences
 
 
 def _tournament_findings(

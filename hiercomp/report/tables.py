@@ -30,8 +30,10 @@ MEANINGS = {
     "tail ESS": "The same for the tails, on which intervals depend.",
     "divergences": "Trajectories that could not follow the posterior; with any, it may be biased.",
     "E-BFMI": "Energy: below 0.3 the tails are explored too slowly.",
+    "distance": "Between the integral and the draws, in combined errors, at the quantity where it is largest.",
     "integration error": "How far a probability may be from its integral, estimated from a coarser grid.",
 }
+FORMATS = {"R-hat": ".3f", "E-BFMI": ".2f", "integration error": ".1e", "distance": ".1f"}
 POSTERIOR = {"posterior_mean": "Posterior mean", "lower": "Lower", "upper": "Upper"}
 VERDICTS = {"none": "no verdict", "equivalent": "practically equivalent", "failed": "no result"}
 
@@ -188,8 +190,7 @@ def diagnostics_table(diagnostics: Diagnostics) -> Table | None:
     rows = []
     for name, row in diagnostics.to_frame().iterrows():
         value = float(row["value"])
-        texts = {"R-hat": f"{value:.3f}", "E-BFMI": f"{value:.2f}", "integration error": f"{value:.1e}"}
-        text = texts.get(str(name), f"{value:,.0f}")
+        text = format(value, FORMATS.get(str(name), ",.0f"))
         limit = str(row["threshold"]).replace("<=", "at most").replace(">=", "at least")
         passes = "passes" if row["passes"] else "fails"
         rows.append((str(name), number(value, text), limit, passes, row["worst"] or ABSENT, MEANINGS[str(name)]))

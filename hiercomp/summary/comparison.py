@@ -47,6 +47,8 @@ class Summary(Documented):
         Posterior mean, sd and 95% interval of delta0, sigma0 and nu.
     computation : str
         Engine, run lengths, seed and diagnostics.
+    confirmation : str
+        Whether a second computation agrees; empty where there is none.
     diagnostics : dict
     notes : tuple of str
         Every warning.
@@ -66,6 +68,7 @@ class Summary(Documented):
     odds: tuple[Odds, ...]
     population: dict[str, dict[str, float]]
     computation: str
+    confirmation: str
     diagnostics: dict[str, Any]
     notes: tuple[str, ...]
     error_name: str = field(repr=False)
@@ -130,10 +133,8 @@ class Summary(Documented):
             ],
             "population": self.population,
             "computation": self.computation,
-            "diagnostics": {
-                name: None if isinstance(value, float) and not math.isfinite(value) else value
-                for name, value in self.diagnostics.items()
-            },
+            "confirmation": self.confirmation,
+            "diagnostics": _with_nulls(self.diagnostics),
             "notes": list(self.notes),
         }
 
@@ -162,8 +163,18 @@ class Summary(Documented):
             for name, row in self.population.items()
         ]
         details.append(f"Computation {self.status}: {self.computation}")
+        details += [self.confirmation] if self.confirmation else []
         table = Table(HEADER, tuple(rows), self.legend, COLOURS)
         return Document(self.title, self.conclusion, (table,), tuple(details), self.notes, self.status)
+
+
+def _with_nulls(value: Any) -> Any:
+    """Numbers that JSON has no word for become null, in every part."""
+    if isinstance(value, dict):
+        return {name: _with_nulls(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_with_nulls(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def summarise(result: ComparisonResult, alpha: float) -> Summary:
@@ -183,6 +194,7 @@ def summarise(result: ComparisonResult, alpha: float) -> Summary:
         odds=() if failed else result.odds(),
         population={} if failed else {str(name): dict(row) for name, row in result.population().T.to_dict().items()},
         computation=result.posterior.computation,
+        confirmation=result.posterior.confirmation,
         diagnostics=result.diagnostics.to_dict(),
         notes=result.notes,
         error_name=result.posterior.error_words.name,

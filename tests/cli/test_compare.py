@@ -213,7 +213,7 @@ def test_a_failing_fit_exits_with_three_and_gives_no_verdict(hiercomp, tmp_path,
 def test_doctor_tries_every_engine(hiercomp, tmp_path):
     done = hiercomp(tmp_path, "doctor")
     assert done.returncode == 0
-    assert [line.split(":")[0] for line in done.stdout.splitlines()] == ["embedded", "cmdstan", "quadrature"]
+    assert [line.split(":")[0] for line in done.stdout.splitlines()] == ["cmdstan", "embedded", "quadrature"]
     assert "embedded: works" in done.stdout
     assert "quadrature: works" in done.stdout
     assert "Traceback" not in done.stderr

@@ -1,0 +1,37 @@
+"""The engine "auto": draws of a sampler and the integral of the same posterior, each checked by the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hiercomp.engines.base import Answer, Computation, Sampler
+from hiercomp.engines.quadrature.engine import QuadratureEngine
+
+
+@dataclass(frozen=True)
+class AutoEngine:
+    """Integrates a posterior and samples it.
+
+    Attributes
+    ----------
+    sampler : Sampler
+    quadrature : QuadratureEngine
+    """
+
+    sampler: Sampler
+    quadrature: QuadratureEngine
+
+    name = "auto"
+    holds_draws = True
+
+    def why_unavailable(self) -> str | None:
+        """Why the sampler can't run here and the command that fixes it, or None if it can."""
+        return self.sampler.why_unavailable()
+
+    def version(self) -> str:
+        """The libraries behind both computations and their versions."""
+        return f"{self.quadrature.version()}, {self.sampler.version()}"
+
+    def fit(self, computation: Computation[Answer]) -> Answer:
+        """Have a posterior integrated and sampled."""
+        return computation.verified(self.sampler, self.quadrature)
