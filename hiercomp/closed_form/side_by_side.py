@@ -10,19 +10,27 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from hiercomp.arguments import whole_number
-from hiercomp.closed_form.across_datasets.bayesian_sign import bayesian_sign_test, bayesian_signed_rank_test
-from hiercomp.closed_form.across_datasets.poisson_binomial import LARGEST_TRINOMIAL, poisson_binomial_test
+from hiercomp.closed_form.across_datasets.bayesian_sign import (
+    BayesianSignResult,
+    bayesian_sign_test,
+    bayesian_signed_rank_test,
+)
+from hiercomp.closed_form.across_datasets.poisson_binomial import (
+    LARGEST_TRINOMIAL,
+    PoissonBinomialResult,
+    poisson_binomial_test,
+)
 from hiercomp.closed_form.across_datasets.signed_rank import sign_test, signed_rank_test
 from hiercomp.closed_form.one_dataset.calibrated import calibrated_test
 from hiercomp.closed_form.one_dataset.correlated_t import correlated_t_test
 from hiercomp.closed_form.one_dataset.five_by_two import five_by_two_cv_f
 from hiercomp.closed_form.one_dataset.frequentist import corrected_t_test, mann_whitney, paired_t_test, welch_t_test
-from hiercomp.closed_form.result import LEVEL, PValueResult, RegionResult
+from hiercomp.closed_form.result import LEVEL, FrequentistResult, compared
 from hiercomp.document import Document, Presentation, Table
 from hiercomp.errors import HiercompError, HiercompWarning
 from hiercomp.rope import Rope
 from hiercomp.scores.differences import PairedDifferences
-from hiercomp.wording import counted, shown
+from hiercomp.wording import shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,8 +88,7 @@ class ClosedFormTests(Presentation):
     @property
     def title(self) -> str:
         """What was compared."""
-        left, right = map(shown, self.algorithms)
-        return f"All tests, {left} against {right}, {counted(self.n_datasets, 'data set')}, rope {self.rope}"
+        return f"All tests, {compared(self.algorithms, self.n_datasets)}, rope {self.rope}"
 
     @property
     def conclusion(self) -> str:
@@ -159,7 +166,9 @@ class _Question:
     seed: int
 
 
-def _of_regions(result: RegionResult, test: str, says: str, does_not_say: str) -> ClosedFormAnswer:
+def _of_regions(
+    result: BayesianSignResult | PoissonBinomialResult, test: str, says: str, does_not_say: str
+) -> ClosedFormAnswer:
     return ClosedFormAnswer(test, says, does_not_say, result.p_left, result.p_rope, result.p_right)
 
 
@@ -236,7 +245,7 @@ def _correlated(asked: _Question) -> ClosedFormAnswer:
 
 
 def _each_dataset(
-    name: str, test: Callable[[PairedDifferences], PValueResult], caveat: str
+    name: str, test: Callable[[PairedDifferences], FrequentistResult], caveat: str
 ) -> Callable[[_Question], ClosedFormAnswer]:
     """On how many data sets a two-sided test favours left and right."""
 

@@ -5,13 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from hiercomp.arguments import FloatArray
-from hiercomp.closed_form.inputs import Alternative, as_means, check_alternative, zeros_and_ties
-from hiercomp.closed_form.result import LEVEL, verdict
+from hiercomp.closed_form.inputs import Alternative, Given, as_means, check_alternative, zeros_and_ties
+from hiercomp.closed_form.result import LEVEL, compared, verdict
 from hiercomp.document import Presentation
 from hiercomp.errors import ArgumentError
-from hiercomp.scores.differences import PairedDifferences
-from hiercomp.wording import counted, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,9 +60,7 @@ class SignedRankResult(Presentation):
     @property
     def title(self) -> str:
         """Which test, of what."""
-        left, right = map(shown, self.algorithms)
-        count = counted(self.n_datasets, "data set")
-        return f"{self.test}, {left} against {right}, {count}, {self.alternative}, zeros: {self.zeros}"
+        return f"{self.test}, {compared(self.algorithms, self.n_datasets)}, {self.alternative}, zeros: {self.zeros}"
 
     @property
     def conclusion(self) -> str:
@@ -147,15 +142,15 @@ def signed_rank_test(
     check_alternative(alternative)
     if zero_method not in ZERO_METHODS:
         raise ArgumentError(f"zero_method must be 'zsplit', 'wilcox' or 'pratt', got {zero_method!r}.")
-    differences = as_means(x, left=left, right=right, higher_is_better=higher_is_better)
-    z = zeros_and_ties(differences)
+    given = as_means(x, left=left, right=right, higher_is_better=higher_is_better)
+    z = zeros_and_ties(given.differences)
     if not z.any():
         statistic, pvalue = (len(z) * (len(z) + 1) / 4 if zero_method == "zsplit" else 0.0), 1.0
     else:
         found = stats.wilcoxon(z, zero_method=zero_method, correction=correction, alternative=alternative)
         statistic, pvalue = float(found.statistic), float(found.pvalue)
     treatment = {"zsplit": "split", "wilcox": "dropped", "pratt": "ranked, then dropped"}[zero_method]
-    return _result("Wilcoxon signed-rank test", statistic, pvalue, alternative, treatment, z, differences)
+    return _result("Wilcoxon signed-rank test", statistic, pvalue, alternative, treatment, given)
 
 
 def sign_test(
@@ -210,26 +205,19 @@ def sign_test(
     check_alternative(alternative)
     if zeros not in ("split", "drop"):
         raise ArgumentError(f"zeros must be 'split' or 'drop', got {zeros!r}.")
-    differences = as_means(x, left=left, right=right, higher_is_better=higher_is_better)
-    z = zeros_and_ties(differences)
+    given = as_means(x, left=left, right=right, higher_is_better=higher_is_better)
+    z = zeros_and_ties(given.differences)
     half = int((z == 0).sum()) // 2 if zeros == "split" else 0
     right_wins, left_wins = int((z > 0).sum()) + half, int((z < 0).sum()) + half
     pvalue = 1.0
     if z.any():
         pvalue = float(stats.binomtest(right_wins, right_wins + left_wins, alternative=alternative).pvalue)
     treatment = "split, an odd one left out" if zeros == "split" else "dropped"
-    return _result("Sign test", float(right_wins), pvalue, alternative, treatment, z, differences)
+    return _result("Sign test", float(right_wins), pvalue, alternative, treatment, given)
 
 
-def _result(
-    test: str,
-    statistic: float,
-    pvalue: float,
-    alternative: str,
-    zeros: str,
-    z: FloatArray,
-    differences: PairedDifferences,
-) -> SignedRankResult:
+def _result(test: str, statistic: float, pvalue: float, alternative: str, zeros: str, given: Given) -> SignedRankResult:
+    z = zeros_and_ties(given.differences)
     return SignedRankResult(
         test=test,
         statistic=statistic,
@@ -239,6 +227,6 @@ def _result(
         left_wins=int((z < 0).sum()),
         ties=int((z == 0).sum()),
         right_wins=int((z > 0).sum()),
-        algorithms=(differences.left, differences.right),
-        notes=tuple(note.text for note in differences.notes),
+        algorithms=given.algorithms,
+        notes=given.notes,
     )

@@ -228,8 +228,8 @@ def _wilcoxon(table: ScoreMatrix, zero_method: ZeroMethod) -> tuple[FloatArray, 
     from scipy import stats
 
     count, k = table.values.shape
-    size = max(float(np.abs(table.values).max()), np.finfo(float).tiny)
     one, other = np.triu_indices(k, 1)
+    size = np.abs(table.values).max()
     differences = rounded(table.values[:, other] - table.values[:, one], size)  # 0.9 - 0.8 and 0.8 - 0.7 tie
     statistic, p = np.zeros(len(one)), np.ones(len(one))
     for pair, values in enumerate(differences.T):

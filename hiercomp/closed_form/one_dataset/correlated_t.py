@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hiercomp.arguments import FloatArray, finite_number
-from hiercomp.closed_form.inputs import as_differences, need_scores
+from hiercomp.closed_form.inputs import as_differences, need_scores, some_datasets
+from hiercomp.closed_form.result import compared
 from hiercomp.document import Presentation
-from hiercomp.errors import ArgumentError, DegenerateScoresWarning, Note
+from hiercomp.errors import ArgumentError, DegenerateScoresWarning, Note, warn_caller
 from hiercomp.rope import Rope, RopeLike, region_probabilities
 from hiercomp.scores.differences import PairedDifferences
 from hiercomp.scores.rho import RhoLike
-from hiercomp.wording import counted, outcome_words, probability_text, shown
+from hiercomp.wording import outcome_words, probability_text, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -106,9 +107,7 @@ class CorrelatedTResult(Presentation):
     @property
     def title(self) -> str:
         """Which test, of what."""
-        left, right = map(shown, self.algorithms)
-        count = counted(len(self.dataset_names), "data set")
-        return f"Bayesian correlated t-test, {left} against {right}, {count}, rope {self.rope}"
+        return f"Bayesian correlated t-test, {compared(self.algorithms, len(self.dataset_names))}, rope {self.rope}"
 
     @property
     def conclusion(self) -> str:
@@ -221,16 +220,11 @@ def correlated_t_test(
             f"prior must be a NormalGamma(mu0, k0, a, b) or None for the matching prior, got {prior!r}."
         )
     mean, scale, df = correlated_t_posterior(differences, prior)
-    notes = [note.text for note in differences.notes]
-    point = scale == 0
-    if point.any():
-        note = Note(
-            DegenerateScoresWarning,
-            f"The differences never vary in {point.sum()} of {len(mean)} data sets (first: "
-            f"{shown(differences.dataset_names[int(np.argmax(point))])!r}); their posterior is a point mass.",
-        )
-        notes.append(note.text)
-        note.warn(stacklevel=2)
+    odd = []
+    if where := some_datasets(scale == 0, differences.dataset_names):
+        text = f"The differences never vary in {where}; their posterior is a point mass."
+        odd.append(Note(DegenerateScoresWarning, text))
+    warn_caller(odd)
     regions = regions_with_ties(mean, scale, df, rope)
     return CorrelatedTResult(
         p_left=given.plain(regions[:, 0]),
@@ -240,9 +234,9 @@ def correlated_t_test(
         scale=given.plain(scale),
         df=given.plain(df),
         rope=rope,
-        algorithms=(differences.left, differences.right),
+        algorithms=given.algorithms,
         dataset_names=differences.dataset_names,
-        notes=tuple(notes),
+        notes=given.notes + tuple(note.text for note in odd),
     )
 
 
