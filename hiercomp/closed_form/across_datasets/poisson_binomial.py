@@ -281,13 +281,10 @@ class PoissonBinomial:
 
     Attributes
     ----------
-    trials : int
-        q.
     scaled : ndarray, shape (q + 1,)
         Probabilities of 0, ..., q successes times 2^500: none of a size that matters underflows.
     """
 
-    trials: int
     scaled: FloatArray
 
     @property
@@ -307,7 +304,8 @@ class PoissonBinomial:
 
     def halves(self) -> tuple[float, float, float]:
         """P(X < q/2), P(X = q/2), P(X > q/2); each is a sum of its own terms."""
-        middle = slice((self.trials + 1) // 2, self.trials // 2 + 1)  # empty where q is odd
+        places = len(self.scaled)  # q + 1
+        middle = slice(places // 2, (places + 1) // 2)  # empty where q is odd
         parts = self.scaled[: middle.start], self.scaled[middle], self.scaled[middle.stop :]
         below, equal, above = (float(np.ldexp(part.sum(), -SCALE)) for part in parts)
         return below, equal, above
@@ -355,7 +353,7 @@ def poisson_binomial(success: FloatArray, failure: FloatArray) -> PoissonBinomia
     start, values = vectors[0]
     scaled = np.zeros(max(trials + 1, start + len(values)))
     scaled[start : start + len(values)] = values
-    return PoissonBinomial(trials, scaled[: trials + 1])
+    return PoissonBinomial(scaled[: trials + 1])
 
 
 def trinomial(regions: FloatArray) -> FloatArray:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
+from hiercomp.arguments import FloatArray
 from hiercomp.closed_form.inputs import Alternative, Given, as_means, check_alternative, zeros_and_ties
 from hiercomp.closed_form.result import LEVEL, compared, verdict
 from hiercomp.document import Presentation
@@ -13,7 +14,7 @@ from hiercomp.errors import ArgumentError
 if TYPE_CHECKING:
     import pandas as pd
 
-ZERO_METHODS = ("wilcox", "pratt", "zsplit")
+ZeroMethod: TypeAlias = Literal["zsplit", "wilcox", "pratt"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -81,7 +82,7 @@ class SignedRankResult(Presentation):
 def signed_rank_test(
     x: Any,
     *,
-    zero_method: Literal["wilcox", "pratt", "zsplit"] = "zsplit",
+    zero_method: ZeroMethod = "zsplit",
     alternative: Alternative = "two-sided",
     correction: bool = False,
     left: str | None = None,
@@ -137,20 +138,24 @@ def signed_rank_test(
     >>> result.statistic, result.pvalue
     (1.0, 0.0625)
     """
-    from scipy import stats
-
     check_alternative(alternative)
-    if zero_method not in ZERO_METHODS:
+    if zero_method not in get_args(ZeroMethod):
         raise ArgumentError(f"zero_method must be 'zsplit', 'wilcox' or 'pratt', got {zero_method!r}.")
     given = as_means(x, left=left, right=right, higher_is_better=higher_is_better)
     z = zeros_and_ties(given.differences)
-    if not z.any():
-        statistic, pvalue = (len(z) * (len(z) + 1) / 4 if zero_method == "zsplit" else 0.0), 1.0
-    else:
-        found = stats.wilcoxon(z, zero_method=zero_method, correction=correction, alternative=alternative)
-        statistic, pvalue = float(found.statistic), float(found.pvalue)
+    statistic, pvalue = wilcoxon(z, zero_method, correction=correction, alternative=alternative)
     treatment = {"zsplit": "split", "wilcox": "dropped", "pratt": "ranked, then dropped"}[zero_method]
     return _result("Wilcoxon signed-rank test", statistic, pvalue, alternative, treatment, given)
+
+
+def wilcoxon(z: FloatArray, zero_method: ZeroMethod, **options: Any) -> tuple[float, float]:
+    """Statistic and p-value of ``scipy.stats.wilcoxon``, and p 1 where all differences are zero."""
+    from scipy import stats
+
+    if not z.any():
+        return (len(z) * (len(z) + 1) / 4 if zero_method == "zsplit" else 0.0), 1.0
+    found = stats.wilcoxon(z, zero_method=zero_method, **options)
+    return float(found.statistic), float(found.pvalue)
 
 
 def sign_test(

@@ -18,15 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hiercomp.arguments import (
-    FloatArray,
-    finite_number,
-    number_between,
-    number_of_jobs,
-    one_of,
-    true_or_false,
-    whole_number,
-)
+from hiercomp.arguments import FloatArray, number_between, one_of, true_or_false, whole_number
 from hiercomp.closed_form.inputs import Alternative, as_runs, check_alternative, some_datasets
 from hiercomp.closed_form.null_designs import random_attributes_differences
 from hiercomp.closed_form.one_dataset.frequentist import t_p_value
@@ -175,10 +167,7 @@ def _degrees_of_freedom(scheme: str, df: object, runs: int, folds: int) -> tuple
     if df != "calibrated":
         if isinstance(df, str) or df is None:
             raise ArgumentError(f"df must be 'calibrated', 'nominal' or a number above 0, got {df!r}.")
-        number = finite_number("df", df)
-        if number <= 0:
-            raise ArgumentError(f"df must be above 0, got {number:g}.")
-        return number, "given"
+        return number_between("df", df, 0, np.inf), "given"
     if not SCHEMES[scheme].needs_calibration:
         return float(nominal), f"nominal: {scheme!r} is not calibrated"
     layout = f"{counted(runs, 'run')} of {counted(folds, 'fold')}"
@@ -534,7 +523,7 @@ def calibrate(
         Each data set has its own child of ``numpy.random.SeedSequence(seed)``: ``n_jobs`` does not change the
         result.
     n_jobs : int, optional
-        Processes, as joblib counts them (-1 is all); None is joblib's own rule, 1 unless it is configured otherwise.
+        Processes, as joblib counts them (-1 is all); None is 1.
     progress : bool
         Whether to show a bar on a terminal.
 
@@ -631,7 +620,8 @@ def null_differences(
         simulator = random_attributes_differences
     elif not callable(simulator):
         raise ArgumentError(f"simulator must be a function of a generator, runs and folds, got {simulator!r}.")
-    n_jobs = number_of_jobs(n_jobs)
+    if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0):
+        raise ArgumentError(f"n_jobs must be a whole number other than 0, or None for 1, got {n_jobs!r}.")
     true_or_false("progress", progress)
     children = np.random.SeedSequence(seed).spawn(simulations)
     tasks = (
@@ -640,7 +630,7 @@ def null_differences(
     )
     done: list[FloatArray] = []
     with sampling_progress("Simulating data sets", 1, simulations, shown=progress) as report:
-        batches: Iterator[list[FloatArray]] = Parallel(n_jobs=n_jobs, return_as="generator")(tasks)
+        batches: Iterator[list[FloatArray]] = Parallel(n_jobs=n_jobs or 1, return_as="generator")(tasks)
         for batch in batches:
             done += batch
             if report is not None:

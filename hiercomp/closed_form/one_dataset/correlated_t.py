@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hiercomp.arguments import FloatArray, finite_number
+from hiercomp.arguments import FloatArray, finite_number, number_between
 from hiercomp.closed_form.inputs import as_differences, need_scores, some_datasets
 from hiercomp.closed_form.result import compared
 from hiercomp.document import Presentation
@@ -60,11 +60,9 @@ class NormalGamma:
     b: float
 
     def __post_init__(self) -> None:
-        for name in ("mu0", "k0", "a", "b"):
-            object.__setattr__(self, name, finite_number(name, getattr(self, name)))
+        object.__setattr__(self, "mu0", finite_number("mu0", self.mu0))
         for name in ("k0", "a", "b"):
-            if getattr(self, name) <= 0:
-                raise ArgumentError(f"{name} must be above 0, got {getattr(self, name):g}.")
+            object.__setattr__(self, name, number_between(name, getattr(self, name), 0, np.inf))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

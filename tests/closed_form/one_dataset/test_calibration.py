@@ -279,7 +279,7 @@ def test_several_schemes_are_checked_before_anything_is_simulated(schemes, words
         ("folds", {"alpha": 5}, "alpha must be above 0 and below 1, got 5"),
         ("folds", {"simulations": 0}, "simulations must be at least 1"),
         ("folds", {"seed": -1}, "seed must be at least 0"),
-        ("folds", {"n_jobs": 0}, "n_jobs must be the number of processes, or -1 for all cores, got 0"),
+        ("folds", {"n_jobs": 0}, "n_jobs must be a whole number other than 0, or None for 1, got 0"),
         ("folds", {"n_jobs": True}, "n_jobs must be"),
         ("folds", {"progress": 1}, "progress must be True or False"),
     ],
