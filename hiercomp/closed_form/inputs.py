@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack
+from typing import Any, Literal, TypeAlias, TypedDict, Unpack
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from hiercomp.arguments import FloatArray, true_or_false
@@ -24,9 +25,6 @@ from hiercomp.scores.problems import ROUNDING
 from hiercomp.scores.rho import RhoLike, checked_rho
 from hiercomp.scores.table import role_of, tidy_scores, to_pandas
 from hiercomp.wording import cells_in_words, counted, first_names, normal_name, shown
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Alternative: TypeAlias = Literal["two-sided", "less", "greater"]
 ALTERNATIVES = ("two-sided", "less", "greater")
@@ -240,7 +238,7 @@ class ScoreMatrix:
     @property
     def ranks(self) -> FloatArray:
         """Ranks within each data set, 1 for the best, mean ranks for ties; what is equal up to rounding ties."""
-        from scipy import stats
+        from scipy import stats  # slow to import, and only Friedman's kind of tests needs it
 
         size = np.abs(self.values).max(axis=1, keepdims=True)
         return np.asarray(stats.rankdata(-rounded(self.values, size), axis=1))
@@ -391,8 +389,6 @@ def _without_rounding(differences: PairedDifferences) -> PairedDifferences:
 
 
 def _read_array(scores: Any) -> pd.DataFrame:
-    import pandas as pd
-
     refuse_masked(scores, "scores")
     try:
         values = np.asarray(scores)
@@ -406,8 +402,6 @@ def _read_array(scores: Any) -> pd.DataFrame:
 
 
 def _read_frame(scores: Any) -> tuple[pd.DataFrame, list[Note]]:
-    import pandas as pd
-
     if not isinstance(scores, pd.DataFrame):
         scores = to_pandas(scores)
     roles = {role_of(name): name for name in scores.columns} | {role_of(name): name for name in scores.index.names}
@@ -440,8 +434,6 @@ def _read_frame(scores: Any) -> tuple[pd.DataFrame, list[Note]]:
 
 def _unstacked(scores: pd.DataFrame) -> tuple[pd.DataFrame, list[Note]]:
     """A tidy table with a column for each algorithm and a row for each data set, run and fold."""
-    import pandas as pd
-
     tidy = tidy_scores(scores)
     arrays = ScoreArrays.of(tidy)
     order = pd.Index(tidy.frame["dataset"].unique().astype(str)).get_indexer(arrays.places["dataset"].astype(str))

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from hiercomp.closed_form.inputs import Given
 from hiercomp.document import Presentation
 from hiercomp.errors import Note, warn_caller
 from hiercomp.wording import counted, probability_text, shown
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 LEVEL = 0.05  # of the sentences; the p-values are there for any other
 
@@ -74,8 +72,6 @@ class FrequentistResult(Presentation):
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each data set: statistic, df (where there is one), pvalue."""
-        import pandas as pd
-
         pvalue = np.atleast_1d(self.pvalue)
         columns: dict[str, Any] = {"statistic": np.atleast_1d(self.statistic)}
         if isinstance(self.df, tuple):

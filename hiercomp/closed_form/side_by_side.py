@@ -5,9 +5,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 
 from hiercomp.arguments import whole_number
 from hiercomp.closed_form.across_datasets.bayesian_sign import (
@@ -31,9 +32,6 @@ from hiercomp.errors import HiercompError, HiercompWarning
 from hiercomp.rope import Rope
 from hiercomp.scores.differences import PairedDifferences
 from hiercomp.wording import shown
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 NUMBERS = ("p_left", "p_rope", "p_right", "pvalue")
 
@@ -101,8 +99,6 @@ class ClosedFormTests(Presentation):
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each test: p_left, p_rope, p_right, pvalue, says, does_not_say."""
-        import pandas as pd
-
         columns = (*NUMBERS, "says", "does_not_say")
         rows = [[getattr(row, column) for column in columns] for row in self.rows]
         frame = pd.DataFrame(rows, columns=list(columns), index=pd.Index([row.test for row in self.rows], name="test"))

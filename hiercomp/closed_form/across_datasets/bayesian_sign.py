@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
+from scipy import special
 
 from hiercomp.arguments import FloatArray, finite_number, whole_number
 from hiercomp.closed_form.inputs import Given, as_means, zeros_and_ties
@@ -15,9 +17,6 @@ from hiercomp.document import Presentation
 from hiercomp.errors import ArgumentError
 from hiercomp.rope import REGIONS, Rope, RopeLike, most_probable_shares
 from hiercomp.wording import outcome_words
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 NODES = 8192  # of the trapezoidal rule on the logarithm of a Gamma variable; doubling them changes no digit of twelve
 VALUES_AT_ONCE = 4_000_000  # numbers held while sampling, 32 MB
@@ -84,8 +83,6 @@ class BayesianSignResult(Presentation):
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each region: probability of being the most probable, its error, expected probability."""
-        import pandas as pd
-
         columns = {
             "outcome": list(outcome_words(*self.algorithms).values()),
             "probability": [self.p_left, self.p_rope, self.p_right],
@@ -303,8 +300,6 @@ def largest_of_dirichlet(alpha: FloatArray) -> FloatArray:
     done by the trapezoidal rule in log G_i, where the integrand is smooth and decays on both sides. A component with
     alpha 0 is 0.
     """
-    from scipy import special
-
     present = np.flatnonzero(alpha > 0)
     result = np.zeros(len(alpha))
     a = alpha[present]

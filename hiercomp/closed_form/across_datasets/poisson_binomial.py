@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from hiercomp.arguments import FloatArray, one_of, whole_number
@@ -19,9 +20,6 @@ from hiercomp.errors import ArgumentError, ScoreTableError
 from hiercomp.rope import REGIONS, Rope, RopeLike, most_probable_shares
 from hiercomp.scores.rho import RhoLike
 from hiercomp.wording import outcome_words, probability_text, shown
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 LARGEST_TRINOMIAL = 500  # data sets; time and memory grow with the cube and the square
 SAMPLED_AT_ONCE = 4_000_000  # uniform numbers, 32 MB
@@ -102,8 +100,6 @@ class PoissonBinomialResult(Presentation):
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each outcome that can happen: probability, Monte Carlo standard error, probability of a majority."""
-        import pandas as pd
-
         left, right = self.algorithms
         if self.rope.half_width:
             outcomes = outcome_words(left, right)
@@ -120,8 +116,6 @@ class PoissonBinomialResult(Presentation):
 
     def count_distribution(self) -> pd.DataFrame:
         """pmf, cdf and sf of the number of data sets on which the right algorithm is better."""
-        import pandas as pd
-
         index = pd.RangeIndex(len(self.pmf), name="n_datasets")
         return pd.DataFrame({"pmf": self.pmf, "cdf": self.cdf, "sf": self.sf}, index=index)
 

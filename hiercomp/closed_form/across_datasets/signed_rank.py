@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
+
+import pandas as pd
+from scipy import stats
 
 from hiercomp.arguments import FloatArray
 from hiercomp.closed_form.inputs import Alternative, Given, as_means, check_alternative, zeros_and_ties
 from hiercomp.closed_form.result import LEVEL, compared, verdict
 from hiercomp.document import Presentation
 from hiercomp.errors import ArgumentError
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 ZeroMethod: TypeAlias = Literal["zsplit", "wilcox", "pratt"]
 
@@ -73,8 +73,6 @@ class SignedRankResult(Presentation):
 
     def to_frame(self) -> pd.DataFrame:
         """One row: left_wins, ties, right_wins, statistic, pvalue."""
-        import pandas as pd
-
         names = ("left_wins", "ties", "right_wins", "statistic", "pvalue")
         return pd.DataFrame({name: [getattr(self, name)] for name in names}, index=[self.test])
 
@@ -150,8 +148,6 @@ def signed_rank_test(
 
 def wilcoxon(z: FloatArray, zero_method: ZeroMethod, **options: Any) -> tuple[float, float]:
     """Statistic and p-value of ``scipy.stats.wilcoxon``, and p 1 where all differences are zero."""
-    from scipy import stats
-
     if not z.any():
         return (len(z) * (len(z) + 1) / 4 if zero_method == "zsplit" else 0.0), 1.0
     found = stats.wilcoxon(z, zero_method=zero_method, **options)
@@ -205,8 +201,6 @@ def sign_test(
     >>> result.statistic, result.pvalue  # 5 of 6 wins: 2 * 7 / 64
     (5.0, 0.21875)
     """
-    from scipy import stats
-
     check_alternative(alternative)
     if zeros not in ("split", "drop"):
         raise ArgumentError(f"zeros must be 'split' or 'drop', got {zeros!r}.")

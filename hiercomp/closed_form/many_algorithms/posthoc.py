@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import stats
 
 from hiercomp.arguments import FloatArray, number_between, one_of, whole_number
 from hiercomp.closed_form.across_datasets.signed_rank import ZeroMethod, wilcoxon
@@ -244,8 +245,6 @@ def signed_rank_with_ties(values: FloatArray, zero_method: ZeroMethod) -> tuple[
     It is what ``scipy.stats.wilcoxon`` finds for them since version 1.15 by a permutation test, which takes it about half
     a second a pair: the distribution of the rank sum over all changes of sign.
     """
-    from scipy import stats
-
     ranked = values[values != 0] if zero_method == "wilcox" else values
     ranks, zero = stats.rankdata(np.abs(ranked)), ranked == 0
     sums = np.zeros(1)

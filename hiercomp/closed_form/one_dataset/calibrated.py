@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from hiercomp.arguments import FloatArray, number_between, one_of, true_or_false, whole_number
@@ -29,9 +30,6 @@ from hiercomp.scores.problems import ROUNDING
 from hiercomp.scores.rho import checked_rho, default_rho
 from hiercomp.wording import EXAMPLES_SHOWN, counted, shown
 from hiercomp.workers import sampling_progress
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Simulator: TypeAlias = "Callable[[np.random.Generator, int, int], Any]"
 
@@ -450,8 +448,6 @@ class Calibration(Presentation):
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each df from 1 to the nominal one: df, type_one_error, lower, upper."""
-        import pandas as pd
-
         candidates = range(1, nominal_df(self.scheme, self.runs, self.folds) + 1)
         rows = [(df, *self.error_at(df, self.alpha)) for df in candidates]
         return pd.DataFrame(rows, columns=["df", "type_one_error", "lower", "upper"])
@@ -466,8 +462,6 @@ class Calibration(Presentation):
         levels : sequence of float
             Nominal Type I errors, between 0 and 1.
         """
-        import pandas as pd
-
         rows = [(level, *self.error_at(self.df or 1, level)) for level in levels]
         return pd.DataFrame(rows, columns=["level", "type_one_error", "lower", "upper"])
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from hiercomp.arguments import FloatArray, finite_number, number_between
 from hiercomp.closed_form.inputs import as_differences, need_scores, some_datasets
@@ -16,9 +17,6 @@ from hiercomp.rope import Rope, RopeLike, region_probabilities
 from hiercomp.scores.differences import PairedDifferences
 from hiercomp.scores.rho import RhoLike
 from hiercomp.wording import outcome_words, probability_text, shown
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 ON_BOUNDARY = 1e-12  # a point mass this close to an end of the rope, in units of that end, lies on it
 
@@ -98,7 +96,7 @@ class CorrelatedTResult(Presentation):
     @property
     def distribution(self) -> Any:
         """The posterior as a frozen ``scipy.stats.t``, one for all data sets; NaN where it is a point mass."""
-        from scipy import stats
+        from scipy import stats  # slow to import, and the test itself does without
 
         return stats.t(df=self.df, loc=self.mean, scale=self.scale)
 
@@ -132,8 +130,6 @@ class CorrelatedTResult(Presentation):
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each data set: p_left, p_rope, p_right, mean, scale, df."""
-        import pandas as pd
-
         names = ("p_left", "p_rope", "p_right", "mean", "scale", "df")
         columns = {name: np.atleast_1d(getattr(self, name)) for name in names}
         return pd.DataFrame(columns, index=pd.Index(self.dataset_names, name="dataset"))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
+from scipy import special
 
 from hiercomp.arguments import FloatArray
 from hiercomp.closed_form.inputs import Alternative, Given, Sides, as_runs, check_alternative, some_datasets
@@ -15,9 +17,6 @@ from hiercomp.closed_form.result import FrequentistResult, frequentist_result
 from hiercomp.errors import DegenerateScoresWarning, Note, ScoreTableError
 from hiercomp.scores.problems import ROUNDING
 from hiercomp.wording import shown
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 RUNS, FOLDS = 5, 2
 
@@ -144,8 +143,6 @@ def five_by_two_cv_f(
     >>> round(result.statistic, 4), result.df, round(result.pvalue, 4)
     (3.08, (10.0, 5.0), 0.1131)
     """
-    from scipy import special
-
     given, values, variance = _five_by_two(x, left=left, right=right, higher_is_better=higher_is_better)
     squares = np.sum(values**2, axis=(1, 2))
     with np.errstate(divide="ignore", invalid="ignore"):

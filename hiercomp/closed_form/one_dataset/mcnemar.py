@@ -6,6 +6,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats
 
 from hiercomp.closed_form.inputs import as_pairs, is_labelled, refuse_masked
 from hiercomp.closed_form.result import FrequentistResult
@@ -105,8 +106,6 @@ def mcnemar(
 
 def _of_counts(b: int, c: int, method: McNemarMethod) -> tuple[float, float]:
     """Statistic and p-value of the cases that only the left and only the right algorithm is right on."""
-    from scipy import stats
-
     if method == "exact":
         return min(b, c), min(2 * float(stats.binom.cdf(min(b, c), b + c, 0.5)), 1.0)
     statistic = (abs(b - c) - (method == "chi2_corrected")) ** 2 / (b + c)

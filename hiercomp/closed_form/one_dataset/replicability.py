@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from hiercomp.document import Presentation
 from hiercomp.errors import ArgumentError
 from hiercomp.wording import counted
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 OUTCOMES = (-1, 0, 1)
 
@@ -56,8 +54,6 @@ class Replicability(Presentation):
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each data set: agree, pairwise, and how many repetitions had each outcome (-1, 0, 1)."""
-        import pandas as pd
-
         counts = _counts(self.outcomes)
         columns: dict[str, Any] = {"agree": _all_agree(counts), "pairwise": _pairs_that_agree(counts)}
         columns |= {str(outcome): counts[:, column] for column, outcome in enumerate(OUTCOMES)}
