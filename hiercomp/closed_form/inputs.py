@@ -339,22 +339,15 @@ def some_datasets(chosen: NDArray[np.bool_], names: Sequence[str], detail: str =
 
 
 def _of_arrays(
-    left_rows: list[FloatArray],
-    right_rows: list[FloatArray],
-    single: bool,
-    rho: RhoLike,
-    *,
-    left: str | None = None,
-    right: str | None = None,
-    higher_is_better: bool = True,
+    left_rows: list[FloatArray], right_rows: list[FloatArray], single: bool, rho: RhoLike, **sides: Unpack[Sides]
 ) -> Given:
     differences = PairedDifferences.from_arrays(
         left_rows,
         right_rows,
-        left=left or "left",
-        right=right or "right",
+        left=sides.get("left") or "left",
+        right=sides.get("right") or "right",
         rho=rho,
-        higher_is_better=higher_is_better,
+        higher_is_better=sides.get("higher_is_better", True),
     )
     return Given(_without_rounding(differences), single)
 

@@ -99,10 +99,8 @@ class ClosedFormTests(Presentation):
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each test: p_left, p_rope, p_right, pvalue, says, does_not_say."""
-        columns = (*NUMBERS, "says", "does_not_say")
-        rows = [[getattr(row, column) for column in columns] for row in self.rows]
-        frame = pd.DataFrame(rows, columns=list(columns), index=pd.Index([row.test for row in self.rows], name="test"))
-        return frame.astype(dict.fromkeys(NUMBERS, float))
+        frame = pd.DataFrame(self.to_dict()).set_index("test")
+        return frame[[*NUMBERS, "says", "does_not_say"]].astype(dict.fromkeys(NUMBERS, float))
 
     def to_dict(self) -> list[dict[str, Any]]:
         """The rows as plain values, ready for JSON."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,15 +118,17 @@ class PlainTest(Protocol):
         """Test each data set."""
 
 
-def _plain_test(
-    title: str, *, needs_variation: bool = True
-) -> Callable[[Callable[[FloatArray, FloatArray, Alternative], tuple[float, float, float]]], PlainTest]:
-    """Make a test of SciPy's, which takes the scores of left and right of one data set, one that takes what all tests take.
+OfOneDataset: TypeAlias = Callable[[FloatArray, FloatArray, Alternative], tuple[float, float, float]]
 
-    It returns statistic, degrees of freedom (NaN where nothing varies) and p-value; its docstring is that of the whole test.
+
+def _plain_test(title: str, *, needs_variation: bool = True) -> Callable[[OfOneDataset], PlainTest]:
+    """Make a test of SciPy's a test of what all tests take, under the name and the docstring of the decorated function.
+
+    That function takes the scores of left and right of one data set, and returns statistic, degrees of freedom (NaN where
+    nothing varies) and p-value.
     """
 
-    def whole(compute: Callable[[FloatArray, FloatArray, Alternative], tuple[float, float, float]]) -> PlainTest:
+    def whole(compute: OfOneDataset) -> PlainTest:
         def test(
             x: Any,
             y: Any = None,

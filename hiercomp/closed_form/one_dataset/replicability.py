@@ -99,11 +99,7 @@ def replicability(decisions: ArrayLike, *, dataset_names: Sequence[str] | None =
     """
     outcomes = _outcomes(decisions)
     q, repetitions = outcomes.shape
-    names = (
-        tuple(str(number + 1) for number in range(q))
-        if dataset_names is None
-        else tuple(str(name) for name in dataset_names)
-    )
+    names = tuple(str(name) for name in (range(1, q + 1) if dataset_names is None else dataset_names))
     if len(names) != q:
         raise ArgumentError(f"dataset_names must be {q} names, one for each row of decisions, got {len(names)}.")
     if repetitions < 2:
