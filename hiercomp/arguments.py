@@ -52,10 +52,11 @@ def finite_number(name: str, value: object) -> float:
 
 
 def number_between(name: str, value: object, lower: float, upper: float) -> float:
-    """A real number strictly between two limits."""
+    """A real number strictly between two limits, the upper of which may be infinite."""
     number = finite_number(name, value)
     if not lower < number < upper:
-        raise ArgumentError(f"{name} must be above {lower:g} and below {upper:g}, got {number:g}.")
+        limit = "" if upper == math.inf else f" and below {upper:g}"
+        raise ArgumentError(f"{name} must be above {lower:g}{limit}, got {number:g}.")
     return number
 
 

@@ -1,8 +1,8 @@
 """Two designs that the Poisson-binomial test tells apart and the signed-rank test does not.
 
 In both cases the data sets have the same mean differences, half of them positive. In case 1 those with a positive
-difference are measured precisely, in case 2 those with a negative one (see `hiercomp.closed_form.null_designs`; the values
-are ours, in the spirit of Table 3 of Corani & Benavoli 2015). Each case is simulated many times; P(X > q/2) and the
+difference are measured precisely, in case 2 those with a negative one (see `hiercomp.closed_form.null_designs`; the example
+is that of Table 3 of Corani & Benavoli 2015 with other values). Each case is simulated many times; P(X > q/2) and the
 two-sided p-value of Wilcoxon's test are computed each time, and their distributions compared by the Kolmogorov-Smirnov
 test.
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypedDict, Unpack
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from hiercomp.arguments import FloatArray, true_or_false
@@ -25,11 +26,16 @@ from hiercomp.scores.rho import RhoLike, checked_rho
 from hiercomp.scores.table import role_of, tidy_scores, to_pandas
 from hiercomp.wording import cells_in_words, counted, first_names, normal_name, shown
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 Alternative: TypeAlias = Literal["two-sided", "less", "greater"]
 ALTERNATIVES = ("two-sided", "less", "greater")
+
+
+class Sides(TypedDict, total=False):
+    """Which algorithm is on which side, and which way their scores go: the arguments of `as_differences`."""
+
+    left: str | None
+    right: str | None
+    higher_is_better: bool
 
 
 @dataclass(frozen=True)
@@ -50,12 +56,17 @@ class Given:
     @property
     def size(self) -> FloatArray:
         """Largest absolute score of each data set (of arrays, difference): the unit of its rounding errors, shape (q,)."""
-        return np.maximum(np.abs(self.differences.lowest_score), np.abs(self.differences.highest_score))
+        return _size(self.differences)
 
     @property
     def algorithms(self) -> tuple[str, str]:
         """The left and the right algorithm."""
         return self.differences.left, self.differences.right
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was odd about the data."""
+        return tuple(note.text for note in self.differences.notes)
 
     def plain(self, values: NDArray[Any]) -> Any:
         """A number for a single data set, else the array."""
@@ -103,71 +114,39 @@ def as_differences(
             "hold-out, or 0 for independent scores."
         )
     rows, single = rows_of(x, "x")
-    differences = PairedDifferences.from_arrays(
-        [np.zeros(len(row)) for row in rows],
-        rows,
-        left=left or "left",
-        right=right or "right",
-        rho=rho,
-        higher_is_better=higher_is_better,
-    )
-    return Given(_without_rounding(differences), single)
+    zeros = [np.zeros(len(row)) for row in rows]
+    return _of_arrays(zeros, rows, single, rho, left=left, right=right, higher_is_better=higher_is_better)
 
 
-def as_pairs(
-    x: Any,
-    y: Any = None,
-    *,
-    left: str | None = None,
-    right: str | None = None,
-    higher_is_better: bool = True,
-) -> tuple[PairedDifferences, bool]:
-    """Scores of two algorithms, for tests that need the scores themselves.
+def as_pairs(x: Any, y: Any = None, **sides: Unpack[Sides]) -> Given:
+    """Differences with their scores, for tests that need the scores themselves.
 
     Parameters
     ----------
     x, y : array_like
         Scores of the left and of the right algorithm; or x alone: `PairedDifferences` or a tidy table.
-
-    Returns
-    -------
-    tuple of PairedDifferences and bool
-        With its ``scores``; and whether one-dimensional arrays were given.
+    **sides
+        The algorithms and their direction, as in `as_differences`.
     """
-    if isinstance(x, PairedDifferences) or is_table(x):
+    if is_labelled(x):
         if y is not None:
             raise ArgumentError(
                 "A table and a second argument were both given; a table holds the scores of both sides."
             )
-        given = as_differences(x, left=left, right=right, higher_is_better=higher_is_better, rho=0.0)
-        if given.differences.scores is None:
-            raise ArgumentError(
-                "These differences were read from a file, without the scores. Pass the table of scores."
-            )
-        return given.differences, False
+        return _with_scores(x, **sides)
     if y is None:
         raise ArgumentError("Pass the scores of both algorithms, or a table of scores.")
     left_rows, single = rows_of(x, "the first argument")
     right_rows, _ = rows_of(y, "the second argument")
-    differences = PairedDifferences.from_arrays(
-        left_rows,
-        right_rows,
-        left=left or "left",
-        right=right or "right",
-        rho=0.0,
-        higher_is_better=higher_is_better,
-    )
-    return differences, single
+    return _of_arrays(left_rows, right_rows, single, 0.0, **sides)
 
 
 def as_runs(
     x: Any,
-    by_run_and_fold: Callable[[PairedDifferences], FloatArray],
+    by_run_and_fold: Callable[[pd.DataFrame], FloatArray],
     *,
-    left: str | None,
-    right: str | None,
-    higher_is_better: bool,
     layout: tuple[int, int] | None = None,
+    **sides: Unpack[Sides],
 ) -> tuple[Given, FloatArray]:
     """Differences by run and fold, shape (q, runs, folds), for tests that need to know which is which.
 
@@ -176,19 +155,19 @@ def as_runs(
     x : array_like, PairedDifferences or data frame
         Differences of shape (runs, folds) or (q, runs, folds); or a tidy table.
     by_run_and_fold : callable
-        Brings the scores of a table into that shape.
+        Brings the column ``difference`` of the scores of a table into that shape.
     layout : tuple of int, optional
         The runs and folds that the test is made for.
+    **sides
+        The algorithms and their direction, as in `as_differences`.
     """
-    names: dict[str, Any] = {"left": left, "right": right, "higher_is_better": higher_is_better}
-    if isinstance(x, PairedDifferences) or is_table(x):
-        given = as_differences(x, 0.0, **names)
-        if given.differences.scores is None:
-            raise ArgumentError(
-                "These differences were read from a file, without the scores. Pass the table of scores."
-            )
-        return given, by_run_and_fold(given.differences)
-    true_or_false("higher_is_better", higher_is_better)
+    if is_labelled(x):
+        given = _with_scores(x, **sides)
+        pairs = given.differences.scores
+        assert pairs is not None  # `_with_scores` has looked
+        sign = 1.0 if given.differences.higher_is_better else -1.0
+        return given, by_run_and_fold(pairs.assign(difference=sign * (pairs["right"] - pairs["left"])))
+    higher_is_better = true_or_false("higher_is_better", sides.get("higher_is_better", True))
     refuse_masked(x, "x")
     wanted = "x must hold numbers, in the shape (runs, folds) or (data sets, runs, folds)"
     if layout is not None:
@@ -211,16 +190,16 @@ def as_runs(
             f"{len(wrong)} of {values.size} numbers of x are not finite (first: data set {dataset}, run {run}, fold {fold}, "
             f"{values[tuple(wrong[0])]}). Every run needs all folds; run these again."
         )
-    given = as_differences(list(values.reshape(len(values), -1)), 0.0, **names)
+    given = as_differences(list(values.reshape(len(values), -1)), 0.0, **sides)
     return replace(given, single=array.ndim == 2), values if higher_is_better else -values
 
 
-def as_means(x: Any, *, left: str | None, right: str | None, higher_is_better: bool) -> PairedDifferences:
+def as_means(x: Any, **sides: Unpack[Sides]) -> Given:
     """Mean differences of data sets; a one-dimensional array holds one for each."""
-    if not isinstance(x, PairedDifferences) and not is_table(x):
+    if not is_labelled(x):
         rows, single = rows_of(x, "x")
         x = rows[0][:, None] if single else rows
-    return as_differences(x, 0.0, left=left, right=right, higher_is_better=higher_is_better).differences
+    return as_differences(x, 0.0, **sides)
 
 
 def scores_of(differences: PairedDifferences) -> dict[str, tuple[FloatArray, FloatArray]]:
@@ -238,12 +217,12 @@ def zeros_and_ties(differences: PairedDifferences) -> FloatArray:
 
     Without this, 0.9 - 0.8 and 0.8 - 0.7 would have different ranks.
     """
-    size = max(float(np.abs([differences.lowest_score, differences.highest_score]).max()), np.finfo(float).tiny)
-    return rounded(differences.mean, size)
+    return rounded(differences.mean, _size(differences).max())
 
 
 def rounded(values: FloatArray, size: Any) -> FloatArray:
-    """Values to 12 decimals in units of ``size``, above 0: what differs by rounding only becomes equal."""
+    """Values to 12 decimals in units of ``size``: what differs by rounding only becomes equal."""
+    size = np.maximum(size, np.finfo(float).tiny)
     return np.asarray(np.round(values / size, 12) * size)
 
 
@@ -259,9 +238,9 @@ class ScoreMatrix:
     @property
     def ranks(self) -> FloatArray:
         """Ranks within each data set, 1 for the best, mean ranks for ties; what is equal up to rounding ties."""
-        from scipy import stats
+        from scipy import stats  # slow to import, and only Friedman's kind of tests needs it
 
-        size = np.maximum(np.abs(self.values).max(axis=1, keepdims=True), np.finfo(float).tiny)
+        size = np.abs(self.values).max(axis=1, keepdims=True)
         return np.asarray(stats.rankdata(-rounded(self.values, size), axis=1))
 
     @property
@@ -294,6 +273,11 @@ def read_score_matrix(scores: Any, *, missing: str, higher_is_better: bool, fewe
 def is_table(x: Any) -> bool:
     """Whether x is a data frame of some kind (pandas, polars, pyarrow, ...)."""
     return hasattr(x, "columns") or hasattr(x, "column_names")
+
+
+def is_labelled(x: Any) -> bool:
+    """Whether x names its data sets and algorithms: paired differences or a data frame."""
+    return isinstance(x, PairedDifferences) or is_table(x)
 
 
 def rows_of(x: Any, name: str) -> tuple[list[FloatArray], bool]:
@@ -347,6 +331,38 @@ def need_scores(differences: PairedDifferences, smallest: int, test: str) -> Non
         )
 
 
+def some_datasets(chosen: NDArray[np.bool_], names: Sequence[str], detail: str = "") -> str:
+    """How many data sets are chosen, and the first of them; empty where none is."""
+    if not chosen.any():
+        return ""
+    return f"{chosen.sum()} of {len(chosen)} data sets (first: {shown(names[int(np.argmax(chosen))])!r}{detail})"
+
+
+def _of_arrays(
+    left_rows: list[FloatArray], right_rows: list[FloatArray], single: bool, rho: RhoLike, **sides: Unpack[Sides]
+) -> Given:
+    differences = PairedDifferences.from_arrays(
+        left_rows,
+        right_rows,
+        left=sides.get("left") or "left",
+        right=sides.get("right") or "right",
+        rho=rho,
+        higher_is_better=sides.get("higher_is_better", True),
+    )
+    return Given(_without_rounding(differences), single)
+
+
+def _with_scores(x: Any, **sides: Unpack[Sides]) -> Given:
+    given = as_differences(x, 0.0, **sides)
+    if given.differences.scores is None:
+        raise ArgumentError("These differences were read from a file, without the scores. Pass the table of scores.")
+    return given
+
+
+def _size(differences: PairedDifferences) -> FloatArray:
+    return np.maximum(np.abs(differences.lowest_score), np.abs(differences.highest_score))
+
+
 def _with_rho(differences: PairedDifferences, rho: RhoLike) -> PairedDifferences:
     if isinstance(rho, Mapping):
         raise ArgumentError(
@@ -358,17 +374,14 @@ def _with_rho(differences: PairedDifferences, rho: RhoLike) -> PairedDifferences
 
 def _without_rounding(differences: PairedDifferences) -> PairedDifferences:
     constant, mean = differences.constant, differences.mean
-    size = np.maximum(np.abs(differences.lowest_score), np.abs(differences.highest_score))
     return replace(
         differences,
-        mean=np.where(constant & (np.abs(mean) <= ROUNDING * size), 0.0, mean),
+        mean=np.where(constant & (np.abs(mean) <= ROUNDING * _size(differences)), 0.0, mean),
         sum_of_squares=np.where(constant, 0.0, differences.sum_of_squares),
     )
 
 
 def _read_array(scores: Any) -> pd.DataFrame:
-    import pandas as pd
-
     refuse_masked(scores, "scores")
     try:
         values = np.asarray(scores)
@@ -382,8 +395,6 @@ def _read_array(scores: Any) -> pd.DataFrame:
 
 
 def _read_frame(scores: Any) -> tuple[pd.DataFrame, list[Note]]:
-    import pandas as pd
-
     if not isinstance(scores, pd.DataFrame):
         scores = to_pandas(scores)
     roles = {role_of(name): name for name in scores.columns} | {role_of(name): name for name in scores.index.names}
@@ -416,8 +427,6 @@ def _read_frame(scores: Any) -> tuple[pd.DataFrame, list[Note]]:
 
 def _unstacked(scores: pd.DataFrame) -> tuple[pd.DataFrame, list[Note]]:
     """A tidy table with a column for each algorithm and a row for each data set, run and fold."""
-    import pandas as pd
-
     tidy = tidy_scores(scores)
     arrays = ScoreArrays.of(tidy)
     order = pd.Index(tidy.frame["dataset"].unique().astype(str)).get_indexer(arrays.places["dataset"].astype(str))

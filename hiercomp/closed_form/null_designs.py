@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from hiercomp.arguments import FloatArray, finite_number, number_between, true_or_false, whole_number
 from hiercomp.errors import ArgumentError
+from hiercomp.scores.rho import checked_rho
 
 # In bits. On training sets of 270 random cases it leaves 30.5 leaves on average; C4.5's pessimistic pruning at its default
 # confidence of 0.25 leaves 29.3 of the same trees (tests/closed_form/test_null_designs.py compares them).
@@ -140,8 +141,7 @@ def equal_correlation_differences(
     """
     _check_generator(generator)
     n_datasets, n = whole_number("n_datasets", n_datasets, 1), whole_number("n", n, 1)
-    if not 0 <= finite_number("rho", rho) < 1:
-        raise ArgumentError(f"rho must be at least 0 and below 1, got {rho}.")
+    rho = checked_rho(rho)
     mean, standard_deviation = finite_number("mean", mean), finite_number("standard_deviation", standard_deviation)
     if standard_deviation < 0:
         raise ArgumentError(f"standard_deviation must be at least 0, got {standard_deviation:g}.")
@@ -182,6 +182,11 @@ def unequal_uncertainty_differences(
 
     Notes
     -----
+    The example is that of the paper's Table 3 with other values. There ten data sets have ten uncorrelated differences
+    each, the means are 0.1 on five of them and -0.1 on the other five, and the standard deviation is 0.05 on all in case
+    1, in case 2 0.15 where the mean is negative. Here the means are smaller and differ in size, the differences are
+    correlated, and both cases are unequally uncertain, so that one mirrors the other.
+
     Means and standard deviations are those of `unequal_uncertainty_design`. Case 2 is case 1 with the sign of every
     difference turned, up to the order of the data sets. The observed means of case 2 are distributed as those of
     case 1 with their signs turned; a test of the means that is two-sided and symmetrical, such as Wilcoxon's
@@ -189,8 +194,7 @@ def unequal_uncertainty_differences(
 
     References
     ----------
-    Corani & Benavoli, Machine Learning 100 (2015), Table 3. The table's own values were not available; the design is
-    ours, in its spirit.
+    Corani & Benavoli, Machine Learning 100 (2015), Sect. 3.2 and Table 3.
 
     Examples
     --------

@@ -2,60 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from hiercomp.document import Document, Presentation
-from hiercomp.wording import counted, shown
-
-if TYPE_CHECKING:
-    import pandas as pd
+from hiercomp.closed_form.inputs import Given
+from hiercomp.document import Presentation
+from hiercomp.errors import Note, warn_caller
+from hiercomp.wording import counted, probability_text, shown
 
 LEVEL = 0.05  # of the sentences; the p-values are there for any other
-
-
-class TestResult(Protocol):
-    """What every result of a test has."""
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What was odd about the data."""
-
-    def to_frame(self) -> pd.DataFrame:
-        """The numbers, at full precision."""
-
-    def document(self) -> Document:
-        """What a person reads."""
-
-
-class PValueResult(TestResult, Protocol):
-    """A result with a statistic and a p-value; arrays where several data sets or pairs were tested."""
-
-    @property
-    def statistic(self) -> Any:
-        """The test statistic."""
-
-    @property
-    def pvalue(self) -> Any:
-        """Its p-value."""
-
-
-class RegionResult(TestResult, Protocol):
-    """A result with the probabilities of left, rope and right."""
-
-    @property
-    def p_left(self) -> Any:
-        """Probability that the left algorithm is better."""
-
-    @property
-    def p_rope(self) -> Any:
-        """Probability of practical equivalence."""
-
-    @property
-    def p_right(self) -> Any:
-        """Probability that the right algorithm is better."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -98,9 +57,7 @@ class FrequentistResult(Presentation):
     @property
     def title(self) -> str:
         """Which test, of what."""
-        left, right = map(shown, self.algorithms)
-        count = counted(len(self.dataset_names), "data set")
-        return f"{self.test}, {left} against {right}, {count}, {self.alternative}"
+        return f"{self.test}, {compared(self.algorithms, len(self.dataset_names))}, {self.alternative}"
 
     @property
     def conclusion(self) -> str:
@@ -115,8 +72,6 @@ class FrequentistResult(Presentation):
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each data set: statistic, df (where there is one), pvalue."""
-        import pandas as pd
-
         pvalue = np.atleast_1d(self.pvalue)
         columns: dict[str, Any] = {"statistic": np.atleast_1d(self.statistic)}
         if isinstance(self.df, tuple):
@@ -124,6 +79,47 @@ class FrequentistResult(Presentation):
         elif self.df is not None:
             columns["df"] = np.broadcast_to(self.df, pvalue.shape)
         return pd.DataFrame(columns | {"pvalue": pvalue}, index=pd.Index(self.dataset_names, name="dataset"))
+
+
+def frequentist_result(
+    given: Given,
+    test: str,
+    statistic: Any,
+    pvalue: Any,
+    *,
+    df: Any,
+    alternative: str = "two-sided",
+    odd: Iterable[Note] = (),
+    **of_calibration: str,
+) -> FrequentistResult:
+    """The result of a test of each data set; what is odd is warned of, and stands in the notes after what was given."""
+    odd = tuple(odd)
+    warn_caller(odd)
+    return FrequentistResult(
+        test=test,
+        statistic=given.plain(statistic),
+        df=given.plain(df) if isinstance(df, np.ndarray) else df,
+        pvalue=given.plain(pvalue),
+        alternative=alternative,
+        algorithms=given.algorithms,
+        dataset_names=given.differences.dataset_names,
+        notes=given.notes + tuple(note.text for note in odd),
+        **of_calibration,
+    )
+
+
+def compared(algorithms: tuple[str, str], n_datasets: int) -> str:
+    """Which algorithms were compared on how much, for a title."""
+    left, right = map(shown, algorithms)
+    return f"{left} against {right}, {counted(n_datasets, 'data set')}"
+
+
+def most_probable(algorithms: tuple[str, str], probabilities: Sequence[float]) -> str:
+    """The outcome with the largest of the probabilities of left, rope and right, and that probability, for a sentence."""
+    left, right = map(shown, algorithms)
+    largest = int(np.argmax(probabilities))
+    outcome = (f"{left} better", "practical equivalence", f"{right} better")[largest]
+    return f"{outcome}, with probability {probability_text(probabilities[largest])}"
 
 
 def verdict(pvalue: float) -> str:

@@ -5,27 +5,33 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 
 from hiercomp.arguments import whole_number
-from hiercomp.closed_form.across_datasets.bayesian_sign import bayesian_sign_test, bayesian_signed_rank_test
-from hiercomp.closed_form.across_datasets.poisson_binomial import LARGEST_TRINOMIAL, poisson_binomial_test
+from hiercomp.closed_form.across_datasets.bayesian_sign import (
+    BayesianSignResult,
+    bayesian_sign_test,
+    bayesian_signed_rank_test,
+)
+from hiercomp.closed_form.across_datasets.poisson_binomial import (
+    LARGEST_TRINOMIAL,
+    PoissonBinomialResult,
+    poisson_binomial_test,
+)
 from hiercomp.closed_form.across_datasets.signed_rank import sign_test, signed_rank_test
 from hiercomp.closed_form.one_dataset.calibrated import calibrated_test
 from hiercomp.closed_form.one_dataset.correlated_t import correlated_t_test
 from hiercomp.closed_form.one_dataset.five_by_two import five_by_two_cv_f
 from hiercomp.closed_form.one_dataset.frequentist import corrected_t_test, mann_whitney, paired_t_test, welch_t_test
-from hiercomp.closed_form.result import LEVEL, PValueResult, RegionResult
+from hiercomp.closed_form.result import LEVEL, FrequentistResult, compared
 from hiercomp.document import Document, Presentation, Table
 from hiercomp.errors import HiercompError, HiercompWarning
 from hiercomp.rope import Rope
 from hiercomp.scores.differences import PairedDifferences
-from hiercomp.wording import counted, shown
-
-if TYPE_CHECKING:
-    import pandas as pd
+from hiercomp.wording import shown
 
 NUMBERS = ("p_left", "p_rope", "p_right", "pvalue")
 
@@ -80,8 +86,7 @@ class ClosedFormTests(Presentation):
     @property
     def title(self) -> str:
         """What was compared."""
-        left, right = map(shown, self.algorithms)
-        return f"All tests, {left} against {right}, {counted(self.n_datasets, 'data set')}, rope {self.rope}"
+        return f"All tests, {compared(self.algorithms, self.n_datasets)}, rope {self.rope}"
 
     @property
     def conclusion(self) -> str:
@@ -94,12 +99,8 @@ class ClosedFormTests(Presentation):
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each test: p_left, p_rope, p_right, pvalue, says, does_not_say."""
-        import pandas as pd
-
-        columns = (*NUMBERS, "says", "does_not_say")
-        rows = [[getattr(row, column) for column in columns] for row in self.rows]
-        frame = pd.DataFrame(rows, columns=list(columns), index=pd.Index([row.test for row in self.rows], name="test"))
-        return frame.astype(dict.fromkeys(NUMBERS, float))
+        frame = pd.DataFrame(self.to_dict()).set_index("test")
+        return frame[[*NUMBERS, "says", "does_not_say"]].astype(dict.fromkeys(NUMBERS, float))
 
     def to_dict(self) -> list[dict[str, Any]]:
         """The rows as plain values, ready for JSON."""
@@ -159,7 +160,9 @@ class _Question:
     seed: int
 
 
-def _of_regions(result: RegionResult, test: str, says: str, does_not_say: str) -> ClosedFormAnswer:
+def _of_regions(
+    result: BayesianSignResult | PoissonBinomialResult, test: str, says: str, does_not_say: str
+) -> ClosedFormAnswer:
     return ClosedFormAnswer(test, says, does_not_say, result.p_left, result.p_rope, result.p_right)
 
 
@@ -236,7 +239,7 @@ def _correlated(asked: _Question) -> ClosedFormAnswer:
 
 
 def _each_dataset(
-    name: str, test: Callable[[PairedDifferences], PValueResult], caveat: str
+    name: str, test: Callable[[PairedDifferences], FrequentistResult], caveat: str
 ) -> Callable[[_Question], ClosedFormAnswer]:
     """On how many data sets a two-sided test favours left and right."""
 

@@ -171,7 +171,7 @@ def test_tiny_differences_that_vary_are_kept():
 def test_what_a_table_leaves_out_is_warned_of_where_the_caller_stands():
     frame = table()
     frame = frame[(frame["dataset"] != "d1") | (frame["algorithm"] == "bayes")]
-    for read in (as_differences, as_pairs, lambda given: as_means(given, left=None, right=None, higher_is_better=True)):
+    for read in (as_differences, as_pairs, as_means):
         with pytest.warns(DroppedScoresWarning, match="'d1'") as caught:
             read(frame)
         assert len(caught) == 1
@@ -190,19 +190,18 @@ def test_notes_are_raised_where_the_caller_stands():
 def test_pairs_are_the_scores_of_both_sides():
     left, right = np.full_like(ROWS, 0.5), 0.5 + ROWS
     for given in ((left, right), (table(),), (PairedDifferences.from_table(table()),)):
-        differences, single = as_pairs(*given)
-        assert not single
-        scores = scores_of(differences)
+        found = as_pairs(*given)
+        assert not found.single
+        scores = scores_of(found.differences)
         assert len(scores) == 3
         for row, (a, b) in enumerate(scores.values()):
             assert (a == left[row]).all()
             assert (b == right[row]).all()
-    assert as_pairs(left[0], right[0])[1]
+    assert as_pairs(left[0], right[0]).single
 
 
 def test_pairs_of_a_loss_have_their_signs_turned():
-    differences, _ = as_pairs(table(), higher_is_better=False)
-    (a, b), *_ = scores_of(differences).values()
+    (a, b), *_ = scores_of(as_pairs(table(), higher_is_better=False).differences).values()
     assert (a == -0.5).all()
     assert (b == -(0.5 + ROWS[0])).all()
 
@@ -219,10 +218,9 @@ def test_pairs_without_scores_are_refused():
 
 
 def test_means_are_one_number_a_data_set():
-    options = {"left": None, "right": None, "higher_is_better": True}
-    assert as_means([0.1, 0.2, 0.3], **options).mean.tolist() == [0.1, 0.2, 0.3]
+    assert as_means([0.1, 0.2, 0.3]).differences.mean.tolist() == [0.1, 0.2, 0.3]
     for given in (ROWS, table(), PairedDifferences.from_table(table())):
-        np.testing.assert_allclose(as_means(given, **options).mean, ROWS.mean(axis=1), rtol=1e-12)
+        np.testing.assert_allclose(as_means(given).differences.mean, ROWS.mean(axis=1), rtol=1e-12)
 
 
 def test_means_that_are_equal_up_to_rounding_tie():

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
+from scipy import special
 
 from hiercomp.arguments import FloatArray, finite_number, whole_number
-from hiercomp.closed_form.inputs import as_means, zeros_and_ties
+from hiercomp.closed_form.inputs import Given, as_means, zeros_and_ties
+from hiercomp.closed_form.result import compared, most_probable
 from hiercomp.document import Presentation
 from hiercomp.errors import ArgumentError
 from hiercomp.rope import REGIONS, Rope, RopeLike, most_probable_shares
-from hiercomp.wording import counted, outcome_words, probability_text, shown
-
-if TYPE_CHECKING:
-    import pandas as pd
+from hiercomp.wording import outcome_words
 
 NODES = 8192  # of the trapezoidal rule on the logarithm of a Gamma variable; doubling them changes no digit of twelve
 VALUES_AT_ONCE = 4_000_000  # numbers held while sampling, 32 MB
@@ -70,30 +70,21 @@ class BayesianSignResult(Presentation):
     @property
     def title(self) -> str:
         """Which test, of what."""
-        left, right = map(shown, self.algorithms)
-        count = counted(self.n_datasets, "data set")
         return (
-            f"Bayesian {self.test} test, {left} against {right}, {count}, rope {self.rope}, "
+            f"Bayesian {self.test} test, {compared(self.algorithms, self.n_datasets)}, rope {self.rope}, "
             f"prior {self.strength:g} in {self.place}"
         )
 
     @property
     def conclusion(self) -> str:
         """What the result says, in a sentence."""
-        left, right = map(shown, self.algorithms)
-        values = (self.p_left, self.p_rope, self.p_right)
-        largest = int(np.argmax(values))
-        outcome = (f"{left} better", "practical equivalence", f"{right} better")[largest]
-        probability = probability_text(values[largest])
-        return f"The most probable outcome over data sets is {outcome}, with probability {probability}."
+        outcome = most_probable(self.algorithms, (self.p_left, self.p_rope, self.p_right))
+        return f"The most probable outcome over data sets is {outcome}."
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each region: probability of being the most probable, its error, expected probability."""
-        import pandas as pd
-
-        left, right = self.algorithms
         columns = {
-            "outcome": list(outcome_words(left, right).values()),
+            "outcome": list(outcome_words(*self.algorithms).values()),
             "probability": [self.p_left, self.p_rope, self.p_right],
             "error": [self.errors[f"p_{region}"] for region in REGIONS],
             "expected": [self.expected_left, self.expected_rope, self.expected_right],
@@ -162,27 +153,16 @@ def bayesian_sign_test(
     >>> round(result.p_right, 3)
     0.779
     """
-    z, rope, algorithms, notes = _given(x, rope, left, right, higher_is_better)
-    strength, draws, generator = _prior_and_draws(strength, place, draws, seed)
-    slack = _slack(z, rope)
+    given = as_means(x, left=left, right=right, higher_is_better=higher_is_better)
+    z, asked = zeros_and_ties(given.differences), _Asked.of(rope, strength, place, draws, seed)
+    rope, slack = asked.rope, _slack(z, asked.rope)
     counts = np.array([(z < rope.lower - slack).sum(), 0, (z > rope.upper + slack).sum()], dtype=float)
     counts[1] = len(z) - counts.sum()
-    counts[REGIONS.index(place)] += strength
+    counts[REGIONS.index(place)] += asked.strength
     if rope.half_width == 0:
         counts = counts + counts[1] * np.array([0.5, -1.0, 0.5])
-    return _result(
-        "sign",
-        largest_of_dirichlet(counts),
-        counts / counts.sum(),
-        np.zeros(3),
-        region_draws=_dirichlet(counts, draws, generator),
-        rope=rope,
-        strength=strength,
-        place=place,
-        n_datasets=len(z),
-        algorithms=algorithms,
-        notes=notes,
-    )
+    shares = counts / counts.sum()
+    return asked.result("sign", given, largest_of_dirichlet(counts), shares, np.zeros(3), _dirichlet(counts, asked))
 
 
 def bayesian_signed_rank_test(
@@ -251,41 +231,66 @@ def bayesian_signed_rank_test(
     >>> round(result.p_right, 1)
     0.8
     """
-    z, rope, algorithms, notes = _given(x, rope, left, right, higher_is_better)
-    strength, draws, generator = _prior_and_draws(strength, place, draws, seed)
-    pseudo = {"left": -math.inf, "rope": (rope.lower + rope.upper) / 2, "right": math.inf}[place]
+    given = as_means(x, left=left, right=right, higher_is_better=higher_is_better)
+    z, asked = zeros_and_ties(given.differences), _Asked.of(rope, strength, place, draws, seed)
+    pseudo = {"left": -math.inf, "rope": (asked.rope.lower + asked.rope.upper) / 2, "right": math.inf}[place]
     weights = np.ones(len(z))
-    if strength > 0:
-        z, weights = np.append(z, pseudo), np.append(weights, strength)
+    if asked.strength > 0:
+        z, weights = np.append(z, pseudo), np.append(weights, asked.strength)
     order = np.argsort(z, kind="stable")
-    regions = _pair_regions(z[order], weights[order], rope, draws, generator)
+    regions = _pair_regions(z[order], weights[order], asked)
     shares = most_probable_shares(regions)
-    return _result(
-        "signed-rank",
-        shares.mean(axis=0),
-        regions.mean(axis=0),
-        shares.std(axis=0) / math.sqrt(draws),
-        region_draws=regions,
-        rope=rope,
-        strength=strength,
-        place=place,
-        n_datasets=len(z) - (strength > 0),
-        algorithms=algorithms,
-        notes=notes,
-    )
+    errors = shares.std(axis=0) / math.sqrt(asked.draws)
+    return asked.result("signed-rank", given, shares.mean(axis=0), regions.mean(axis=0), errors, regions)
 
 
-def _result(
-    test: str, probabilities: FloatArray, expected: FloatArray, errors: FloatArray, **fields: Any
-) -> BayesianSignResult:
-    names = [f"p_{region}" for region in REGIONS]
-    return BayesianSignResult(
-        test=test,
-        **dict(zip(names, probabilities.tolist(), strict=True)),
-        **{f"expected_{region}": value for region, value in zip(REGIONS, expected.tolist(), strict=True)},
-        errors=dict(zip(names, errors.tolist(), strict=True)),
-        **fields,
-    )
+@dataclass(frozen=True)
+class _Asked:
+    """The rope, the prior and the draws of a test, checked."""
+
+    rope: Rope
+    strength: float
+    place: str
+    draws: int
+    generator: np.random.Generator
+
+    @classmethod
+    def of(cls, rope: RopeLike, strength: float, place: str, draws: int, seed: int) -> _Asked:
+        rope = Rope.of(rope)
+        if finite_number("strength", strength) < 0:
+            raise ArgumentError(f"strength must be at least 0, got {strength:g}.")
+        if place not in REGIONS:
+            raise ArgumentError(f"place must be 'left', 'rope' or 'right', got {place!r}.")
+        draws, seed = whole_number("draws", draws, 1), whole_number("seed", seed, 0)
+        return cls(rope, float(strength), place, draws, np.random.default_rng(seed))
+
+    def result(
+        self,
+        test: str,
+        given: Given,
+        probabilities: FloatArray,
+        expected: FloatArray,
+        errors: FloatArray,
+        region_draws: FloatArray,
+    ) -> BayesianSignResult:
+        return BayesianSignResult(
+            test=test,
+            **_by_region("p", probabilities),
+            **_by_region("expected", expected),
+            errors=_by_region("p", errors),
+            region_draws=region_draws,
+            rope=self.rope,
+            strength=self.strength,
+            place=self.place,
+            n_datasets=len(given.differences.mean),
+            algorithms=given.algorithms,
+            notes=given.notes,
+        )
+
+
+def _by_region(name: str, values: FloatArray) -> dict[str, Any]:
+    """The three values under the names of left, rope and right."""
+    return {f"{name}_{region}": value for region, value in zip(REGIONS, values.tolist(), strict=True)}
 
 
 def largest_of_dirichlet(alpha: FloatArray) -> FloatArray:
@@ -295,8 +300,6 @@ def largest_of_dirichlet(alpha: FloatArray) -> FloatArray:
     done by the trapezoidal rule in log G_i, where the integrand is smooth and decays on both sides. A component with
     alpha 0 is 0.
     """
-    from scipy import special
-
     present = np.flatnonzero(alpha > 0)
     result = np.zeros(len(alpha))
     a = alpha[present]
@@ -315,10 +318,9 @@ def largest_of_dirichlet(alpha: FloatArray) -> FloatArray:
     return np.asarray(result / result.sum())  # which is 1 but for rounding
 
 
-def _pair_regions(
-    z: FloatArray, weights: FloatArray, rope: Rope, draws: int, generator: np.random.Generator
-) -> FloatArray:
+def _pair_regions(z: FloatArray, weights: FloatArray, asked: _Asked) -> FloatArray:
     """Probabilities of left, rope, right of each draw, shape (draws, 3), for sorted z."""
+    rope, draws = asked.rope, asked.draws
     slack = 2 * _slack(z, rope)
     # For each i the j with z_i + z_j < 2 lower are the first ones, those with z_i + z_j > 2 upper the last
     with np.errstate(invalid="ignore"):
@@ -328,9 +330,9 @@ def _pair_regions(
     batch = max(1, VALUES_AT_ONCE // (3 * len(z)))
     for start in range(0, draws, batch):
         rows = slice(start, min(start + batch, draws))
-        w = generator.standard_exponential((rows.stop - start, len(z)))
+        w = asked.generator.standard_exponential((rows.stop - start, len(z)))
         for column in np.flatnonzero(weights != 1):
-            w[:, column] = generator.standard_gamma(weights[column], len(w))
+            w[:, column] = asked.generator.standard_gamma(weights[column], len(w))
         w /= w.sum(axis=1, keepdims=True)
         cumulative = np.zeros((len(w), len(z) + 1))
         np.cumsum(w, axis=1, out=cumulative[:, 1:])
@@ -351,24 +353,7 @@ def _slack(z: FloatArray, rope: Rope) -> float:
     return 1e-12 * max(float(np.abs(z[np.isfinite(z)]).max(initial=0.0)), abs(rope.lower), abs(rope.upper))
 
 
-def _given(
-    x: Any, rope: RopeLike, left: str | None, right: str | None, higher_is_better: bool
-) -> tuple[FloatArray, Rope, tuple[str, str], tuple[str, ...]]:
-    """Mean differences, the rope, the algorithms and the notes of the data."""
-    differences = as_means(x, left=left, right=right, higher_is_better=higher_is_better)
-    notes = tuple(note.text for note in differences.notes)
-    return zeros_and_ties(differences), Rope.of(rope), (differences.left, differences.right), notes
-
-
-def _prior_and_draws(strength: float, place: str, draws: int, seed: int) -> tuple[float, int, np.random.Generator]:
-    if finite_number("strength", strength) < 0:
-        raise ArgumentError(f"strength must be at least 0, got {strength:g}.")
-    if place not in REGIONS:
-        raise ArgumentError(f"place must be 'left', 'rope' or 'right', got {place!r}.")
-    return float(strength), whole_number("draws", draws, 1), np.random.default_rng(whole_number("seed", seed, 0))
-
-
-def _dirichlet(alpha: FloatArray, draws: int, generator: np.random.Generator) -> FloatArray:
+def _dirichlet(alpha: FloatArray, asked: _Asked) -> FloatArray:
     """Draws of a Dirichlet some of whose parameters may be 0."""
-    draw = generator.standard_gamma(np.maximum(alpha, 1e-300), (draws, len(alpha))) * (alpha > 0)
+    draw = asked.generator.standard_gamma(np.maximum(alpha, 1e-300), (asked.draws, len(alpha))) * (alpha > 0)
     return np.asarray(draw / draw.sum(axis=1, keepdims=True))

@@ -5,23 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from hiercomp.arguments import FloatArray, one_of, whole_number
-from hiercomp.closed_form.inputs import as_differences, is_table, need_scores, rows_of
+from hiercomp.closed_form.inputs import as_differences, is_labelled, need_scores, rows_of
 from hiercomp.closed_form.one_dataset.correlated_t import CorrelatedTResult, correlated_t_posterior, regions_with_ties
+from hiercomp.closed_form.result import compared, most_probable
 from hiercomp.document import Presentation
 from hiercomp.errors import ArgumentError, ScoreTableError
 from hiercomp.rope import REGIONS, Rope, RopeLike, most_probable_shares
-from hiercomp.scores.differences import PairedDifferences
 from hiercomp.scores.rho import RhoLike
-from hiercomp.wording import counted, outcome_words, probability_text, shown
-
-if TYPE_CHECKING:
-    import pandas as pd
+from hiercomp.wording import outcome_words, probability_text, shown
 
 LARGEST_TRINOMIAL = 500  # data sets; time and memory grow with the cube and the square
 SAMPLED_AT_ONCE = 4_000_000  # uniform numbers, 32 MB
@@ -86,29 +84,22 @@ class PoissonBinomialResult(Presentation):
     @property
     def title(self) -> str:
         """Which test, of what."""
-        left, right = map(shown, self.algorithms)
-        count = counted(len(self.region_probabilities), "data set")
+        what = compared(self.algorithms, len(self.region_probabilities))
         rope = f", rope {self.rope}" if self.rope.half_width else ""
-        return f"Poisson-binomial test ({self.method}), {left} against {right}, {count}{rope}"
+        return f"Poisson-binomial test ({self.method}), {what}{rope}"
 
     @property
     def conclusion(self) -> str:
         """What the result says, in a sentence."""
-        left, right = map(shown, self.algorithms)
-        values = [self.p_left, self.p_rope, self.p_right]
         if self.rope.half_width:
-            largest = int(np.argmax(values))
-            outcome = (f"{left} better", "practical equivalence", f"{right} better")[largest]
-            said = f"The most frequent outcome on these data sets is {outcome}, with"
-        else:
-            largest = 2 if self.p_right >= self.p_left else 0
-            said = f"{right if largest else left} is better on more than half of these data sets with"
-        return f"{said} probability {probability_text(values[largest])}."
+            outcome = most_probable(self.algorithms, (self.p_left, self.p_rope, self.p_right))
+            return f"The most frequent outcome on these data sets is {outcome}."
+        better = shown(self.algorithms[self.p_right >= self.p_left])
+        probability = probability_text(max(self.p_left, self.p_right))
+        return f"{better} is better on more than half of these data sets with probability {probability}."
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each outcome that can happen: probability, Monte Carlo standard error, probability of a majority."""
-        import pandas as pd
-
         left, right = self.algorithms
         if self.rope.half_width:
             outcomes = outcome_words(left, right)
@@ -125,8 +116,6 @@ class PoissonBinomialResult(Presentation):
 
     def count_distribution(self) -> pd.DataFrame:
         """pmf, cdf and sf of the number of data sets on which the right algorithm is better."""
-        import pandas as pd
-
         index = pd.RangeIndex(len(self.pmf), name="n_datasets")
         return pd.DataFrame({"pmf": self.pmf, "cdf": self.cdf, "sf": self.sf}, index=index)
 
@@ -253,7 +242,7 @@ def _region_probabilities(
             raise ArgumentError("A result of correlated_t_test knows its rho, names and direction; leave them out.")
         mean, scale, df = (np.atleast_1d(np.asarray(value, dtype=float)) for value in (x.mean, x.scale, x.df))
         return regions_with_ties(mean, scale, df, rope), x.algorithms, x.notes
-    if not isinstance(x, PairedDifferences) and not is_table(x):
+    if not is_labelled(x):
         rows, single = rows_of(x, "x")
         if single and rope.half_width:
             raise ScoreTableError(
@@ -263,10 +252,9 @@ def _region_probabilities(
         if single:
             return _given_probabilities(rows[0], rho, higher_is_better), (left or "left", right or "right"), ()
         x = rows
-    differences = as_differences(x, rho, left=left, right=right, higher_is_better=higher_is_better).differences
-    need_scores(differences, 2, "The Poisson-binomial test")
-    regions = regions_with_ties(*correlated_t_posterior(differences), rope)
-    return regions, (differences.left, differences.right), tuple(note.text for note in differences.notes)
+    given = as_differences(x, rho, left=left, right=right, higher_is_better=higher_is_better)
+    need_scores(given.differences, 2, "The Poisson-binomial test")
+    return regions_with_ties(*correlated_t_posterior(given.differences), rope), given.algorithms, given.notes
 
 
 def _given_probabilities(p: FloatArray, rho: RhoLike, higher_is_better: bool) -> FloatArray:
@@ -287,13 +275,10 @@ class PoissonBinomial:
 
     Attributes
     ----------
-    trials : int
-        q.
     scaled : ndarray, shape (q + 1,)
         Probabilities of 0, ..., q successes times 2^500: none of a size that matters underflows.
     """
 
-    trials: int
     scaled: FloatArray
 
     @property
@@ -313,7 +298,8 @@ class PoissonBinomial:
 
     def halves(self) -> tuple[float, float, float]:
         """P(X < q/2), P(X = q/2), P(X > q/2); each is a sum of its own terms."""
-        middle = slice((self.trials + 1) // 2, self.trials // 2 + 1)  # empty where q is odd
+        places = len(self.scaled)  # q + 1
+        middle = slice(places // 2, (places + 1) // 2)  # empty where q is odd
         parts = self.scaled[: middle.start], self.scaled[middle], self.scaled[middle.stop :]
         below, equal, above = (float(np.ldexp(part.sum(), -SCALE)) for part in parts)
         return below, equal, above
@@ -361,7 +347,7 @@ def poisson_binomial(success: FloatArray, failure: FloatArray) -> PoissonBinomia
     start, values = vectors[0]
     scaled = np.zeros(max(trials + 1, start + len(values)))
     scaled[start : start + len(values)] = values
-    return PoissonBinomial(trials, scaled[: trials + 1])
+    return PoissonBinomial(scaled[: trials + 1])
 
 
 def trinomial(regions: FloatArray) -> FloatArray:

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, TypeAlias, get_args
+
+import pandas as pd
+from scipy import stats
 
 from hiercomp.arguments import FloatArray
-from hiercomp.closed_form.inputs import Alternative, as_means, check_alternative, zeros_and_ties
-from hiercomp.closed_form.result import LEVEL, verdict
+from hiercomp.closed_form.inputs import Alternative, Given, as_means, check_alternative, zeros_and_ties
+from hiercomp.closed_form.result import LEVEL, compared, verdict
 from hiercomp.document import Presentation
 from hiercomp.errors import ArgumentError
-from hiercomp.scores.differences import PairedDifferences
-from hiercomp.wording import counted, shown
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-ZERO_METHODS = ("wilcox", "pratt", "zsplit")
+ZeroMethod: TypeAlias = Literal["zsplit", "wilcox", "pratt"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -63,9 +61,7 @@ class SignedRankResult(Presentation):
     @property
     def title(self) -> str:
         """Which test, of what."""
-        left, right = map(shown, self.algorithms)
-        count = counted(self.n_datasets, "data set")
-        return f"{self.test}, {left} against {right}, {count}, {self.alternative}, zeros: {self.zeros}"
+        return f"{self.test}, {compared(self.algorithms, self.n_datasets)}, {self.alternative}, zeros: {self.zeros}"
 
     @property
     def conclusion(self) -> str:
@@ -77,8 +73,6 @@ class SignedRankResult(Presentation):
 
     def to_frame(self) -> pd.DataFrame:
         """One row: left_wins, ties, right_wins, statistic, pvalue."""
-        import pandas as pd
-
         names = ("left_wins", "ties", "right_wins", "statistic", "pvalue")
         return pd.DataFrame({name: [getattr(self, name)] for name in names}, index=[self.test])
 
@@ -86,7 +80,7 @@ class SignedRankResult(Presentation):
 def signed_rank_test(
     x: Any,
     *,
-    zero_method: Literal["wilcox", "pratt", "zsplit"] = "zsplit",
+    zero_method: ZeroMethod = "zsplit",
     alternative: Alternative = "two-sided",
     correction: bool = False,
     left: str | None = None,
@@ -142,20 +136,22 @@ def signed_rank_test(
     >>> result.statistic, result.pvalue
     (1.0, 0.0625)
     """
-    from scipy import stats
-
     check_alternative(alternative)
-    if zero_method not in ZERO_METHODS:
+    if zero_method not in get_args(ZeroMethod):
         raise ArgumentError(f"zero_method must be 'zsplit', 'wilcox' or 'pratt', got {zero_method!r}.")
-    differences = as_means(x, left=left, right=right, higher_is_better=higher_is_better)
-    z = zeros_and_ties(differences)
-    if not z.any():
-        statistic, pvalue = (len(z) * (len(z) + 1) / 4 if zero_method == "zsplit" else 0.0), 1.0
-    else:
-        found = stats.wilcoxon(z, zero_method=zero_method, correction=correction, alternative=alternative)
-        statistic, pvalue = float(found.statistic), float(found.pvalue)
+    given = as_means(x, left=left, right=right, higher_is_better=higher_is_better)
+    z = zeros_and_ties(given.differences)
+    statistic, pvalue = wilcoxon(z, zero_method, correction=correction, alternative=alternative)
     treatment = {"zsplit": "split", "wilcox": "dropped", "pratt": "ranked, then dropped"}[zero_method]
-    return _result("Wilcoxon signed-rank test", statistic, pvalue, alternative, treatment, z, differences)
+    return _result("Wilcoxon signed-rank test", statistic, pvalue, alternative, treatment, given)
+
+
+def wilcoxon(z: FloatArray, zero_method: ZeroMethod, **options: Any) -> tuple[float, float]:
+    """Statistic and p-value of ``scipy.stats.wilcoxon``, and p 1 where all differences are zero."""
+    if not z.any():
+        return (len(z) * (len(z) + 1) / 4 if zero_method == "zsplit" else 0.0), 1.0
+    found = stats.wilcoxon(z, zero_method=zero_method, **options)
+    return float(found.statistic), float(found.pvalue)
 
 
 def sign_test(
@@ -205,31 +201,22 @@ def sign_test(
     >>> result.statistic, result.pvalue  # 5 of 6 wins: 2 * 7 / 64
     (5.0, 0.21875)
     """
-    from scipy import stats
-
     check_alternative(alternative)
     if zeros not in ("split", "drop"):
         raise ArgumentError(f"zeros must be 'split' or 'drop', got {zeros!r}.")
-    differences = as_means(x, left=left, right=right, higher_is_better=higher_is_better)
-    z = zeros_and_ties(differences)
+    given = as_means(x, left=left, right=right, higher_is_better=higher_is_better)
+    z = zeros_and_ties(given.differences)
     half = int((z == 0).sum()) // 2 if zeros == "split" else 0
     right_wins, left_wins = int((z > 0).sum()) + half, int((z < 0).sum()) + half
     pvalue = 1.0
     if z.any():
         pvalue = float(stats.binomtest(right_wins, right_wins + left_wins, alternative=alternative).pvalue)
     treatment = "split, an odd one left out" if zeros == "split" else "dropped"
-    return _result("Sign test", float(right_wins), pvalue, alternative, treatment, z, differences)
+    return _result("Sign test", float(right_wins), pvalue, alternative, treatment, given)
 
 
-def _result(
-    test: str,
-    statistic: float,
-    pvalue: float,
-    alternative: str,
-    zeros: str,
-    z: FloatArray,
-    differences: PairedDifferences,
-) -> SignedRankResult:
+def _result(test: str, statistic: float, pvalue: float, alternative: str, zeros: str, given: Given) -> SignedRankResult:
+    z = zeros_and_ties(given.differences)
     return SignedRankResult(
         test=test,
         statistic=statistic,
@@ -239,6 +226,6 @@ def _result(
         left_wins=int((z < 0).sum()),
         ties=int((z == 0).sum()),
         right_wins=int((z > 0).sum()),
-        algorithms=(differences.left, differences.right),
-        notes=tuple(note.text for note in differences.notes),
+        algorithms=given.algorithms,
+        notes=given.notes,
     )

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
+from scipy import special, stats
 
 from hiercomp.arguments import FloatArray, number_between
 from hiercomp.closed_form.inputs import read_score_matrix
@@ -14,9 +16,6 @@ from hiercomp.closed_form.result import LEVEL, verdict
 from hiercomp.document import Presentation
 from hiercomp.pairs.cliques import maximal_groups
 from hiercomp.wording import counted
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,8 +66,6 @@ class FriedmanResult(Presentation):
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each algorithm, best first: mean_rank."""
-        import pandas as pd
-
         frame = pd.DataFrame({"mean_rank": self.mean_ranks}, index=pd.Index(self.algorithms, name="algorithm"))
         return frame.sort_values("mean_rank", kind="stable")
 
@@ -131,8 +128,6 @@ class PostHocResult(Presentation):
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each pair: algorithm, against, statistic (where there is one), pvalue, adjusted_pvalue."""
-        import pandas as pd
-
         one, other = np.triu_indices(len(self.algorithms), 1)
         names = np.array(self.algorithms, dtype=object)
         columns: dict[str, Any] = {"algorithm": names[one], "against": names[other]}
@@ -144,8 +139,6 @@ class PostHocResult(Presentation):
 
     def adjusted_pvalue_matrix(self) -> pd.DataFrame:
         """The adjusted p-values as a square, algorithms on both sides."""
-        import pandas as pd
-
         return pd.DataFrame(self.adjusted_pvalue, index=list(self.algorithms), columns=list(self.algorithms))
 
     def groups(self) -> list[tuple[str, ...]]:
@@ -202,8 +195,6 @@ def friedman_test(
     >>> round(result.statistic, 6), round(result.pvalue, 4), round(result.f_statistic, 6)
     (4.5, 0.1054, 3.857143)
     """
-    from scipy import special, stats
-
     table = read_score_matrix(scores, missing=missing, higher_is_better=higher_is_better, fewest=3)
     ranks, (count, k) = table.ranks, table.values.shape
     mean_ranks = ranks.mean(axis=0)
@@ -272,8 +263,6 @@ def nemenyi_test(
     >>> round(result.critical_difference, 3), round(float(result.pvalue[0, 2]), 4)
     (1.657, 0.0855)
     """
-    from scipy import stats
-
     alpha = number_between("alpha", alpha, 0, 1)
     table = read_score_matrix(scores, missing=missing, higher_is_better=higher_is_better, fewest=2)
     count, k = table.values.shape

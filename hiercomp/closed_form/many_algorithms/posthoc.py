@@ -8,15 +8,16 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import stats
 
 from hiercomp.arguments import FloatArray, number_between, one_of, whole_number
+from hiercomp.closed_form.across_datasets.signed_rank import ZeroMethod, wilcoxon
 from hiercomp.closed_form.inputs import ScoreMatrix, read_score_matrix, rounded
 from hiercomp.closed_form.many_algorithms.friedman import PostHocResult, nemenyi_test
 from hiercomp.errors import ArgumentError, ScoreTableError
 
 PostHocMethod: TypeAlias = Literal["wilcoxon", "nemenyi", "conover", "siegel", "miller"]
 Adjustment: TypeAlias = Literal["holm", "shaffer", "bonferroni", "hochberg", "hommel", "fdr_bh", "fdr_by", "none"]
-ZeroMethod: TypeAlias = Literal["zsplit", "wilcox", "pratt"]
 
 NAMES = {
     "wilcoxon": "Wilcoxon signed-rank test",
@@ -225,32 +226,25 @@ def possible_true_hypotheses(algorithms: int) -> tuple[int, ...]:
 
 def _wilcoxon(table: ScoreMatrix, zero_method: ZeroMethod) -> tuple[FloatArray, FloatArray]:
     """Statistic and p-value of every pair, shapes (k, k)."""
-    from scipy import stats
-
     count, k = table.values.shape
-    size = max(float(np.abs(table.values).max()), np.finfo(float).tiny)
     one, other = np.triu_indices(k, 1)
+    size = np.abs(table.values).max()
     differences = rounded(table.values[:, other] - table.values[:, one], size)  # 0.9 - 0.8 and 0.8 - 0.7 tie
     statistic, p = np.zeros(len(one)), np.ones(len(one))
     for pair, values in enumerate(differences.T):
-        if not values.any():
-            statistic[pair] = count * (count + 1) / 4 if zero_method == "zsplit" else 0.0
-        elif count <= MOST_ENUMERATED and len(np.unique(np.abs(values[values != 0]))) < count:
+        if count <= MOST_ENUMERATED and len(np.unique(np.abs(values[values != 0]))) < count:
             statistic[pair], p[pair] = signed_rank_with_ties(values, zero_method)
         else:
-            found = stats.wilcoxon(values, zero_method=zero_method)
-            statistic[pair], p[pair] = found.statistic, found.pvalue
+            statistic[pair], p[pair] = wilcoxon(values, zero_method)
     return _square(statistic, k, diagonal=np.nan), _square(p, k, diagonal=1.0)
 
 
 def signed_rank_with_ties(values: FloatArray, zero_method: ZeroMethod) -> tuple[float, float]:
-    """Smaller rank sum and exact two-sided p-value of a few differences that have ties or zeros, but are not all zero.
+    """Smaller rank sum and exact two-sided p-value of a few differences that have ties or zeros.
 
     It is what ``scipy.stats.wilcoxon`` finds for them since version 1.15 by a permutation test, which takes it about half
     a second a pair: the distribution of the rank sum over all changes of sign.
     """
-    from scipy import stats
-
     ranked = values[values != 0] if zero_method == "wilcox" else values
     ranks, zero = stats.rankdata(np.abs(ranked)), ranked == 0
     sums = np.zeros(1)

@@ -13,33 +13,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
-from hiercomp.arguments import FloatArray, finite_number, number_between, one_of, true_or_false, whole_number
-from hiercomp.closed_form.inputs import Alternative, as_runs, check_alternative
+from hiercomp.arguments import FloatArray, number_between, one_of, true_or_false, whole_number
+from hiercomp.closed_form.inputs import Alternative, as_runs, check_alternative, some_datasets
 from hiercomp.closed_form.null_designs import random_attributes_differences
 from hiercomp.closed_form.one_dataset.frequentist import t_p_value
-from hiercomp.closed_form.result import FrequentistResult
+from hiercomp.closed_form.result import FrequentistResult, frequentist_result
 from hiercomp.document import Presentation
-from hiercomp.errors import (
-    ArgumentError,
-    DegenerateScoresWarning,
-    DroppedScoresWarning,
-    Note,
-    ScoreTableError,
-    warn_caller,
-)
-from hiercomp.scores.differences import PairedDifferences
+from hiercomp.errors import ArgumentError, DegenerateScoresWarning, DroppedScoresWarning, Note, ScoreTableError
 from hiercomp.scores.problems import ROUNDING
 from hiercomp.scores.rho import checked_rho, default_rho
 from hiercomp.wording import EXAMPLES_SHOWN, counted, shown
 from hiercomp.workers import sampling_progress
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Simulator: TypeAlias = "Callable[[np.random.Generator, int, int], Any]"
 
@@ -154,17 +144,14 @@ def calibrated_test(
     mean, standard_deviation = statistic_parts(values, scheme, rho=rho, tolerance=tolerance)
     statistic = np.sqrt(freedom + 1) * standardised_mean(mean, standard_deviation, tolerance=tolerance)
     pvalue = t_p_value(statistic, freedom, alternative)
-    odd = _oddities(scheme, runs, standard_deviation == 0, given.differences.dataset_names)
-    warn_caller(odd)
-    return FrequentistResult(
-        test=f"Calibrated t-test {scheme!r} with {freedom:g} degrees of freedom ({source})",
-        statistic=given.plain(statistic),
+    return frequentist_result(
+        given,
+        f"Calibrated t-test {scheme!r} with {freedom:g} degrees of freedom ({source})",
+        statistic,
+        pvalue,
         df=freedom,
-        pvalue=given.plain(pvalue),
         alternative=alternative,
-        algorithms=given.algorithms,
-        dataset_names=given.differences.dataset_names,
-        notes=tuple(note.text for note in (*given.differences.notes, *odd)),
+        odd=_oddities(scheme, runs, standard_deviation == 0, given.differences.dataset_names),
         scheme=scheme,
         df_source=source,
     )
@@ -178,10 +165,7 @@ def _degrees_of_freedom(scheme: str, df: object, runs: int, folds: int) -> tuple
     if df != "calibrated":
         if isinstance(df, str) or df is None:
             raise ArgumentError(f"df must be 'calibrated', 'nominal' or a number above 0, got {df!r}.")
-        number = finite_number("df", df)
-        if number <= 0:
-            raise ArgumentError(f"df must be above 0, got {number:g}.")
-        return number, "given"
+        return number_between("df", df, 0, np.inf), "given"
     if not SCHEMES[scheme].needs_calibration:
         return float(nominal), f"nominal: {scheme!r} is not calibrated"
     layout = f"{counted(runs, 'run')} of {counted(folds, 'fold')}"
@@ -199,45 +183,40 @@ def _degrees_of_freedom(scheme: str, df: object, runs: int, folds: int) -> tuple
     return float(found), source
 
 
-def _oddities(scheme: str, runs: int, constant: NDArray[np.bool_], datasets: tuple[str, ...]) -> list[Note]:
+def _oddities(scheme: str, runs: int, constant: NDArray[np.bool_], datasets: tuple[str, ...]) -> Iterator[Note]:
     """What a scheme leaves out, and the data sets in which it finds no variation; ``constant`` has shape (q, parts)."""
-    odd = []
     if scheme == "k-fold cv" and runs > 1:
         text = f"'k-fold cv' takes the first run of each data set; the other {runs - 1} of {runs} runs are left out."
-        odd.append(Note(DroppedScoresWarning, text))
+        yield Note(DroppedScoresWarning, text)
     affected: NDArray[np.bool_] = np.asarray(constant.any(axis=1))
-    if affected.any():
-        first = int(np.argmax(affected))
-        parts = f" in {constant[first].sum()} of {constant.shape[1]} parts" if constant.shape[1] > 1 else ""
+    first = constant[int(np.argmax(affected))]
+    parts = f" in {first.sum()} of {len(first)} parts" if len(first) > 1 else ""
+    if where := some_datasets(affected, datasets, parts):
         text = (
-            f"In {affected.sum()} of {len(affected)} data sets (first: {shown(datasets[first])!r}{parts}) the values of "
-            f"which {scheme!r} takes the variance never vary: the statistic is infinite, or 0 where their mean is 0 too."
+            f"In {where} the values of which {scheme!r} takes the variance never vary: the statistic is infinite, or 0 "
+            "where their mean is 0 too."
         )
-        odd.append(Note(DegenerateScoresWarning, text))
-    return odd
+        yield Note(DegenerateScoresWarning, text)
 
 
-def _by_run_and_fold(differences: PairedDifferences) -> FloatArray:
+def _by_run_and_fold(pairs: pd.DataFrame) -> FloatArray:
     """Differences by their labels, shape (q, runs, folds); a layout with gaps is refused."""
-    frame = differences.scores
-    assert frame is not None  # `as_runs` has looked
-    labels = [role for role in ("run", "fold") if role in frame]
-    if not labels and len(frame) > len(differences.dataset_names):
+    labels = [role for role in ("run", "fold") if role in pairs]
+    dataset, datasets = pairs["dataset"].factorize()  # and the pairs are sorted
+    if not labels and len(pairs) > len(datasets):
         raise ScoreTableError(
             "These differences do not say which run and fold they belong to. Pass a table with columns run and fold, or "
             "an array of shape (data sets, runs, folds)."
         )
-    places = {role: frame[role].factorize() for role in labels}  # the pairs are sorted
-    one = (np.zeros(len(frame), dtype=np.int64), [1])  # without the column there is one run, or one fold
+    places = {role: pairs[role].factorize() for role in labels}
+    one = (np.zeros(len(pairs), dtype=np.int64), [1])  # without the column there is one run, or one fold
     (run, runs), (fold, folds) = places.get("run", one), places.get("fold", one)
-    sign = 1.0 if differences.higher_is_better else -1.0
-    values = np.full((len(differences.dataset_names), len(runs), len(folds)), np.nan)
-    values[frame["dataset"].factorize()[0], run, fold] = sign * (frame["right"] - frame["left"]).to_numpy(float)
+    values = np.full((len(datasets), len(runs), len(folds)), np.nan)
+    values[dataset, run, fold] = pairs["difference"].to_numpy(float)
     gaps = np.argwhere(np.isnan(values))
     if len(gaps):
         listed = "; ".join(
-            f"dataset {shown(differences.dataset_names[i])!r}, run {runs[j]}, fold {folds[k]}"
-            for i, j, k in gaps[:EXAMPLES_SHOWN]
+            f"dataset {shown(datasets[i])!r}, run {runs[j]}, fold {folds[k]}" for i, j, k in gaps[:EXAMPLES_SHOWN]
         )
         raise ScoreTableError(
             f"Every data set must have the same {len(runs)} runs and {len(folds)} folds, but {len(gaps)} of {values.size} "
@@ -469,8 +448,6 @@ class Calibration(Presentation):
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each df from 1 to the nominal one: df, type_one_error, lower, upper."""
-        import pandas as pd
-
         candidates = range(1, nominal_df(self.scheme, self.runs, self.folds) + 1)
         rows = [(df, *self.error_at(df, self.alpha)) for df in candidates]
         return pd.DataFrame(rows, columns=["df", "type_one_error", "lower", "upper"])
@@ -485,8 +462,6 @@ class Calibration(Presentation):
         levels : sequence of float
             Nominal Type I errors, between 0 and 1.
         """
-        import pandas as pd
-
         rows = [(level, *self.error_at(self.df or 1, level)) for level in levels]
         return pd.DataFrame(rows, columns=["level", "type_one_error", "lower", "upper"])
 

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from hiercomp.arguments import FloatArray, finite_number
-from hiercomp.closed_form.inputs import as_differences, need_scores
+from hiercomp.arguments import FloatArray, finite_number, number_between
+from hiercomp.closed_form.inputs import as_differences, need_scores, some_datasets
+from hiercomp.closed_form.result import compared
 from hiercomp.document import Presentation
-from hiercomp.errors import ArgumentError, DegenerateScoresWarning, Note
+from hiercomp.errors import ArgumentError, DegenerateScoresWarning, Note, warn_caller
 from hiercomp.rope import Rope, RopeLike, region_probabilities
 from hiercomp.scores.differences import PairedDifferences
 from hiercomp.scores.rho import RhoLike
-from hiercomp.wording import counted, outcome_words, probability_text, shown
-
-if TYPE_CHECKING:
-    import pandas as pd
+from hiercomp.wording import outcome_words, probability_text, shown
 
 ON_BOUNDARY = 1e-12  # a point mass this close to an end of the rope, in units of that end, lies on it
 
@@ -59,11 +58,9 @@ class NormalGamma:
     b: float
 
     def __post_init__(self) -> None:
-        for name in ("mu0", "k0", "a", "b"):
-            object.__setattr__(self, name, finite_number(name, getattr(self, name)))
+        object.__setattr__(self, "mu0", finite_number("mu0", self.mu0))
         for name in ("k0", "a", "b"):
-            if getattr(self, name) <= 0:
-                raise ArgumentError(f"{name} must be above 0, got {getattr(self, name):g}.")
+            object.__setattr__(self, name, number_between(name, getattr(self, name), 0, np.inf))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -99,16 +96,14 @@ class CorrelatedTResult(Presentation):
     @property
     def distribution(self) -> Any:
         """The posterior as a frozen ``scipy.stats.t``, one for all data sets; NaN where it is a point mass."""
-        from scipy import stats
+        from scipy import stats  # slow to import, and the test itself does without
 
         return stats.t(df=self.df, loc=self.mean, scale=self.scale)
 
     @property
     def title(self) -> str:
         """Which test, of what."""
-        left, right = map(shown, self.algorithms)
-        count = counted(len(self.dataset_names), "data set")
-        return f"Bayesian correlated t-test, {left} against {right}, {count}, rope {self.rope}"
+        return f"Bayesian correlated t-test, {compared(self.algorithms, len(self.dataset_names))}, rope {self.rope}"
 
     @property
     def conclusion(self) -> str:
@@ -135,8 +130,6 @@ class CorrelatedTResult(Presentation):
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each data set: p_left, p_rope, p_right, mean, scale, df."""
-        import pandas as pd
-
         names = ("p_left", "p_rope", "p_right", "mean", "scale", "df")
         columns = {name: np.atleast_1d(getattr(self, name)) for name in names}
         return pd.DataFrame(columns, index=pd.Index(self.dataset_names, name="dataset"))
@@ -221,16 +214,11 @@ def correlated_t_test(
             f"prior must be a NormalGamma(mu0, k0, a, b) or None for the matching prior, got {prior!r}."
         )
     mean, scale, df = correlated_t_posterior(differences, prior)
-    notes = [note.text for note in differences.notes]
-    point = scale == 0
-    if point.any():
-        note = Note(
-            DegenerateScoresWarning,
-            f"The differences never vary in {point.sum()} of {len(mean)} data sets (first: "
-            f"{shown(differences.dataset_names[int(np.argmax(point))])!r}); their posterior is a point mass.",
-        )
-        notes.append(note.text)
-        note.warn(stacklevel=2)
+    odd = []
+    if where := some_datasets(scale == 0, differences.dataset_names):
+        text = f"The differences never vary in {where}; their posterior is a point mass."
+        odd.append(Note(DegenerateScoresWarning, text))
+    warn_caller(odd)
     regions = regions_with_ties(mean, scale, df, rope)
     return CorrelatedTResult(
         p_left=given.plain(regions[:, 0]),
@@ -240,9 +228,9 @@ def correlated_t_test(
         scale=given.plain(scale),
         df=given.plain(df),
         rope=rope,
-        algorithms=(differences.left, differences.right),
+        algorithms=given.algorithms,
         dataset_names=differences.dataset_names,
-        notes=tuple(notes),
+        notes=given.notes + tuple(note.text for note in odd),
     )
 
 

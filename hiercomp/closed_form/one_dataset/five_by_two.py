@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Unpack
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import special
 
 from hiercomp.arguments import FloatArray
-from hiercomp.closed_form.inputs import (
-    Alternative,
-    Given,
-    as_runs,
-    check_alternative,
-)
+from hiercomp.closed_form.inputs import Alternative, Given, Sides, as_runs, check_alternative, some_datasets
 from hiercomp.closed_form.one_dataset.frequentist import t_p_value
-from hiercomp.closed_form.result import FrequentistResult
-from hiercomp.errors import DegenerateScoresWarning, Note, ScoreTableError, warn_caller
-from hiercomp.scores.differences import PairedDifferences
+from hiercomp.closed_form.result import FrequentistResult, frequentist_result
+from hiercomp.errors import DegenerateScoresWarning, Note, ScoreTableError
 from hiercomp.scores.problems import ROUNDING
 from hiercomp.wording import shown
 
@@ -80,20 +78,19 @@ def five_by_two_cv_t(
     (1.2649, 5.0, 0.2617)
     """
     check_alternative(alternative)
-    given, values = _five_by_two(x, left, right, higher_is_better)
-    first, variance = values[:, 0, 0], _sum_of_variances(given, values)
+    given, values, variance = _five_by_two(x, left=left, right=right, higher_is_better=higher_is_better)
+    first = values[:, 0, 0]
     with np.errstate(divide="ignore", invalid="ignore"):
         statistic = np.where(first == 0, 0.0, first / np.sqrt(variance / RUNS))
     pvalue = t_p_value(statistic, float(RUNS), alternative)
-    return FrequentistResult(
-        test="5x2 cv paired t-test (Dietterich 1998)",
-        statistic=given.plain(statistic),
-        df=given.plain(np.full(len(pvalue), float(RUNS))),
-        pvalue=given.plain(pvalue),
+    return frequentist_result(
+        given,
+        "5x2 cv paired t-test (Dietterich 1998)",
+        statistic,
+        pvalue,
+        df=np.full(len(pvalue), float(RUNS)),
         alternative=alternative,
-        algorithms=given.algorithms,
-        dataset_names=given.differences.dataset_names,
-        notes=_notes(given, variance, "t is infinite, or 0 where the first difference is 0"),
+        odd=_never_vary(given, variance == 0, "t is infinite, or 0 where the first difference is 0"),
     )
 
 
@@ -146,47 +143,39 @@ def five_by_two_cv_f(
     >>> round(result.statistic, 4), result.df, round(result.pvalue, 4)
     (3.08, (10.0, 5.0), 0.1131)
     """
-    from scipy import special
-
-    given, values = _five_by_two(x, left, right, higher_is_better)
-    squares, variance = np.sum(values**2, axis=(1, 2)), _sum_of_variances(given, values)
+    given, values, variance = _five_by_two(x, left=left, right=right, higher_is_better=higher_is_better)
+    squares = np.sum(values**2, axis=(1, 2))
     with np.errstate(divide="ignore", invalid="ignore"):
         statistic = np.where(squares == 0, 0.0, squares / (2 * variance))
     df = (float(RUNS * FOLDS), float(RUNS))
     pvalue = np.where(np.isinf(statistic), 0.0, special.fdtrc(*df, np.where(np.isinf(statistic), 1.0, statistic)))
-    return FrequentistResult(
-        test="Combined 5x2 cv F-test (Alpaydin 1999)",
-        statistic=given.plain(statistic),
-        df=df,
-        pvalue=given.plain(pvalue),
-        alternative="two-sided",
-        algorithms=given.algorithms,
-        dataset_names=given.differences.dataset_names,
-        notes=_notes(given, variance, "F is infinite, or 0 where all differences are 0"),
-    )
+    odd = _never_vary(given, variance == 0, "F is infinite, or 0 where all differences are 0")
+    return frequentist_result(given, "Combined 5x2 cv F-test (Alpaydin 1999)", statistic, pvalue, df=df, odd=odd)
 
 
-def _five_by_two(x: Any, left: str | None, right: str | None, higher_is_better: bool) -> tuple[Given, FloatArray]:
-    """What was given, and its differences of shape (q, 5, 2), 0 where they are 0 up to rounding."""
-    given, values = as_runs(
-        x, _by_run_and_fold, left=left, right=right, higher_is_better=higher_is_better, layout=(RUNS, FOLDS)
-    )
-    return given, np.where(np.abs(values) <= ROUNDING * given.size[:, None, None], 0.0, values)
+def _five_by_two(x: Any, **sides: Unpack[Sides]) -> tuple[Given, FloatArray, FloatArray]:
+    """What was given, its differences of shape (q, 5, 2), and the sum of the variances of the five runs, shape (q,).
+
+    Differences are 0 where they are 0 up to rounding, and variances where the two differences of a run are equal up to it.
+    """
+    given, values = as_runs(x, _by_run_and_fold, layout=(RUNS, FOLDS), **sides)
+    negligible = ROUNDING * given.size[:, None]
+    values = np.where(np.abs(values) <= negligible[..., None], 0.0, values)
+    gap = values[:, :, 0] - values[:, :, 1]
+    gap = np.where(np.abs(gap) <= negligible, 0.0, gap)
+    return given, values, np.asarray(np.sum(gap**2 / 2, axis=1))
 
 
-def _by_run_and_fold(given: PairedDifferences) -> FloatArray:
+def _by_run_and_fold(pairs: pd.DataFrame) -> FloatArray:
     """Differences of every data set in the order of its runs and folds, shape (q, 5, 2)."""
-    assert given.scores is not None  # `as_runs` has looked
-    missing = [role for role in ("run", "fold") if role not in given.scores]
+    missing = [role for role in ("run", "fold") if role not in pairs]
     if missing:
         raise ScoreTableError(
             f"The 5x2 cv tests need to know which run and fold a score belongs to; there is no {' and no '.join(missing)}. "
             f"Pass a table with run and fold columns, or an array of shape (q, {RUNS}, {FOLDS})."
         )
-    sign = 1.0 if given.higher_is_better else -1.0
-    rows = given.scores.assign(difference=sign * (given.scores["right"] - given.scores["left"]))
     found = []
-    for name, cells in rows.groupby("dataset", sort=False, observed=True):
+    for name, cells in pairs.groupby("dataset", sort=False, observed=True):
         folds = cells.groupby("run")["fold"].nunique()
         if len(folds) != RUNS or (folds != FOLDS).any():
             shape = f"{len(folds)} runs of " + " or ".join(str(count) for count in sorted(set(folds))) + " folds"
@@ -198,25 +187,9 @@ def _by_run_and_fold(given: PairedDifferences) -> FloatArray:
     return np.stack(found)
 
 
-def _sum_of_variances(given: Given, values: FloatArray) -> FloatArray:
-    """Sum over the runs of the variance of a run's two differences, shape (q,); 0 where they are equal up to rounding."""
-    gap = values[:, :, 0] - values[:, :, 1]
-    gap = np.where(np.abs(gap) <= ROUNDING * given.size[:, None], 0.0, gap)
-    return np.asarray(np.sum(gap**2 / 2, axis=1))
-
-
-def _notes(given: Given, variance: FloatArray, consequence: str) -> tuple[str, ...]:
-    """What is odd about the differences, with a warning of runs whose folds never differ."""
-    notes = list(given.differences.notes)
-    constant = variance == 0
-    if constant.any():
-        first = shown(given.differences.dataset_names[int(np.argmax(constant))])
-        notes.append(
-            Note(
-                DegenerateScoresWarning,
-                f"Both folds of every run have the same difference in {constant.sum()} of {len(constant)} data sets (first: "
-                f"{first!r}): {consequence}.",
-            )
+def _never_vary(given: Given, constant: NDArray[np.bool_], consequence: str) -> Iterator[Note]:
+    """What to say of data sets whose folds never differ within a run."""
+    if where := some_datasets(constant, given.differences.dataset_names):
+        yield Note(
+            DegenerateScoresWarning, f"Both folds of every run have the same difference in {where}: {consequence}."
         )
-        warn_caller(notes[-1:])
-    return tuple(note.text for note in notes)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,14 +20,14 @@ from hiercomp.closed_form.inputs import (
     need_scores,
     rounded,
     scores_of,
+    some_datasets,
 )
-from hiercomp.closed_form.result import FrequentistResult
-from hiercomp.errors import ArgumentError, DegenerateScoresWarning, Note, warn_caller
+from hiercomp.closed_form.result import FrequentistResult, frequentist_result
+from hiercomp.errors import ArgumentError, DegenerateScoresWarning, Note
 from hiercomp.rope import student_t_half
 from hiercomp.scores.differences import PairedDifferences
 from hiercomp.scores.problems import ROUNDING
 from hiercomp.scores.rho import RhoLike
-from hiercomp.wording import shown
 
 
 def corrected_t_test(
@@ -94,7 +94,12 @@ def corrected_t_test(
         n_train, n_test = whole_number("n_train", n_train, 1), whole_number("n_test", n_test, 1)
         rho = n_test / (n_train + n_test)
     given = as_differences(x, rho, left=left, right=right, higher_is_better=higher_is_better)
-    return _t_test("Corrected resampled t-test (Nadeau & Bengio 2003)", given, alternative)
+    title = "Corrected resampled t-test (Nadeau & Bengio 2003)"
+    need_scores(given.differences, 2, title)
+    statistic, df = t_statistic(given.differences)
+    pvalue = t_p_value(statistic, df, alternative)
+    odd = _never_vary(given, given.differences.sum_of_squares == 0)
+    return frequentist_result(given, title, statistic, pvalue, df=df, alternative=alternative, odd=odd)
 
 
 class PlainTest(Protocol):
@@ -113,50 +118,48 @@ class PlainTest(Protocol):
         """Test each data set."""
 
 
-def _plain_test(
-    name: str,
-    title: str,
-    summary: str,
-    compute: Callable[[FloatArray, FloatArray, Alternative], tuple[float, float, float]],
-    *,
-    needs_variation: bool = True,
-) -> PlainTest:
-    """A test of SciPy's, applied to the left and right scores of each data set.
+OfOneDataset: TypeAlias = Callable[[FloatArray, FloatArray, Alternative], tuple[float, float, float]]
 
-    ``compute`` takes the scores of left and right of a data set and returns statistic, degrees of freedom (NaN where
+
+def _plain_test(title: str, *, needs_variation: bool = True) -> Callable[[OfOneDataset], PlainTest]:
+    """Make a test of SciPy's a test of what all tests take, under the name and the docstring of the decorated function.
+
+    That function takes the scores of left and right of one data set, and returns statistic, degrees of freedom (NaN where
     nothing varies) and p-value.
     """
 
-    def test(
-        x: Any,
-        y: Any = None,
-        *,
-        alternative: Alternative = "two-sided",
-        left: str | None = None,
-        right: str | None = None,
-        higher_is_better: bool = True,
-    ) -> FrequentistResult:
-        check_alternative(alternative)
-        differences, single = as_pairs(x, y, left=left, right=right, higher_is_better=higher_is_better)
-        need_scores(differences, 2, title)
-        pairs = scores_of(differences)
-        computed = [compute(*pairs[dataset], alternative) for dataset in differences.dataset_names]
-        statistic, df, pvalue = np.array(computed).T
-        plain = Given(differences, single).plain
-        return FrequentistResult(
-            test=title,
-            statistic=plain(statistic),
-            df=None if np.isnan(df).all() else plain(df),
-            pvalue=plain(pvalue),
-            alternative=alternative,
-            algorithms=(differences.left, differences.right),
-            dataset_names=differences.dataset_names,
-            notes=_notes(differences, np.isnan(df) & needs_variation),
-        )
+    def whole(compute: OfOneDataset) -> PlainTest:
+        def test(
+            x: Any,
+            y: Any = None,
+            *,
+            alternative: Alternative = "two-sided",
+            left: str | None = None,
+            right: str | None = None,
+            higher_is_better: bool = True,
+        ) -> FrequentistResult:
+            check_alternative(alternative)
+            given = as_pairs(x, y, left=left, right=right, higher_is_better=higher_is_better)
+            need_scores(given.differences, 2, title)
+            pairs = scores_of(given.differences)
+            computed = [compute(*pairs[dataset], alternative) for dataset in given.differences.dataset_names]
+            statistic, df, pvalue = np.array(computed).T
+            constant = np.isnan(df)
+            return frequentist_result(
+                given,
+                title,
+                statistic,
+                pvalue,
+                df=None if constant.all() else df,
+                alternative=alternative,
+                odd=_never_vary(given, constant & needs_variation),
+            )
 
-    test.__name__ = test.__qualname__ = name
-    test.__doc__ = summary.format(parameters=PLAIN_PARAMETERS)
-    return test
+        test.__name__, test.__qualname__ = compute.__name__, compute.__qualname__
+        test.__doc__ = (compute.__doc__ or "").format(parameters=PLAIN_PARAMETERS)
+        return test
+
+    return whole
 
 
 PLAIN_PARAMETERS = """Parameters
@@ -176,41 +179,8 @@ PLAIN_PARAMETERS = """Parameters
     FrequentistResult"""
 
 
-def _paired(a: FloatArray, b: FloatArray, alternative: Alternative) -> tuple[float, float, float]:
-    from scipy import stats
-
-    size = np.abs([a, b]).max()
-    if np.ptp(b - a) <= ROUNDING * size:
-        return _constant(float(np.mean(b - a)), size, alternative)
-    found = stats.ttest_rel(b, a, alternative=alternative)
-    return float(found.statistic), float(found.df), float(found.pvalue)
-
-
-def _welch(a: FloatArray, b: FloatArray, alternative: Alternative) -> tuple[float, float, float]:
-    from scipy import stats
-
-    size = np.abs([a, b]).max()
-    if max(np.ptp(a), np.ptp(b)) <= ROUNDING * size:
-        return _constant(float(b.mean() - a.mean()), size, alternative)
-    with warnings.catch_warnings():  # where one algorithm's scores are constant; the other's variance is exact
-        warnings.filterwarnings("ignore", "Precision loss", RuntimeWarning)
-        found = stats.ttest_ind(b, a, equal_var=False, alternative=alternative)
-    return float(found.statistic), float(found.df), float(found.pvalue)
-
-
-def _ranks_of_both(a: FloatArray, b: FloatArray, alternative: Alternative) -> tuple[float, float, float]:
-    from scipy import stats
-
-    a, b = rounded(np.stack([a, b]), max(np.abs([a, b]).max(), np.finfo(float).tiny))
-    if np.ptp([a, b]) == 0:  # no variance of the ranks
-        return len(a) * len(b) / 2, np.nan, 1.0
-    found = stats.mannwhitneyu(b, a, alternative=alternative)
-    return float(found.statistic), np.nan, float(found.pvalue)
-
-
-paired_t_test = _plain_test(
-    "paired_t_test",
-    "Paired t-test",
+@_plain_test("Paired t-test")
+def paired_t_test(a: FloatArray, b: FloatArray, alternative: Alternative) -> tuple[float, float, float]:
     """Paired t-test (``scipy.stats.ttest_rel``), which takes the folds as independent.
 
     For cross-validated scores they are not, and the test then rejects far too often (see `corrected_t_test`): it is
@@ -223,13 +193,18 @@ paired_t_test = _plain_test(
     --------
     >>> round(paired_t_test([0.81, 0.80, 0.83], [0.85, 0.82, 0.84]).pvalue, 4)
     0.1181
-    """,
-    _paired,
-)
+    """
+    from scipy import stats
 
-welch_t_test = _plain_test(
-    "welch_t_test",
-    "Welch's t-test",
+    size = np.abs([a, b]).max()
+    if np.ptp(b - a) <= ROUNDING * size:
+        return _constant(float(np.mean(b - a)), size, alternative)
+    found = stats.ttest_rel(b, a, alternative=alternative)
+    return float(found.statistic), float(found.df), float(found.pvalue)
+
+
+@_plain_test("Welch's t-test")
+def welch_t_test(a: FloatArray, b: FloatArray, alternative: Alternative) -> tuple[float, float, float]:
     """Welch's t-test of two independent samples (``scipy.stats.ttest_ind`` with unequal variances).
 
     It ignores that the folds are paired, and that they are correlated.
@@ -241,13 +216,20 @@ welch_t_test = _plain_test(
     --------
     >>> round(welch_t_test([0.81, 0.80, 0.83], [0.85, 0.82, 0.84]).pvalue, 4)
     0.1347
-    """,
-    _welch,
-)
+    """
+    from scipy import stats
 
-mann_whitney = _plain_test(
-    "mann_whitney",
-    "Mann-Whitney U test",
+    size = np.abs([a, b]).max()
+    if max(np.ptp(a), np.ptp(b)) <= ROUNDING * size:
+        return _constant(float(b.mean() - a.mean()), size, alternative)
+    with warnings.catch_warnings():  # where one algorithm's scores are constant; the other's variance is exact
+        warnings.filterwarnings("ignore", "Precision loss", RuntimeWarning)
+        found = stats.ttest_ind(b, a, equal_var=False, alternative=alternative)
+    return float(found.statistic), float(found.df), float(found.pvalue)
+
+
+@_plain_test("Mann-Whitney U test", needs_variation=False)
+def mann_whitney(a: FloatArray, b: FloatArray, alternative: Alternative) -> tuple[float, float, float]:
     """Mann-Whitney U test of two independent samples (``scipy.stats.mannwhitneyu``); U is that of the right scores.
 
     It ignores that the folds are paired, and that they are correlated.
@@ -260,10 +242,14 @@ mann_whitney = _plain_test(
     >>> result = mann_whitney([0.81, 0.80, 0.83], [0.85, 0.82, 0.84])
     >>> result.statistic, round(result.pvalue, 4)
     (8.0, 0.2)
-    """,
-    _ranks_of_both,
-    needs_variation=False,
-)
+    """
+    from scipy import stats
+
+    a, b = rounded(np.stack([a, b]), np.abs([a, b]).max())
+    if np.ptp([a, b]) == 0:  # no variance of the ranks
+        return len(a) * len(b) / 2, np.nan, 1.0
+    found = stats.mannwhitneyu(b, a, alternative=alternative)
+    return float(found.statistic), np.nan, float(found.pvalue)
 
 
 def t_statistic(differences: PairedDifferences) -> tuple[FloatArray, FloatArray]:
@@ -285,36 +271,13 @@ def t_p_value(statistic: FloatArray, df: Any, alternative: str) -> FloatArray:
     return np.where(beyond, tail, 0.5 + central)
 
 
-def _t_test(name: str, given: Given, alternative: str) -> FrequentistResult:
-    differences = given.differences
-    need_scores(differences, 2, name)
-    statistic, df = t_statistic(differences)
-    pvalue = t_p_value(statistic, df, alternative)
-    return FrequentistResult(
-        test=name,
-        statistic=given.plain(statistic),
-        df=given.plain(df),
-        pvalue=given.plain(pvalue),
-        alternative=alternative,
-        algorithms=(differences.left, differences.right),
-        dataset_names=differences.dataset_names,
-        notes=_notes(differences, differences.sum_of_squares == 0),
-    )
-
-
-def _notes(differences: PairedDifferences, constant: NDArray[np.bool_]) -> tuple[str, ...]:
-    """What is odd about the differences, with a warning of those that never vary."""
-    notes = tuple(note.text for note in differences.notes)
-    if not constant.any():
-        return notes
-    first = shown(differences.dataset_names[int(np.argmax(constant))])
-    note = Note(
-        DegenerateScoresWarning,
-        f"The differences never vary in {constant.sum()} of {len(constant)} data sets (first: {first!r}): the statistic is "
-        "infinite, or 0 where the mean is 0 too.",
-    )
-    warn_caller([note])
-    return (*notes, note.text)
+def _never_vary(given: Given, constant: NDArray[np.bool_]) -> Iterator[Note]:
+    """What to say of data sets without variation."""
+    if where := some_datasets(constant, given.differences.dataset_names):
+        yield Note(
+            DegenerateScoresWarning,
+            f"The differences never vary in {where}: the statistic is infinite, or 0 where the mean is 0 too.",
+        )
 
 
 def _constant(difference: float, size: float, alternative: str) -> tuple[float, float, float]:

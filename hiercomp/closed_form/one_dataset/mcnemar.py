@@ -6,8 +6,9 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats
 
-from hiercomp.closed_form.inputs import as_pairs, is_table, refuse_masked
+from hiercomp.closed_form.inputs import as_pairs, is_labelled, refuse_masked
 from hiercomp.closed_form.result import FrequentistResult
 from hiercomp.errors import ArgumentError, ScoreTableError
 from hiercomp.scores.differences import PairedDifferences
@@ -80,14 +81,13 @@ def mcnemar(
         raise ArgumentError(f"method must be 'exact', 'chi2' or 'chi2_corrected', got {method!r}.")
     dataset_names: tuple[str, ...] = ("1",)
     notes: tuple[str, ...] = ()
-    if y is None and not isinstance(x, PairedDifferences) and not is_table(x):
+    if y is None and not is_labelled(x):
         tables, single = _table_of_counts(x)[None], True
         algorithms = (left or "left", right or "right")
     else:
-        differences, single = as_pairs(_numbers(x), _numbers(y), left=left, right=right)
-        tables = _counted_cases(differences)
-        algorithms, dataset_names = (differences.left, differences.right), differences.dataset_names
-        notes = tuple(note.text for note in differences.notes)
+        given = as_pairs(_numbers(x), _numbers(y), left=left, right=right)
+        tables, single = _counted_cases(given.differences), given.single
+        algorithms, dataset_names, notes = given.algorithms, given.differences.dataset_names, given.notes
     statistic, pvalue = np.zeros(len(tables)), np.ones(len(tables))
     for row, ((_, only_left), (only_right, _)) in enumerate(tables):
         if only_left + only_right > 0:  # else chi-squared would be 0 / 0
@@ -106,8 +106,6 @@ def mcnemar(
 
 def _of_counts(b: int, c: int, method: McNemarMethod) -> tuple[float, float]:
     """Statistic and p-value of the cases that only the left and only the right algorithm is right on."""
-    from scipy import stats
-
     if method == "exact":
         return min(b, c), min(2 * float(stats.binom.cdf(min(b, c), b + c, 0.5)), 1.0)
     statistic = (abs(b - c) - (method == "chi2_corrected")) ** 2 / (b + c)
@@ -137,7 +135,7 @@ def _table_of_counts(x: Any) -> NDArray[np.int64]:
 
 def _numbers(x: Any) -> Any:
     """Booleans as 0 and 1; anything else as it is."""
-    if x is None or isinstance(x, PairedDifferences) or is_table(x):
+    if x is None or is_labelled(x):
         return x
     refuse_masked(x, "correctness")
     if isinstance(x, np.ndarray):

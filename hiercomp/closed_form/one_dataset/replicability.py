@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from hiercomp.document import Presentation
 from hiercomp.errors import ArgumentError
 from hiercomp.wording import counted
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 OUTCOMES = (-1, 0, 1)
 
@@ -56,8 +54,6 @@ class Replicability(Presentation):
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each data set: agree, pairwise, and how many repetitions had each outcome (-1, 0, 1)."""
-        import pandas as pd
-
         counts = _counts(self.outcomes)
         columns: dict[str, Any] = {"agree": _all_agree(counts), "pairwise": _pairs_that_agree(counts)}
         columns |= {str(outcome): counts[:, column] for column, outcome in enumerate(OUTCOMES)}
@@ -103,11 +99,7 @@ def replicability(decisions: ArrayLike, *, dataset_names: Sequence[str] | None =
     """
     outcomes = _outcomes(decisions)
     q, repetitions = outcomes.shape
-    names = (
-        tuple(str(number + 1) for number in range(q))
-        if dataset_names is None
-        else tuple(str(name) for name in dataset_names)
-    )
+    names = tuple(str(name) for name in (range(1, q + 1) if dataset_names is None else dataset_names))
     if len(names) != q:
         raise ArgumentError(f"dataset_names must be {q} names, one for each row of decisions, got {len(names)}.")
     if repetitions < 2:

@@ -194,7 +194,7 @@ def test_the_result_prints_its_question_and_its_answer():
 
 
 def test_unequal_uncertainty_moves_the_poisson_binomial_and_not_the_signed_rank_test():
-    # The paper's Table 3 in small: scripts/poisson_binomial_cases.py does 5,000 simulations
+    # The example of the paper's Table 3, with other values: scripts/poisson_binomial_cases.py does 5,000 simulations
     found = {}
     for case in (1, 2):
         generator = np.random.default_rng([1, case])
