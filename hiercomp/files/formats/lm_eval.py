@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hiercomp.errors import ArgumentError, DroppedScoresWarning, HiercompWarning, Note, ScoreFileError
+from hiercomp.errors import ArgumentError, DroppedScoresWarning, HiercompWarning, Note, ScoreFileError, ScoreTableError
 from hiercomp.files.formats.common import (
-    LARGEST_TEXT,
+    error_of_file,
     file_text,
     first_repeated,
     lower_is_better,
@@ -111,7 +111,8 @@ def read_lm_eval(
             if place in origin:
                 raise ScoreFileError(
                     f"{found.path}: task {shown(task)!r} of model {shown(found.model)!r} is in {origin[place]} too, with "
-                    "the same seeds. Keep one of the files, or run them with different seeds."
+                    "the same seeds.",
+                    remedy="Keep one of the files, or run them with different seeds.",
                 )
             origin[place] = found.path
             measures.add(key)
@@ -131,12 +132,15 @@ def read_lm_eval(
         everything = sorted({key for found in evaluations for values in found.tasks.values() for key in values})
         near = [*(key.split(",")[0] for key in everything), *everything]
         raise ArgumentError(
-            f"No task has the measure {shown(measure)!r}.{nearest_name(str(measure), near)} There are: "
-            f"{first_names(everything)}."
+            f"No task has the measure {shown(measure)!r}.",
+            remedy=f"{nearest_name(str(measure), near)} There are: {first_names(everything)}.".strip(),
         )
     notes = _notes(evaluations, without, measures)
     columns = {name: [row[name] for row in rows] for name in rows[0]}
-    frame = tidy_frame(columns, format_name="lm_eval", source=_sources(files), notes=notes)
+    try:
+        frame = tidy_frame(columns, format_name="lm_eval", notes=notes)
+    except ScoreTableError as error:
+        raise error_of_file(_sources(files), error) from None
     frame.attrs["measure"] = ", ".join(sorted(measures))
     frame.attrs["higher_is_better"] = not _losses(evaluations, measures)
     return frame
@@ -196,7 +200,7 @@ def _files(paths: Sequence[str | Path]) -> list[Path]:
 
 
 def _evaluation(path: Path) -> _Evaluation:
-    content = parsed_json(file_text(path, limit=LARGEST_TEXT), shown(path))
+    content = parsed_json(file_text(path), shown(path))
     results = content.get("results") if isinstance(content, dict) else None
     if not isinstance(results, dict) or not results or not all(isinstance(value, dict) for value in results.values()):
         raise ScoreFileError(
@@ -253,7 +257,7 @@ def _model(content: Mapping[str, Any], config: Mapping[str, Any], path: Path) ->
             if isinstance(arguments.get(key), str) and arguments[key]:
                 return str(arguments[key])
     raise ScoreFileError(
-        f"{shown(path)}: neither model_name nor config.model_args says which model this is. Add model_name."
+        f"{shown(path)}: neither model_name nor config.model_args says which model this is.", remedy="Add model_name."
     )
 
 
@@ -264,8 +268,8 @@ def _key(values: Mapping[str, float], measure: str | None, task: str, path: str)
     fits = [name for name in values if measure is None or name.split(",")[0] == measure]
     if len(fits) > 1:
         raise ScoreFileError(
-            f"{shown(path)}: task {shown(task)!r} has several measures: {first_names(fits)}. Say which with "
-            f"measure={fits[0]!r}."
+            f"{shown(path)}: task {shown(task)!r} has several measures: {first_names(fits)}.",
+            remedy=f"Say which with measure={fits[0]!r}.",
         )
     return fits[0] if fits else None
 
@@ -287,12 +291,12 @@ def _notes(evaluations: Sequence[_Evaluation], without: Sequence[str], measures:
         text = f"Left out: {counted(len(missing), 'task')} without the measure asked for: {first_names(missing)}."
         notes.append(Note(DroppedScoresWarning, text))
     if len(measures) > 1:
-        text = f"The tasks are scored by different measures: {first_names(sorted(measures))}. Are they on one scale?"
-        notes.append(Note(HiercompWarning, text))
+        text = f"The tasks are scored by different measures: {first_names(sorted(measures))}."
+        notes.append(Note(HiercompWarning, text, "Are they on one scale?"))
     losses = _losses(evaluations, measures)
     if losses:
-        text = f"Lower values of {first_names(losses)} are better. Pass higher_is_better=False (--lower-is-better)."
-        notes.append(Note(HiercompWarning, text))
+        text = f"Lower values of {first_names(losses)} are better."
+        notes.append(Note(HiercompWarning, text, "Pass higher_is_better=False (--lower-is-better)."))
     return notes
 
 

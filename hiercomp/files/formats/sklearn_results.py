@@ -13,7 +13,7 @@ import numpy as np
 from hiercomp.arguments import whole_number
 from hiercomp.errors import ArgumentError, DefaultedRhoWarning, Note, ScoreTableError
 from hiercomp.files.formats.arrays import Block, tidy_blocks
-from hiercomp.files.formats.common import checked_folds, chosen_measure, one_or_more
+from hiercomp.files.formats.common import chosen_measure, one_or_more
 from hiercomp.scores.problems import MOST_FOLDS
 from hiercomp.wording import shown
 
@@ -78,8 +78,8 @@ def from_cross_validate(
     for dataset, algorithm, result in _results(results):
         place = f"data set {shown(dataset)!r}, algorithm {shown(algorithm)!r}"
         scores = _metrics_of_result(result, place)
-        chosen = chosen_measure(metric, list(scores), None)
-        further = {other: scores[chosen_measure(other, list(scores), None)] for other in one_or_more("also", also)}
+        chosen = chosen_measure(metric, list(scores))
+        further = {other: scores[chosen_measure(other, list(scores))] for other in one_or_more("also", also)}
         blocks.append((dataset, algorithm, scores[chosen], further, scheme))
     return _frame(blocks, metric, "cross_validate")
 
@@ -147,8 +147,8 @@ def from_grid_search(
         found = _cv_results(search, str(name))
         scheme = _scheme(folds, cv) if folds is not None or cv is not None else _scheme_of_search(search)
         metrics = list(dict.fromkeys(match.group(2) for match in map(SPLIT.fullmatch, map(str, found)) if match))
-        chosen = chosen_measure(metric, metrics, None)
-        further = {other: _splits(found, chosen_measure(other, metrics, None)) for other in one_or_more("also", also)}
+        chosen = chosen_measure(metric, metrics)
+        further = {other: _splits(found, chosen_measure(other, metrics)) for other in one_or_more("also", also)}
         scores = _splits(found, chosen)
         for row, candidate in enumerate(_candidates(found["params"])):
             extra = {other: values[row] for other, values in further.items()}
@@ -188,8 +188,8 @@ def _frame(
 
 def _scheme(folds: int | None, cv: Any) -> Scheme:
     """Folds of a run, or the correlation between random splits; None where it is not known."""
-    folds = checked_folds(folds)
     if folds is not None:
+        folds = whole_number("folds", folds, 2)
         if cv is not None:
             raise ArgumentError("folds and cv were both given; pass one of them.")
         return folds, None

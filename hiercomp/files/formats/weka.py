@@ -12,7 +12,14 @@ import numpy as np
 from hiercomp.arguments import number_between, true_or_false
 from hiercomp.errors import ArgumentError, ScoreFileError
 from hiercomp.files.formats.arff import RawTable, is_number, read_arff, read_quoted_csv
-from hiercomp.files.formats.common import chosen_measure, file_text, one_or_more, rho_of_folds, tidy_frame
+from hiercomp.files.formats.common import (
+    chosen_measure,
+    file_text,
+    names_the_file,
+    one_or_more,
+    rho_of_folds,
+    tidy_frame,
+)
 from hiercomp.wording import first_names, shown
 
 if TYPE_CHECKING:
@@ -24,6 +31,7 @@ TRAINED, TESTED = "Number_of_training_instances", "Number_of_testing_instances"
 NO_MEASURES = ("Date_time", "Summary", "Measure_", "Key_")
 
 
+@names_the_file
 def read_weka(
     path: str | Path,
     *,
@@ -79,6 +87,7 @@ def read_weka(
     return _imported(_table(path, encoding, None), measure, fraction, train_percent, also)
 
 
+@names_the_file
 def survey_weka(
     path: str | Path,
     collected: list[ScoreFileError],
@@ -128,7 +137,7 @@ def _imported(
             remedy="Run the experiment with a CrossValidationResultProducer alone, not inside an AveragingResultProducer.",
         )
     measures = [name for name in table.names if not name.startswith(NO_MEASURES)]
-    measure = chosen_measure(measure, measures, table.path)
+    measure = chosen_measure(measure, measures)
     if fraction and not measure.startswith("Percent_"):
         raise ArgumentError(
             f"fraction=True applies to percentages only; {measure!r} is not one.", remedy="Leave it out."
@@ -147,8 +156,8 @@ def _imported(
     else:
         columns["rho"] = _share_of_test_cases(table, train_percent, columns["dataset"])
     for other in also:
-        columns[chosen_measure(other, measures, table.path)] = _numbers(table, other)
-    return tidy_frame(columns, format_name="weka", source=table.path, measure=measure)
+        columns[chosen_measure(other, measures)] = _numbers(table, other)
+    return tidy_frame(columns, format_name="weka", measure=measure)
 
 
 def _names(table: RawTable, column: str) -> list[str]:
