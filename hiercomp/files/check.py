@@ -26,7 +26,7 @@ from hiercomp.files.formats.lm_eval import read_lm_eval, readable_files
 from hiercomp.files.formats.sklearn_results import from_grid_search
 from hiercomp.files.formats.weka import survey_weka
 from hiercomp.files.read import IMPORTERS, read_scores, recognised_format, takes_option
-from hiercomp.files.table import names_as_text, read_with_notes
+from hiercomp.files.table import names_as_text, read_score_file
 from hiercomp.scores.arrays import ScoreArrays
 from hiercomp.scores.problems import LARGEST_FRACTION, TableProblem, table_problems, unpaired_scores
 from hiercomp.scores.rho import checked_rho
@@ -367,7 +367,7 @@ def _survey(
                 good = readable_files(source, errors)
                 frame = read_lm_eval(good, **others) if good else None
             else:
-                frame, _ = read_with_notes(source, columns, collected=errors, **layout)
+                frame = read_score_file(source, columns, collected=errors, **layout)
                 if kind != "tidy":
                     frame = TABLES[kind](names_as_text(frame), **others)
         except (ScoreFileError, ScoreTableError) as error:

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from hiercomp.errors import ArgumentError, ScoreFileError, warn_caller
+from hiercomp.errors import ArgumentError, ScoreFileError
 from hiercomp.files.formats.arrays import from_score_arrays
 from hiercomp.files.formats.common import LAYOUT_OPTIONS, column_roles, file_head, header_names
 from hiercomp.files.formats.lm_eval import read_lm_eval
@@ -19,7 +19,7 @@ from hiercomp.files.formats.sklearn_results import from_cross_validate, from_gri
 from hiercomp.files.formats.tidymodels import read_tidymodels
 from hiercomp.files.formats.weka import read_weka
 from hiercomp.files.formats.wide import from_wide
-from hiercomp.files.table import PARQUET, parquet_names, read_score_file, read_with_notes
+from hiercomp.files.table import PARQUET, parquet_names, read_score_file
 from hiercomp.wording import first_names, nearest_name, shown
 
 if TYPE_CHECKING:
@@ -42,9 +42,8 @@ __all__ = [
 
 def _read_tidy(path: str | Path, *, columns: Mapping[str, str] | None = None, **layout: Any) -> pd.DataFrame:
     """A table that is tidy already."""
-    frame, notes = read_with_notes(path, columns, **layout)
-    frame.attrs |= {"format": "tidy", "notes": [note.text for note in notes]}
-    warn_caller(notes)
+    frame = read_score_file(path, columns, **layout)
+    frame.attrs |= {"format": "tidy", "notes": frame.attrs.pop("notes", [])}
     return frame
 
 

@@ -15,9 +15,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv as arrow_csv
+from pyarrow import parquet
 
 from hiercomp.arguments import one_of, true_or_false, whole_number
 from hiercomp.errors import ArgumentError, Note, ScaleWarning, ScoreFileError, warn_caller
@@ -39,8 +43,6 @@ from hiercomp.wording import EXAMPLES_SHOWN, counted, shown
 
 if TYPE_CHECKING:
     import pandas as pd
-    import pyarrow as pa
-
 LARGEST_BYTES = 4 * 10**9
 PART = 32 << 20  # bytes held as text at a time
 LONGEST_ROW = 32 << 20  # bytes
@@ -66,28 +68,7 @@ Kind = Literal["empty", "text", "whole", "number", "percent"]
 Parts = Iterable[tuple[bytearray, int]]  # UTF-8 text, and the line in which it begins
 
 
-def read_score_file(path: str | Path, columns: Mapping[str, str] | None = None, **layout: Any) -> pd.DataFrame:
-    r"""As `read_with_notes`; the notes are warned of and kept in ``attrs["notes"]``.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "scores.csv")
-    ...     _ = path.write_text("dataset;algorithm;score\n001;nb;0,91\n001;tree;0,9\n")
-    ...     read_score_file(path, separator=";", decimal=",")
-      dataset algorithm  score
-    0     001        nb   0.91
-    1     001      tree   0.90
-    """
-    frame, notes = read_with_notes(path, columns, **layout)
-    if notes:
-        frame.attrs["notes"] = [note.text for note in notes]
-    warn_caller(notes)
-    return frame
-
-
-def read_with_notes(
+def read_score_file(
     path: str | Path,
     columns: Mapping[str, str] | None = None,
     *,
@@ -97,7 +78,7 @@ def read_with_notes(
     percent: bool = False,
     largest_bytes: int = LARGEST_BYTES,
     collected: list[ScoreFileError] | None = None,
-) -> tuple[pd.DataFrame, tuple[Note, ...]]:
+) -> pd.DataFrame:
     r"""Read a table of scores; names stay text, so ``001`` and ``NA`` are kept.
 
     Parameters
@@ -122,12 +103,10 @@ def read_with_notes(
 
     Returns
     -------
-    frame : DataFrame
+    DataFrame
         Columns of plain numbers are int or float, with NaN for empty cells and for words such as ``NA``; all others
         are text, which is categorical in files of more than 32 MB. An apostrophe before a sign that starts a formula is
-        taken off, see `hiercomp.write_scores`.
-    notes : tuple of Note
-        What to warn of.
+        taken off, see `hiercomp.write_scores`. What was warned of is in ``attrs["notes"]``.
 
     Raises
     ------
@@ -135,6 +114,17 @@ def read_with_notes(
         If the file is missing or can't be read as a table; the message names the line.
     ArgumentError
         If an option is outside what is allowed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "scores.csv")
+    ...     _ = path.write_text("dataset;algorithm;score\n001;nb;0,91\n001;tree;0,9\n")
+    ...     read_score_file(path, separator=";", decimal=",")
+      dataset algorithm  score
+    0     001        nb   0.91
+    1     001      tree   0.90
     """
     if columns is not None and not isinstance(columns, Mapping):
         raise ArgumentError(f"columns must be a mapping such as {{'score': 'auc'}}, got {columns!r}.")
@@ -146,7 +136,7 @@ def read_with_notes(
     parts = joined(file_blocks(path, file, largest), PART)
     first = next(parts, bytearray())
     if first.startswith(PARQUET):
-        return _read_parquet(path, file, chain([first], parts), largest), ()
+        return _read_parquet(path, file, chain([first], parts), largest)
     if path.suffix == ".parquet":
         raise ScoreFileError(f"{file} is not a Parquet file, or it is damaged.")
     refuse_other_kinds(first, file)
@@ -173,7 +163,11 @@ def read_with_notes(
     names = frozenset(named[role] for role in ("dataset", "algorithm") if role in named)
     options = _Options(file, separator, decimal, percent, names, frozenset(named.values()) - names)
     frame, more = _read_text(opened, options, small, collected)
-    return frame, (*notes, *more)
+    notes += more
+    if notes:
+        frame.attrs["notes"] = [note.text for note in notes]
+    warn_caller(notes)
+    return frame
 
 
 def names_as_text(frame: pd.DataFrame) -> pd.DataFrame:
@@ -340,8 +334,6 @@ class _Column:
 
     def combined(self, small: bool) -> pa.ChunkedArray:
         """All cells, of one type, in a small table of a plain one; the column is empty after it."""
-        import pyarrow as pa
-
         chunks, self.chunks = self.chunks, []
         if self.kind == "text":
             column = pa.chunked_array(chunks).unify_dictionaries()
@@ -356,8 +348,6 @@ def _read_text(
     opened: Callable[[], Parts], options: _Options, small: bool, collected: list[ScoreFileError] | None
 ) -> tuple[pd.DataFrame, list[Note]]:
     """The frame of a text table; ``opened`` gives its text from the beginning, as often as it is called."""
-    import pyarrow as pa
-
     doubts: list[ScoreFileError] = []
     text: frozenset[str] = frozenset()
     while True:
@@ -435,9 +425,6 @@ def _pieces(parts: Parts, options: _Options, collected: list[ScoreFileError] | N
 
 def _parsed(content: bytearray, line: int, names: tuple[str, ...], options: _Options) -> _Piece:
     """Whole rows with regular quotation marks, as Arrow reads them."""
-    import pyarrow as pa
-    from pyarrow import csv as arrow_csv
-
     uneven = []
 
     def left_out(row: arrow_csv.InvalidRow) -> str:
@@ -462,17 +449,12 @@ def _parsed(content: bytearray, line: int, names: tuple[str, ...], options: _Opt
 
 def _longest(cells: pa.ChunkedArray) -> int:
     """Bytes of the longest cell of text."""
-    import pyarrow.compute as pc
-
     texts = [getattr(chunk, "dictionary", chunk) for chunk in cells.chunks]
     return max((pc.max(pc.binary_length(text)).as_py() or 0 for text in texts), default=0)
 
 
 def _without_apostrophes(cells: pa.ChunkedArray) -> pa.ChunkedArray:
     """Cells as they were before `without_formula`."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     texts = [getattr(chunk, "dictionary", chunk) for chunk in cells.chunks]
     if not any(pc.any(pc.starts_with(text, "'")).as_py() for text in texts):
         return cells
@@ -482,9 +464,6 @@ def _without_apostrophes(cells: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def _compact(kind: Kind, cells: pa.ChunkedArray) -> list[pa.Array]:
     """Cells in no more memory than they need."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if kind == "empty":
         return [pa.nulls(len(cells), pa.float64())]
     if kind == "text":
@@ -708,9 +687,6 @@ def _judged(column: _Column, cells: pa.ChunkedArray, options: _Options, piece: _
     ScoreFileError
         If the cells are numbers, but not all of them are written as the options say.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     filled = pc.utf8_trim(cells, " \t")
     number = NUMBER.replace("[.]", f"[{options.decimal}]")
     kind: Kind = "number"
@@ -747,8 +723,6 @@ def _judged(column: _Column, cells: pa.ChunkedArray, options: _Options, piece: _
 
 def _numbers_in_any_notation(cells: pa.ChunkedArray) -> tuple[Kind, pa.ChunkedArray]:
     """Numbers, some with a decimal comma or a percent sign, as they would be read; else text."""
-    import pyarrow.compute as pc
-
     plain = pc.replace_substring(_null_where_empty(pc.utf8_trim(cells, " \t")), ",", ".")
     plain = pc.replace_substring_regex(plain, f"{PERCENT}$", "e-2")
     if not _all_match(plain, NUMBER):
@@ -758,9 +732,6 @@ def _numbers_in_any_notation(cells: pa.ChunkedArray) -> tuple[Kind, pa.ChunkedAr
 
 def _floats(cells: pa.ChunkedArray) -> pa.ChunkedArray:
     """Plain numbers with a decimal point as float64."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     try:
         return pc.cast(cells, pa.float64())
     except pa.ArrowInvalid:  # a plus sign, or beyond the range of a float
@@ -770,15 +741,10 @@ def _floats(cells: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def _all_match(cells: pa.ChunkedArray, pattern: str) -> bool:
     """Whether every cell that is not null matches as a whole."""
-    import pyarrow.compute as pc
-
     return pc.all(pc.match_substring_regex(cells, f"^({pattern})$")).as_py() is not False
 
 
 def _null_where_empty(cells: pa.ChunkedArray) -> pa.ChunkedArray:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     empty = pc.match_substring_regex(cells, f"^{EMPTY}$")
     return pc.if_else(empty, pa.scalar(None, pa.string()), cells)
 
@@ -787,8 +753,6 @@ def _other_notation(
     cells: pa.ChunkedArray, pattern: str, name: str, options: _Options, piece: _Piece
 ) -> ScoreFileError:
     """The error of a column of numbers, at its first cell that does not match."""
-    import pyarrow.compute as pc
-
     matches = pc.fill_null(pc.match_substring_regex(cells, f"^({pattern})$"), True).to_numpy()
     row = int(np.flatnonzero(~matches)[0])
     cell = cells[row].as_py()
@@ -825,24 +789,19 @@ def parquet_names(path: Path, file: str) -> tuple[list[str], set[str]]:
     ScoreFileError
         If it is damaged.
     """
-    import pyarrow as pa
-    import pyarrow.types as kinds
-    from pyarrow import parquet
-
     try:
         with pa.OSFile(os.fsencode(path)) as source:
             schema = parquet.read_schema(source)
     except Exception as error:
         raise _damaged(file, error) from error
-    numbers = {column.name for column in schema if kinds.is_integer(column.type) or kinds.is_floating(column.type)}
+    numbers = {
+        column.name for column in schema if pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
+    }
     return list(schema.names), set(schema.names) - numbers
 
 
 def _read_parquet(path: Path, file: str, parts: Iterable[bytearray], largest: int) -> pd.DataFrame:
     """The frame of a Parquet file; ``parts`` are its bytes, which are only used if it is packed with gzip."""
-    import pyarrow as pa
-    from pyarrow import parquet
-
     with reading_errors(file):
         packed = is_packed(path)
         content = b"".join(parts) if packed else b""
@@ -867,6 +826,7 @@ def _read_parquet(path: Path, file: str, parts: Iterable[bytearray], largest: in
             for place in text:
                 table = table.set_column(place, schema.field(place), table.column(place).cast(schema.types[place]))
         frame: pd.DataFrame = table.to_pandas(self_destruct=True, split_blocks=True)
+        frame.attrs.pop("notes", None)  # of what the table was read from
     except ScoreFileError:
         raise
     except Exception as error:  # whatever a damaged file makes pyarrow and pandas raise
@@ -876,8 +836,6 @@ def _read_parquet(path: Path, file: str, parts: Iterable[bytearray], largest: in
 
 def _text_bytes(column: pa.ChunkedArray) -> int:
     """Bytes that the texts of a dictionary-encoded column take when each is written out."""
-    import pyarrow.compute as pc
-
     chunks = [pc.take(pc.binary_length(chunk.dictionary), chunk.indices) for chunk in column.chunks]
     return sum(pc.sum(pc.cast(lengths, "int64")).as_py() or 0 for lengths in chunks)
 

@@ -104,13 +104,15 @@ def read_quoted_csv(text: str, path: str, collected: list[ScoreFileError] | None
 
 def split_row(line: str) -> list[str | None]:
     """The cells of a line, unquoted; None for an unquoted ``?`` or an empty cell."""
+    if "'" not in line and '"' not in line:
+        return [None if cell in ("?", "") else cell for cell in map(str.strip, line.split(","))]
     cells: list[str | None] = []
     place = 0
     while place <= len(line):
-        mark, quoted, plain, place = _cell(line, place)
+        quoted, cell, place = _cell(line, place)
         if line[place : place + 1] not in ("", ","):
             raise ScoreFileError(f"{shown(line[place : place + 20])!r} follows a quoted cell where a comma should.")
-        cells.append(quoted if mark else None if plain in ("?", "") else plain)
+        cells.append(cell if quoted or cell not in ("?", "") else None)
         place += 1
     return cells
 
@@ -176,8 +178,8 @@ def _data_row(line: str, kinds: Mapping[str, str | frozenset[str]]) -> tuple[str
 
 def _attribute(text: str) -> tuple[str, str | frozenset[str]]:
     """Name and kind of an attribute: "numeric", "text" or the values of a nominal one."""
-    mark, name, _, place = _cell(text, 0)
-    if not mark:
+    quoted, name, place = _cell(text, 0)
+    if not quoted:
         parts = re.match(r"[^\s{]+", text)
         if parts is None:
             raise ScoreFileError("the attribute has no name.")
@@ -197,18 +199,19 @@ def _attribute(text: str) -> tuple[str, str | frozenset[str]]:
     )
 
 
-def _cell(line: str, place: int) -> tuple[str, str, str, int]:
-    """The cell that begins at a place: its quotation mark, what it quotes, or what it holds without, and where it ends."""
+def _cell(line: str, place: int) -> tuple[bool, str, int]:
+    """Whether the cell that begins at a place is quoted, what it holds, and where it ends."""
     found = CELL.match(line, place)
     assert found is not None  # it may be empty
-    mark, quoted, plain = (found[group] or "" for group in (1, 2, 3))
-    if not mark and not plain and line[found.end() : found.end() + 1] in ("'", '"'):
-        raise ScoreFileError(f"a quotation mark ({line[found.end()]}) is never closed.")
-    if mark:
-        quoted = re.sub(
-            rf"\\u([0-9A-Fa-f]{{4}})|\\(.)|{mark}{mark}", lambda sign: _sign(sign, mark), quoted, flags=re.DOTALL
-        )
-    return mark, quoted, plain.strip(), found.end()
+    (mark, quoted, plain), end = found.groups(""), found.end()
+    if not mark:
+        if not plain and line[end : end + 1] in ("'", '"'):
+            raise ScoreFileError(f"a quotation mark ({line[end]}) is never closed.")
+        return False, plain.strip(), end
+    if "\\" in quoted or mark in quoted:
+        escapes = rf"\\u([0-9A-Fa-f]{{4}})|\\(.)|{mark}{mark}"
+        quoted = re.sub(escapes, lambda sign: _sign(sign, mark), quoted, flags=re.DOTALL)
+    return True, quoted, end
 
 
 def _sign(escape: re.Match[str], mark: str) -> str:
