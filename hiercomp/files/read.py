@@ -145,12 +145,13 @@ def read_scores(
         format = recognised_format(path, columns, encoding=encoding, separator=separator, options=options)
     if format not in IMPORTERS:
         raise ArgumentError(
-            f"format must be auto or one of {', '.join(IMPORTERS)}, got {shown(format)!r}.{nearest_name(format, IMPORTERS)}"
+            f"format must be auto or one of {', '.join(IMPORTERS)}, got {shown(format)!r}.",
+            remedy=nearest_name(format, IMPORTERS).strip(),
         )
     if columns:
         if format != "tidy":
             raise ArgumentError(
-                f"columns is for tidy tables; the format is {format}. Leave it out, or pass format='tidy'."
+                f"columns is for tidy tables; the format is {format}.", remedy="Leave it out, or pass format='tidy'."
             )
         options["columns"] = columns
     _check_options(format, {**given, **options})
@@ -235,8 +236,8 @@ def _has(names: Sequence[str], wanted: str) -> bool:
 
 def _unknown(path: str | Path, reason: str) -> ScoreFileError:
     return ScoreFileError(
-        f"{shown(path)}: the format is not clear. {reason} Known formats: {', '.join(IMPORTERS)}. Name "
-        "one, for instance format='weka' (--format weka)."
+        f"{shown(path)}: the format is not clear. {reason} Known formats: {', '.join(IMPORTERS)}.",
+        remedy="Name one, for instance format='weka' (--format weka).",
     )
 
 
@@ -248,7 +249,5 @@ def _check_options(format: str, options: Mapping[str, Any]) -> None:
     known += LAYOUT_OPTIONS if len(known) < len(taken) or format == "sklearn" else ()
     for name in options:
         if name not in known[1:]:
-            listed = ", ".join(known[1:])
-            raise ArgumentError(
-                f"The format {format} has no option {name!r}.{nearest_name(name, known[1:])} It has: {listed}."
-            )
+            remedy = f"{nearest_name(name, known[1:])} It has: {', '.join(known[1:])}.".strip()
+            raise ArgumentError(f"The format {format} has no option {name!r}.", remedy=remedy)

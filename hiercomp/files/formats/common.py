@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Source: TypeAlias = "str | Path | pd.DataFrame"
-P = ParamSpec("P")
+P, R = ParamSpec("P"), TypeVar("R")
 
 LAYOUT_OPTIONS = ("encoding", "separator", "decimal", "percent", "largest_bytes")
 HEAD_BYTES = 1 << 20  # enough for any header, and for telling a format
@@ -39,11 +39,11 @@ LOSS_WORDS = frozenset(
 )
 
 
-def names_the_file(importer: Callable[P, pd.DataFrame]) -> Callable[P, pd.DataFrame]:
+def names_the_file(importer: Callable[P, R]) -> Callable[P, R]:
     """An importer whose errors of the table name the file, where its first argument is one and not a frame."""
 
     @wraps(importer)
-    def importing(*given: P.args, **options: P.kwargs) -> pd.DataFrame:
+    def importing(*given: P.args, **options: P.kwargs) -> R:
         source = given[0] if given else options.get("source", options.get("path"))
         try:
             return importer(*given, **options)
