@@ -317,6 +317,8 @@ def _read_file(
     source: str, columns: Mapping[str, str] | None, rho: float | None, options: dict[str, Any]
 ) -> tuple[pd.DataFrame | None, str | None, list[TableProblem]]:
     """The frame of a file as far as it can be read, its format, and what is wrong with the file."""
+    frame: pd.DataFrame | None
+    problems: list[TableProblem] = []
     with warnings.catch_warnings(record=True) as raised:
         warnings.simplefilter("always", HiercompWarning)
         try:
@@ -329,7 +331,7 @@ def _read_file(
         if rho is not None and takes_option(kind, "rho"):  # it goes to the importers that ask for it
             options["rho"] = rho
         try:
-            frame, problems = read_scores(source, format=kind, columns=columns, **options), []
+            frame = read_scores(source, format=kind, columns=columns, **options)
         except (ScoreFileError, ScoreTableError) as error:
             frame, problems = _survey(source, kind, columns, options, error)
             if frame is None:

@@ -33,6 +33,7 @@ from hiercomp.files.content import (
     is_utf8,
     joined,
     line_ends,
+    raise_or_collect,
     reading_errors,
     refuse_other_kinds,
     too_large,
@@ -358,9 +359,7 @@ def _read_text(
             break
         text |= {contradicted}  # from the beginning, with this column as text
     if doubts and not any(column.kind in ("number", "percent") for column in columns):
-        if collected is None:
-            raise doubts[0]  # no column shows that the decimal sign is the right one
-        collected.append(doubts[0])
+        raise_or_collect(doubts[0], collected)  # no column shows that the decimal sign is the right one
     notes = [_percent_note(column.filled, column.name, options.file) for column in columns if column.kind == "percent"]
     table = pa.table([column.combined(small) for column in columns], names=[column.name for column in columns])
     frame: pd.DataFrame = table.to_pandas() if small else table.to_pandas(self_destruct=True, split_blocks=True)
@@ -509,9 +508,7 @@ def _checked_header(row: list[str], place: str, file: str, collected: list[Score
     repeated = sorted({shown(name) for name in names if names.count(name) > 1})
     listed = ", ".join(map(repr, repeated))
     error = ScoreFileError(f"{place}: column names occur twice: {listed}.", places=tuple(repeated))
-    if collected is None:
-        raise error
-    collected.append(error)
+    raise_or_collect(error, collected)
     return tuple(
         name if name not in names[:column] else f"{name} (column {column + 1})" for column, name in enumerate(names)
     )
@@ -608,10 +605,7 @@ def _sound_rows(content: bytearray, line: int, options: _Options, collected: lis
     sound: list[str] = []
     for begin, end, row in _records(lines, options.separator):
         if row is None:
-            error = _fault(lines, begin, end, f"{options.file}, line {line + begin}")
-            if collected is None:
-                raise error
-            collected.append(error)
+            raise_or_collect(_fault(lines, begin, end, f"{options.file}, line {line + begin}"), collected)
             sound += ["\n"] * (end - begin)
         else:
             sound += lines[begin:end]

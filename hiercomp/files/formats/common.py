@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 import numpy as np
 
 from hiercomp.errors import ArgumentError, HiercompWarning, Note, ScoreFileError, ScoreTableError, warn_caller
-from hiercomp.files.content import checked_encoding, encoding_of, file_blocks, utf8_parts
+from hiercomp.files.content import checked_encoding, encoding_of, file_blocks, joined, utf8_parts
 from hiercomp.files.table import SEPARATORS, checked_separator, names_as_text, read_score_file
 from hiercomp.scores.rho import default_rho
 from hiercomp.scores.table import role_of, tidy_scores, to_pandas
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Source: TypeAlias = "str | Path | pd.DataFrame"
-P, R = ParamSpec("P"), TypeVar("R")
+P = ParamSpec("P")
+R = TypeVar("R")
 
 LAYOUT_OPTIONS = ("encoding", "separator", "decimal", "percent", "largest_bytes")
 HEAD_BYTES = 1 << 20  # enough for any header, and for telling a format
@@ -242,11 +243,8 @@ def file_text(path: str | Path, encoding: str | None = None) -> str:
 
 def file_head(path: str | Path, encoding: str | None = None) -> str:
     """The beginning of a file as text, only to tell its format; what can't be decoded is replaced."""
-    encoding, content = checked_encoding(encoding), bytearray()
-    for block in file_blocks(Path(path), shown(path), sys.maxsize):
-        content += block
-        if len(content) >= HEAD_BYTES:
-            break
+    encoding = checked_encoding(encoding)
+    content = next(joined(file_blocks(Path(path), shown(path), sys.maxsize), HEAD_BYTES), bytearray())
     marked = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     return content[:HEAD_BYTES].decode(encoding or ("utf-16" if marked else "utf-8-sig"), errors="replace")
 
