@@ -162,8 +162,8 @@ def read_score_file(
         notes += _separator_notes(path, file, separator)
     named = {role: name for role, name in (columns or {}).items() if isinstance(name, str)}
     names = frozenset(named[role] for role in ("dataset", "algorithm") if role in named)
-    options = _Options(file, separator, decimal, percent, names, frozenset(named.values()) - names)
-    frame, more = _read_text(opened, options, small, collected)
+    options = _Options(file, separator, decimal, percent, names, frozenset(named.values()) - names, collected)
+    frame, more = _read_text(opened, options, small)
     notes += more
     if notes:
         frame.attrs["notes"] = [note.text for note in notes]
@@ -281,6 +281,7 @@ class _Options:
     percent: bool
     names: frozenset[str]  # columns that hold names, besides those with a usual name
     numbers: frozenset[str]  # and those that hold runs, folds or scores
+    collected: list[ScoreFileError] | None  # errors are added to it instead of raised, where it is given
 
     def holds_names(self, column: str) -> bool:
         """Whether a column stays text."""
@@ -345,39 +346,35 @@ class _Column:
         return pa.chunked_array([chunk.cast(common) for chunk in chunks])
 
 
-def _read_text(
-    opened: Callable[[], Parts], options: _Options, small: bool, collected: list[ScoreFileError] | None
-) -> tuple[pd.DataFrame, list[Note]]:
+def _read_text(opened: Callable[[], Parts], options: _Options, small: bool) -> tuple[pd.DataFrame, list[Note]]:
     """The frame of a text table; ``opened`` gives its text from the beginning, as often as it is called."""
     doubts: list[ScoreFileError] = []
     text: frozenset[str] = frozenset()
     while True:
-        if collected is not None:
-            collected.clear()
-        columns, contradicted = _columns(opened(), replace(options, names=options.names | text), doubts, collected)
+        if options.collected is not None:
+            options.collected.clear()
+        columns, contradicted = _columns(opened(), replace(options, names=options.names | text), doubts)
         if contradicted is None:
             break
         text |= {contradicted}  # from the beginning, with this column as text
     if doubts and not any(column.kind in ("number", "percent") for column in columns):
-        raise_or_collect(doubts[0], collected)  # no column shows that the decimal sign is the right one
+        raise_or_collect(doubts[0], options.collected)  # no column shows that the decimal sign is the right one
     notes = [_percent_note(column.filled, column.name, options.file) for column in columns if column.kind == "percent"]
     table = pa.table([column.combined(small) for column in columns], names=[column.name for column in columns])
     frame: pd.DataFrame = table.to_pandas() if small else table.to_pandas(self_destruct=True, split_blocks=True)
     return frame, notes
 
 
-def _columns(
-    parts: Parts, options: _Options, doubts: list[ScoreFileError], collected: list[ScoreFileError] | None
-) -> tuple[list[_Column], str | None]:
+def _columns(parts: Parts, options: _Options, doubts: list[ScoreFileError]) -> tuple[list[_Column], str | None]:
     """The columns of a table, or the first that was taken for numbers and is text."""
     columns: list[_Column] = []
     cell_errors: list[ScoreFileError] = []
     uneven, first_uneven = 0, list[tuple[int, list[str]]]()
-    for piece in _pieces(parts, options, collected):
+    for piece in _pieces(parts, options):
         columns = columns or [_Column(name) for name in piece.names]
         for line, row in piece.rows(options.separator) if piece.uneven else ():
             if len(row) != len(columns):
-                if collected is None:
+                if options.collected is None:
                     raise _uneven_row(line, row, piece.names, options.file)
                 uneven += 1
                 first_uneven += [(line, row)] if uneven <= EXAMPLES_SHOWN else []
@@ -392,7 +389,7 @@ def _columns(
                 kind, cells = _judged(column, cells, options, piece)
             except ScoreFileError as error:
                 needed = options.needs_numbers(column.name)
-                if needed and collected is None:
+                if needed and options.collected is None:
                     raise
                 if not needed:  # a column that may be of no interest: it stays text
                     doubts.append(error)
@@ -403,21 +400,21 @@ def _columns(
                 kind, cells = _numbers_in_any_notation(cells)
             if not column.extend(kind, cells):
                 return columns, column.name
-    if collected is not None:
-        collected += [_uneven_rows(uneven, first_uneven, len(columns), options.file)] if uneven else []
-        collected += cell_errors
+    if options.collected is not None:
+        rows_errors = [_uneven_rows(uneven, first_uneven, len(columns), options.file)] if uneven else []
+        options.collected.extend(rows_errors + cell_errors)
     if not columns or not columns[0].chunks:
         raise ScoreFileError(f"{options.file} has a header but no rows.")
     return columns, next((column.name for column in columns if column.kind == "empty"), None)
 
 
-def _pieces(parts: Parts, options: _Options, collected: list[ScoreFileError] | None) -> Iterator[_Piece]:
+def _pieces(parts: Parts, options: _Options) -> Iterator[_Piece]:
     """The table by pieces of whole rows, as Arrow reads them."""
-    names, rest = _header(iter(parts), options, collected)
-    for content, line in _whole_rows(rest, options, collected):
+    names, rest = _header(iter(parts), options)
+    for content, line in _whole_rows(rest, options):
         piece = _parsed(content, line, names, options)
         if any(_longest(cells) > LONGEST_CELL for cells in piece.cells):
-            content = _sound_rows(content, line, options, collected)
+            content = _sound_rows(content, line, options)
             piece = _parsed(content, line, names, options)
         yield piece
 
@@ -477,9 +474,7 @@ def _compact(kind: Kind, cells: pa.ChunkedArray) -> list[pa.Array]:
 # Rows: where they end, and which are wrong
 
 
-def _header(
-    parts: Iterator[tuple[bytearray, int]], options: _Options, collected: list[ScoreFileError] | None
-) -> tuple[tuple[str, ...], Parts]:
+def _header(parts: Iterator[tuple[bytearray, int]], options: _Options) -> tuple[tuple[str, ...], Parts]:
     """The names of the columns, and the text behind them."""
     for content, line in parts:
         stream = io.StringIO(content.decode(), newline="")
@@ -488,16 +483,17 @@ def _header(
                 lines = io.StringIO(stream.getvalue(), newline="").readlines()
                 raise _fault(lines, begin, end, f"{options.file}, line {line + begin}")
             if row:
-                names = _checked_header(row, f"{options.file}, line {line + begin}", options.file, collected)
+                names = _checked_header(row, line + begin, options)
                 behind = stream.tell()  # characters
                 rest = content[len(stream.getvalue()[:behind].encode()) :]
                 return names, chain([(rest, line + end)], parts)
     raise ScoreFileError(f"{options.file} has no header: it is empty.")
 
 
-def _checked_header(row: list[str], place: str, file: str, collected: list[ScoreFileError] | None) -> tuple[str, ...]:
+def _checked_header(row: list[str], line: int, options: _Options) -> tuple[str, ...]:
+    place = f"{options.file}, line {line}"
     if not any(cell.strip() for cell in row):
-        raise ScoreFileError(f"{file} has no header: it is empty.")
+        raise ScoreFileError(f"{options.file} has no header: it is empty.")
     if len(row) > MOST_COLUMNS:
         raise ScoreFileError(
             f"{place}: {len(row)} columns, above the limit of {MOST_COLUMNS}.", remedy="Is it a table of scores?"
@@ -508,15 +504,13 @@ def _checked_header(row: list[str], place: str, file: str, collected: list[Score
     repeated = sorted({shown(name) for name in names if names.count(name) > 1})
     listed = ", ".join(map(repr, repeated))
     error = ScoreFileError(f"{place}: column names occur twice: {listed}.", places=tuple(repeated))
-    raise_or_collect(error, collected)
+    raise_or_collect(error, options.collected)
     return tuple(
         name if name not in names[:column] else f"{name} (column {column + 1})" for column, name in enumerate(names)
     )
 
 
-def _whole_rows(
-    parts: Parts, options: _Options, collected: list[ScoreFileError] | None
-) -> Iterator[tuple[bytearray, int]]:
+def _whole_rows(parts: Parts, options: _Options) -> Iterator[tuple[bytearray, int]]:
     """The text cut behind whole rows whose quotation marks are sound, and the line in which each piece begins.
 
     Raises
@@ -531,21 +525,21 @@ def _whole_rows(
         end = _end_of_rows(rest, options.separator)
         if end is None:
             end = _end_of_odd_rows(rest, options.separator)
-            rows = _sound_rows(rest[:end], line, options, collected)
+            rows = _sound_rows(rest[:end], line, options)
         else:
             rows = rest[:end]
         if rows:
             yield rows, line
         line, rest = line + line_ends(rest[:end]), rest[end:]
         if len(rest) > LONGEST_ROW:
-            _sound_rows(rest, line, options, None)
+            _sound_rows(rest, line, replace(options, collected=None))
             raise ScoreFileError(
                 f"{options.file}, line {line}: a row of more than {LONGEST_ROW:,} bytes.",
                 remedy="Is it a table of scores?",
             )
     if rest:
         regular = b'"' not in rest or _quotes_are_regular(rest, options.separator)
-        yield rest if regular else _sound_rows(rest, line, options, collected), line
+        yield rest if regular else _sound_rows(rest, line, options), line
 
 
 def _end_of_rows(content: bytearray, separator: str) -> int | None:
@@ -593,7 +587,7 @@ def _end_of_odd_rows(content: bytearray, separator: str) -> int:
     return len("".join(lines[:whole]).encode())
 
 
-def _sound_rows(content: bytearray, line: int, options: _Options, collected: list[ScoreFileError] | None) -> bytearray:
+def _sound_rows(content: bytearray, line: int, options: _Options) -> bytearray:
     """Whole rows as they are, where a list is given with blank lines for those that are wrong; slow.
 
     Raises
@@ -605,7 +599,7 @@ def _sound_rows(content: bytearray, line: int, options: _Options, collected: lis
     sound: list[str] = []
     for begin, end, row in _records(lines, options.separator):
         if row is None:
-            raise_or_collect(_fault(lines, begin, end, f"{options.file}, line {line + begin}"), collected)
+            raise_or_collect(_fault(lines, begin, end, f"{options.file}, line {line + begin}"), options.collected)
             sound += ["\n"] * (end - begin)
         else:
             sound += lines[begin:end]

@@ -108,12 +108,21 @@ def tidy_blocks(blocks: Iterable[Block], **about: Any) -> pd.DataFrame:
     return tidy_frame({name: np.concatenate(values) for name, values in parts.items()}, **about)
 
 
-def _rows(given: ArrayLike | Sequence[ArrayLike], algorithm: str) -> list[np.ndarray]:
+def number_array(values: Any, message: str) -> np.ndarray:
+    """A one-dimensional array of numbers as floats; the message says what else is refused."""
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError):
+        array = np.empty((0, 0))
+    if array.ndim != 1 or array.dtype.kind not in "fiu":
+        raise ScoreTableError(message)
+    return array.astype(float)
+
+
+def _rows(given: Any, algorithm: str) -> list[np.ndarray]:
     message = f"The scores of {shown(algorithm)!r} must be a two-dimensional array of numbers, data sets by folds."
     try:
-        rows = [np.asarray(row) for row in given]  # type: ignore[union-attr]
-        if any(row.ndim != 1 or row.dtype.kind not in "fiu" for row in rows):
-            raise ScoreTableError(message)
-        return [row.astype(float) for row in rows]
-    except (TypeError, ValueError):
+        rows = list(given)
+    except TypeError:
         raise ScoreTableError(message) from None
+    return [number_array(row, message) for row in rows]

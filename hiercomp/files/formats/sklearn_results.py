@@ -12,7 +12,7 @@ import numpy as np
 
 from hiercomp.arguments import whole_number
 from hiercomp.errors import ArgumentError, DefaultedRhoWarning, Note, ScoreTableError
-from hiercomp.files.formats.arrays import Block, tidy_blocks
+from hiercomp.files.formats.arrays import Block, number_array, tidy_blocks
 from hiercomp.files.formats.common import chosen_measure, one_or_more
 from hiercomp.scores.problems import MOST_FOLDS
 from hiercomp.wording import shown
@@ -259,13 +259,7 @@ def _metrics_of_result(result: Any, place: str) -> dict[str, np.ndarray]:
 
 
 def _numbers(values: Any, place: str) -> np.ndarray:
-    try:
-        array = np.asarray(values)
-    except ValueError:
-        array = np.empty((0, 0))
-    if array.ndim != 1 or array.dtype.kind not in "fiu":
-        raise ScoreTableError(f"The scores of {place} must be a one-dimensional array of numbers.")
-    return array.astype(float)
+    return number_array(values, f"The scores of {place} must be a one-dimensional array of numbers.")
 
 
 def _is_search(results: Any) -> bool:
