@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +13,20 @@ from numpy.typing import NDArray
 
 from hiercomp.arguments import FloatArray, true_or_false
 from hiercomp.document import Document, Documented, Table
-from hiercomp.errors import ArgumentError, HiercompWarning, ScaleWarning, ScoreFileError, ScoreTableError
-from hiercomp.files.formats.common import lower_is_better
-from hiercomp.files.read import read_scores, recognised_format, takes_option
-from hiercomp.files.survey import survey
+from hiercomp.errors import (
+    ArgumentError,
+    DroppedScoresWarning,
+    HiercompWarning,
+    ScaleWarning,
+    ScoreFileError,
+    ScoreTableError,
+)
+from hiercomp.files.formats.common import LAYOUT_OPTIONS, lower_is_better
+from hiercomp.files.formats.lm_eval import read_lm_eval, readable_files
+from hiercomp.files.formats.sklearn_results import from_grid_search
+from hiercomp.files.formats.weka import survey_weka
+from hiercomp.files.read import IMPORTERS, read_scores, recognised_format, takes_option
+from hiercomp.files.table import names_as_text, read_score_file
 from hiercomp.scores.arrays import ScoreArrays
 from hiercomp.scores.problems import LARGEST_FRACTION, TableProblem, table_problems, unpaired_scores
 from hiercomp.scores.rho import checked_rho
@@ -28,6 +38,16 @@ if TYPE_CHECKING:
 
 ROWS_SHOWN, COLUMNS_SHOWN = 10, 6  # of the matrix of missing cells
 NAME_WIDTH = 24
+MOST_ERRORS = 20  # errors of a file that are listed one by one
+TABLES = {**IMPORTERS, "sklearn": from_grid_search}  # what takes a data frame too
+
+
+def _no_counts() -> NDArray[np.int64]:
+    return np.zeros(0, dtype=np.int64)
+
+
+def _no_numbers() -> FloatArray:
+    return np.zeros(0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,20 +86,20 @@ class TableCheck(Documented):
 
     source: str | None
     format: str | None
-    n_rows: int
-    dataset_names: tuple[str, ...]
-    algorithms: tuple[str, ...]
-    n_runs: NDArray[np.int64]
-    n_folds: NDArray[np.int64]
-    rho: FloatArray
-    n_places: NDArray[np.int64]
-    n_missing: NDArray[np.int64]
-    n_constant_pairs: NDArray[np.int64]
-    lowest_score: FloatArray
-    highest_score: FloatArray
-    scale: str
-    loss: bool
-    problems: tuple[TableProblem, ...]
+    n_rows: int = 0
+    dataset_names: tuple[str, ...] = ()
+    algorithms: tuple[str, ...] = ()
+    n_runs: NDArray[np.int64] = field(default_factory=_no_counts)
+    n_folds: NDArray[np.int64] = field(default_factory=_no_counts)
+    rho: FloatArray = field(default_factory=_no_numbers)
+    n_places: NDArray[np.int64] = field(default_factory=_no_counts)
+    n_missing: NDArray[np.int64] = field(default_factory=lambda: _no_counts().reshape(0, 0))
+    n_constant_pairs: NDArray[np.int64] = field(default_factory=_no_counts)
+    lowest_score: FloatArray = field(default_factory=_no_numbers)
+    highest_score: FloatArray = field(default_factory=_no_numbers)
+    scale: str = "other"
+    loss: bool = False
+    problems: tuple[TableProblem, ...] = ()
 
     @property
     def errors(self) -> tuple[TableProblem, ...]:
@@ -109,16 +129,8 @@ class TableCheck(Documented):
         """One row for each data set, a column for each of the fields of shape (q,); n_missing of all algorithms."""
         import pandas as pd
 
-        columns = {
-            "n_runs": self.n_runs,
-            "n_folds": self.n_folds,
-            "n_places": self.n_places,
-            "rho": self.rho,
-            "n_missing": self.n_missing.sum(axis=1),
-            "n_constant_pairs": self.n_constant_pairs,
-            "lowest_score": self.lowest_score,
-            "highest_score": self.highest_score,
-        }
+        names = "n_runs n_folds n_places rho n_missing n_constant_pairs lowest_score highest_score".split()
+        columns = {name: getattr(self, name) for name in names} | {"n_missing": self.n_missing.sum(axis=1)}
         return pd.DataFrame(columns, index=pd.Index(self.dataset_names, name="dataset", dtype=object))
 
     def to_dict(self) -> dict[str, Any]:
@@ -241,33 +253,18 @@ def check_scores(
     source = str(scores) if isinstance(scores, (str, Path)) else None
     frame, kind = scores, None
     if source is not None:
-        with warnings.catch_warnings(record=True) as raised:
-            warnings.simplefilter("always", HiercompWarning)
-            try:
-                options = _with_format(source, columns, rho, options)
-            except (ScoreFileError, ScoreTableError) as error:
-                return _check(source, None, 0, None, None, [TableProblem.of_error(error)])
-            kind = str(options["format"])
-            try:
-                frame = read_scores(source, columns=columns, **options)
-            except (ScoreFileError, ScoreTableError) as error:
-                given = {name: value for name, value in options.items() if name != "format"}
-                frame, problems = survey(source, kind, columns, given, error)
-                if frame is None:
-                    return _check(source, None, 0, None, None, problems)
+        frame, kind, problems = _read_file(source, columns, rho, options)
         columns = columns if kind == "tidy" else None
-        problems += [
-            TableProblem(warning.category, str(warning.message))
-            for warning in raised
-            if issubclass(warning.category, HiercompWarning)
-        ]
+    if frame is None and source is not None:
+        return TableCheck(source, kind, problems=_ordered(problems))
     tidy, found = read_table(frame, columns)
     problems += found
     n_rows = len(frame) if hasattr(frame, "__len__") else 0
     if tidy is None:
-        return _check(source, kind, n_rows, None, None, problems)
+        return TableCheck(source, kind, n_rows, problems=_ordered(problems))
     measure = getattr(frame, "attrs", {}).get("measure") or tidy.score_name
     named_loss = lower_is_better(measure)
+    loss = named_loss or not higher_is_better
     arrays, found = ScoreArrays.read(tidy)
     problems += found
     if len(arrays.algorithms) > 1:
@@ -279,7 +276,7 @@ def check_scores(
         column = tidy.rho or {}
         correlation = np.array([column.get(name, np.nan) for name in arrays.dataset_names])
         found = [TableProblem.of_error(error)]
-    problems += [*found, *table_problems(arrays, loss=named_loss or not higher_is_better)]
+    problems += [*found, *table_problems(arrays, loss=loss)]
     if named_loss and higher_is_better:
         problems.append(
             TableProblem(
@@ -289,60 +286,109 @@ def check_scores(
                 key="named_loss",
             )
         )
-    return _check(source, kind, n_rows, arrays, correlation, problems, loss=named_loss or not higher_is_better)
-
-
-def _with_format(
-    source: str, columns: Mapping[str, str] | None, rho: float | None, options: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Options with the format of the file; rho goes to the importers that ask for it."""
-    options = dict(options)
-    if options.get("format", "auto") == "auto":
-        layout = {name: options.get(name) for name in ("encoding", "separator")}
-        options["format"] = recognised_format(source, columns, **layout, options=options)
-    if rho is not None and takes_option(options["format"], "rho"):
-        options["rho"] = rho
-    return options
-
-
-def _check(
-    source: str | None,
-    kind: str | None,
-    n_rows: int,
-    arrays: ScoreArrays | None,
-    rho: FloatArray | None,
-    problems: Sequence[TableProblem],
-    *,
-    loss: bool = False,
-) -> TableCheck:
-    """The check of a table; perhaps nothing is known of it but its problems."""
-    lowest, highest = (np.zeros(0), np.zeros(0)) if arrays is None else arrays.extremes
+    lowest, highest = arrays.extremes
     known = np.isfinite(lowest)
     scale = "other"
-    if known.any() and lowest[known].min() >= 0 and highest[known].max() <= 100:
-        scale = "fractions" if highest[known].max() <= LARGEST_FRACTION else "percentages"
-    counts = np.zeros(0, dtype=np.int64)
-    different = {str(problem): problem for problem in problems}  # an importer's warning may be the table's too
+    if known.any() and lowest[known].min() >= 0:
+        fractions, percentages = (highest[known].max() <= limit for limit in (LARGEST_FRACTION, 100))
+        scale = "fractions" if fractions else "percentages" if percentages else "other"
+        loss = loss or scale == "other"
     return TableCheck(
         source=source,
         format=kind,
         n_rows=n_rows,
-        dataset_names=() if arrays is None else arrays.dataset_names,
-        algorithms=() if arrays is None else arrays.algorithms,
-        n_runs=counts if arrays is None else arrays.n_runs,
-        n_folds=counts if arrays is None else arrays.n_folds,
-        rho=np.zeros(0) if rho is None else rho,
-        n_places=counts if arrays is None else arrays.n_places,
-        n_missing=counts.reshape(0, 0) if arrays is None else arrays.n_missing,
-        n_constant_pairs=counts if arrays is None else arrays.variation.by_dataset,
+        dataset_names=arrays.dataset_names,
+        algorithms=arrays.algorithms,
+        n_runs=arrays.n_runs,
+        n_folds=arrays.n_folds,
+        rho=correlation,
+        n_places=arrays.n_places,
+        n_missing=arrays.n_missing,
+        n_constant_pairs=arrays.variation.by_dataset,
         lowest_score=lowest,
         highest_score=highest,
         scale=scale,
-        loss=loss or (arrays is not None and scale == "other" and bool(known.any()) and bool(lowest[known].min() >= 0)),
-        problems=tuple(
-            sorted(different.values(), key=lambda problem: problem.severity)
-        ),  # "error" stands before "warning"
+        loss=loss,
+        problems=_ordered(problems),
     )
+
+
+def _read_file(
+    source: str, columns: Mapping[str, str] | None, rho: float | None, options: dict[str, Any]
+) -> tuple[pd.DataFrame | None, str | None, list[TableProblem]]:
+    """The frame of a file as far as it can be read, its format, and what is wrong with the file."""
+    frame: pd.DataFrame | None
+    problems: list[TableProblem] = []
+    with warnings.catch_warnings(record=True) as raised:
+        warnings.simplefilter("always", HiercompWarning)
+        try:
+            kind = options.pop("format", "auto")
+            if kind == "auto":
+                layout = {name: options.get(name) for name in ("encoding", "separator")}
+                kind = recognised_format(source, columns, **layout, options=options)
+        except (ScoreFileError, ScoreTableError) as error:
+            return None, None, [TableProblem.of_error(error)]
+        if rho is not None and takes_option(kind, "rho"):  # it goes to the importers that ask for it
+            options["rho"] = rho
+        try:
+            frame = read_scores(source, format=kind, columns=columns, **options)
+        except (ScoreFileError, ScoreTableError) as error:
+            frame, problems = _survey(source, kind, columns, options, error)
+            if frame is None:
+                return None, None, problems
+    problems += [
+        TableProblem(warning.category, str(warning.message))
+        for warning in raised
+        if issubclass(warning.category, HiercompWarning)
+    ]
+    return frame, str(kind), problems
+
+
+def _survey(
+    source: str,
+    kind: str,
+    columns: Mapping[str, str] | None,
+    options: Mapping[str, Any],
+    refusal: ScoreFileError | ScoreTableError,
+) -> tuple[pd.DataFrame | None, list[TableProblem]]:
+    """A tidy table, unchecked, of what can be read of a refused file, and everything that is wrong with the file.
+
+    The refusal stands alone where nothing else is found.
+    """
+    errors: list[ScoreFileError] = []
+    layout = {name: value for name, value in options.items() if name in LAYOUT_OPTIONS and value is not None}
+    others = {name: value for name, value in options.items() if name not in LAYOUT_OPTIONS}
+    frame: pd.DataFrame | None = None
+    last: list[ScoreFileError | ScoreTableError] = []  # that which ended the survey
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", HiercompWarning)
+        try:
+            if kind == "weka":
+                frame = survey_weka(source, errors, encoding=options.get("encoding"), **others)
+            elif kind == "lm_eval":
+                good = readable_files(source, errors)
+                frame = read_lm_eval(good, **others) if good else None
+            else:
+                frame = read_score_file(source, columns, collected=errors, **layout)
+                if kind != "tidy":
+                    frame = TABLES[kind](names_as_text(frame), **others)
+        except (ScoreFileError, ScoreTableError) as error:
+            last, frame = [error], error.table
+    found = [*errors[:MOST_ERRORS], *last] or [refusal]
+    problems = [TableProblem.of_error(error) for error in found]
+    if len(errors) > MOST_ERRORS:
+        text = f"{counted(len(errors) - MOST_ERRORS, 'more error', 'is')} not listed."
+        problems.append(TableProblem(ScoreFileError, text, "Correct those that are and check the file again."))
+    if frame is not None and errors:
+        text = "Everything else was checked without the rows and cells that can't be read."
+        problems.append(TableProblem(DroppedScoresWarning, text, "Correct these and check the file again."))
+    return frame, problems
+
+
+def _ordered(problems: Sequence[TableProblem]) -> tuple[TableProblem, ...]:
+    """Each problem once, since an importer's warning may be the table's too; errors before warnings."""
+    different = {str(problem): problem for problem in problems}
+    return tuple(sorted(different.values(), key=lambda problem: problem.severity))  # alphabetically
 
 
 def _short(name: str) -> str:

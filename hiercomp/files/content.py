@@ -37,6 +37,13 @@ UTF_8 = "utf-8-sig"  # with or without its byte order mark
 LATIN_1 = {0xDC00 + byte: byte for byte in range(0x80, 0x100)}
 
 
+def raise_or_collect(error: ScoreFileError, collected: list[ScoreFileError] | None) -> None:
+    """Raise an error, or add it to a list where one is given."""
+    if collected is None:
+        raise error
+    collected.append(error)
+
+
 @contextmanager
 def reading_errors(file: str) -> Iterator[None]:
     """Turn what the operating system and gzip raise into errors that name the file."""
@@ -204,9 +211,7 @@ def utf8_parts(
         content = bytearray((text if decoder.errors == "strict" else text.translate(LATIN_1)).encode())
         if b"\0" in content:
             refused = _nul(content, file, line)
-            if collected is None or refused.key == "encoding":
-                raise refused
-            collected.append(refused)
+            raise_or_collect(refused, None if refused.key == "encoding" else collected)
             content = bytearray(b"".join(b"\n" if b"\0" in row else row for row in content.splitlines(keepends=True)))
         yield content, line
         line += line_ends(content)

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from hiercomp.errors import ArgumentError, ScoreFileError, warn_caller
+from hiercomp.errors import ArgumentError, ScoreFileError
 from hiercomp.files.formats.arrays import from_score_arrays
 from hiercomp.files.formats.common import LAYOUT_OPTIONS, column_roles, file_head, header_names
 from hiercomp.files.formats.lm_eval import read_lm_eval
@@ -19,7 +19,7 @@ from hiercomp.files.formats.sklearn_results import from_cross_validate, from_gri
 from hiercomp.files.formats.tidymodels import read_tidymodels
 from hiercomp.files.formats.weka import read_weka
 from hiercomp.files.formats.wide import from_wide
-from hiercomp.files.table import PARQUET, parquet_names, read_score_file, read_with_notes
+from hiercomp.files.table import PARQUET, parquet_names, read_score_file
 from hiercomp.wording import first_names, nearest_name, shown
 
 if TYPE_CHECKING:
@@ -42,9 +42,8 @@ __all__ = [
 
 def _read_tidy(path: str | Path, *, columns: Mapping[str, str] | None = None, **layout: Any) -> pd.DataFrame:
     """A table that is tidy already."""
-    frame, notes = read_with_notes(path, columns, **layout)
-    frame.attrs |= {"format": "tidy", "notes": [note.text for note in notes]}
-    warn_caller(notes)
+    frame = read_score_file(path, columns, **layout)
+    frame.attrs |= {"format": "tidy", "notes": frame.attrs.pop("notes", [])}
     return frame
 
 
@@ -146,12 +145,13 @@ def read_scores(
         format = recognised_format(path, columns, encoding=encoding, separator=separator, options=options)
     if format not in IMPORTERS:
         raise ArgumentError(
-            f"format must be auto or one of {', '.join(IMPORTERS)}, got {shown(format)!r}.{nearest_name(format, IMPORTERS)}"
+            f"format must be auto or one of {', '.join(IMPORTERS)}, got {shown(format)!r}.",
+            remedy=nearest_name(format, IMPORTERS).strip(),
         )
     if columns:
         if format != "tidy":
             raise ArgumentError(
-                f"columns is for tidy tables; the format is {format}. Leave it out, or pass format='tidy'."
+                f"columns is for tidy tables; the format is {format}.", remedy="Leave it out, or pass format='tidy'."
             )
         options["columns"] = columns
     _check_options(format, {**given, **options})
@@ -236,8 +236,8 @@ def _has(names: Sequence[str], wanted: str) -> bool:
 
 def _unknown(path: str | Path, reason: str) -> ScoreFileError:
     return ScoreFileError(
-        f"{shown(path)}: the format is not clear. {reason} Known formats: {', '.join(IMPORTERS)}. Name "
-        "one, for instance format='weka' (--format weka)."
+        f"{shown(path)}: the format is not clear. {reason} Known formats: {', '.join(IMPORTERS)}.",
+        remedy="Name one, for instance format='weka' (--format weka).",
     )
 
 
@@ -249,7 +249,5 @@ def _check_options(format: str, options: Mapping[str, Any]) -> None:
     known += LAYOUT_OPTIONS if len(known) < len(taken) or format == "sklearn" else ()
     for name in options:
         if name not in known[1:]:
-            listed = ", ".join(known[1:])
-            raise ArgumentError(
-                f"The format {format} has no option {name!r}.{nearest_name(name, known[1:])} It has: {listed}."
-            )
+            remedy = f"{nearest_name(name, known[1:])} It has: {', '.join(known[1:])}.".strip()
+            raise ArgumentError(f"The format {format} has no option {name!r}.", remedy=remedy)

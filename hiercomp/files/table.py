@@ -15,9 +15,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv as arrow_csv
+from pyarrow import parquet
 
 from hiercomp.arguments import one_of, true_or_false, whole_number
 from hiercomp.errors import ArgumentError, Note, ScaleWarning, ScoreFileError, warn_caller
@@ -29,6 +33,7 @@ from hiercomp.files.content import (
     is_utf8,
     joined,
     line_ends,
+    raise_or_collect,
     reading_errors,
     refuse_other_kinds,
     too_large,
@@ -39,8 +44,6 @@ from hiercomp.wording import EXAMPLES_SHOWN, counted, shown
 
 if TYPE_CHECKING:
     import pandas as pd
-    import pyarrow as pa
-
 LARGEST_BYTES = 4 * 10**9
 PART = 32 << 20  # bytes held as text at a time
 LONGEST_ROW = 32 << 20  # bytes
@@ -66,28 +69,7 @@ Kind = Literal["empty", "text", "whole", "number", "percent"]
 Parts = Iterable[tuple[bytearray, int]]  # UTF-8 text, and the line in which it begins
 
 
-def read_score_file(path: str | Path, columns: Mapping[str, str] | None = None, **layout: Any) -> pd.DataFrame:
-    r"""As `read_with_notes`; the notes are warned of and kept in ``attrs["notes"]``.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "scores.csv")
-    ...     _ = path.write_text("dataset;algorithm;score\n001;nb;0,91\n001;tree;0,9\n")
-    ...     read_score_file(path, separator=";", decimal=",")
-      dataset algorithm  score
-    0     001        nb   0.91
-    1     001      tree   0.90
-    """
-    frame, notes = read_with_notes(path, columns, **layout)
-    if notes:
-        frame.attrs["notes"] = [note.text for note in notes]
-    warn_caller(notes)
-    return frame
-
-
-def read_with_notes(
+def read_score_file(
     path: str | Path,
     columns: Mapping[str, str] | None = None,
     *,
@@ -97,7 +79,7 @@ def read_with_notes(
     percent: bool = False,
     largest_bytes: int = LARGEST_BYTES,
     collected: list[ScoreFileError] | None = None,
-) -> tuple[pd.DataFrame, tuple[Note, ...]]:
+) -> pd.DataFrame:
     r"""Read a table of scores; names stay text, so ``001`` and ``NA`` are kept.
 
     Parameters
@@ -122,12 +104,10 @@ def read_with_notes(
 
     Returns
     -------
-    frame : DataFrame
+    DataFrame
         Columns of plain numbers are int or float, with NaN for empty cells and for words such as ``NA``; all others
         are text, which is categorical in files of more than 32 MB. An apostrophe before a sign that starts a formula is
-        taken off, see `hiercomp.write_scores`.
-    notes : tuple of Note
-        What to warn of.
+        taken off, see `hiercomp.write_scores`. What was warned of is in ``attrs["notes"]``.
 
     Raises
     ------
@@ -135,6 +115,17 @@ def read_with_notes(
         If the file is missing or can't be read as a table; the message names the line.
     ArgumentError
         If an option is outside what is allowed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "scores.csv")
+    ...     _ = path.write_text("dataset;algorithm;score\n001;nb;0,91\n001;tree;0,9\n")
+    ...     read_score_file(path, separator=";", decimal=",")
+      dataset algorithm  score
+    0     001        nb   0.91
+    1     001      tree   0.90
     """
     if columns is not None and not isinstance(columns, Mapping):
         raise ArgumentError(f"columns must be a mapping such as {{'score': 'auc'}}, got {columns!r}.")
@@ -146,7 +137,7 @@ def read_with_notes(
     parts = joined(file_blocks(path, file, largest), PART)
     first = next(parts, bytearray())
     if first.startswith(PARQUET):
-        return _read_parquet(path, file, chain([first], parts), largest), ()
+        return _read_parquet(path, file, chain([first], parts), largest)
     if path.suffix == ".parquet":
         raise ScoreFileError(f"{file} is not a Parquet file, or it is damaged.")
     refuse_other_kinds(first, file)
@@ -171,9 +162,13 @@ def read_with_notes(
         notes += _separator_notes(path, file, separator)
     named = {role: name for role, name in (columns or {}).items() if isinstance(name, str)}
     names = frozenset(named[role] for role in ("dataset", "algorithm") if role in named)
-    options = _Options(file, separator, decimal, percent, names, frozenset(named.values()) - names)
-    frame, more = _read_text(opened, options, small, collected)
-    return frame, (*notes, *more)
+    options = _Options(file, separator, decimal, percent, names, frozenset(named.values()) - names, collected)
+    frame, more = _read_text(opened, options, small)
+    notes += more
+    if notes:
+        frame.attrs["notes"] = [note.text for note in notes]
+    warn_caller(notes)
+    return frame
 
 
 def names_as_text(frame: pd.DataFrame) -> pd.DataFrame:
@@ -286,6 +281,7 @@ class _Options:
     percent: bool
     names: frozenset[str]  # columns that hold names, besides those with a usual name
     numbers: frozenset[str]  # and those that hold runs, folds or scores
+    collected: list[ScoreFileError] | None  # errors are added to it instead of raised, where it is given
 
     def holds_names(self, column: str) -> bool:
         """Whether a column stays text."""
@@ -340,8 +336,6 @@ class _Column:
 
     def combined(self, small: bool) -> pa.ChunkedArray:
         """All cells, of one type, in a small table of a plain one; the column is empty after it."""
-        import pyarrow as pa
-
         chunks, self.chunks = self.chunks, []
         if self.kind == "text":
             column = pa.chunked_array(chunks).unify_dictionaries()
@@ -352,43 +346,35 @@ class _Column:
         return pa.chunked_array([chunk.cast(common) for chunk in chunks])
 
 
-def _read_text(
-    opened: Callable[[], Parts], options: _Options, small: bool, collected: list[ScoreFileError] | None
-) -> tuple[pd.DataFrame, list[Note]]:
+def _read_text(opened: Callable[[], Parts], options: _Options, small: bool) -> tuple[pd.DataFrame, list[Note]]:
     """The frame of a text table; ``opened`` gives its text from the beginning, as often as it is called."""
-    import pyarrow as pa
-
     doubts: list[ScoreFileError] = []
     text: frozenset[str] = frozenset()
     while True:
-        if collected is not None:
-            collected.clear()
-        columns, contradicted = _columns(opened(), replace(options, names=options.names | text), doubts, collected)
+        if options.collected is not None:
+            options.collected.clear()
+        columns, contradicted = _columns(opened(), replace(options, names=options.names | text), doubts)
         if contradicted is None:
             break
         text |= {contradicted}  # from the beginning, with this column as text
     if doubts and not any(column.kind in ("number", "percent") for column in columns):
-        if collected is None:
-            raise doubts[0]  # no column shows that the decimal sign is the right one
-        collected.append(doubts[0])
+        raise_or_collect(doubts[0], options.collected)  # no column shows that the decimal sign is the right one
     notes = [_percent_note(column.filled, column.name, options.file) for column in columns if column.kind == "percent"]
     table = pa.table([column.combined(small) for column in columns], names=[column.name for column in columns])
     frame: pd.DataFrame = table.to_pandas() if small else table.to_pandas(self_destruct=True, split_blocks=True)
     return frame, notes
 
 
-def _columns(
-    parts: Parts, options: _Options, doubts: list[ScoreFileError], collected: list[ScoreFileError] | None
-) -> tuple[list[_Column], str | None]:
+def _columns(parts: Parts, options: _Options, doubts: list[ScoreFileError]) -> tuple[list[_Column], str | None]:
     """The columns of a table, or the first that was taken for numbers and is text."""
     columns: list[_Column] = []
     cell_errors: list[ScoreFileError] = []
     uneven, first_uneven = 0, list[tuple[int, list[str]]]()
-    for piece in _pieces(parts, options, collected):
+    for piece in _pieces(parts, options):
         columns = columns or [_Column(name) for name in piece.names]
         for line, row in piece.rows(options.separator) if piece.uneven else ():
             if len(row) != len(columns):
-                if collected is None:
+                if options.collected is None:
                     raise _uneven_row(line, row, piece.names, options.file)
                 uneven += 1
                 first_uneven += [(line, row)] if uneven <= EXAMPLES_SHOWN else []
@@ -403,7 +389,7 @@ def _columns(
                 kind, cells = _judged(column, cells, options, piece)
             except ScoreFileError as error:
                 needed = options.needs_numbers(column.name)
-                if needed and collected is None:
+                if needed and options.collected is None:
                     raise
                 if not needed:  # a column that may be of no interest: it stays text
                     doubts.append(error)
@@ -414,30 +400,27 @@ def _columns(
                 kind, cells = _numbers_in_any_notation(cells)
             if not column.extend(kind, cells):
                 return columns, column.name
-    if collected is not None:
-        collected += [_uneven_rows(uneven, first_uneven, len(columns), options.file)] if uneven else []
-        collected += cell_errors
+    if options.collected is not None:
+        rows_errors = [_uneven_rows(uneven, first_uneven, len(columns), options.file)] if uneven else []
+        options.collected.extend(rows_errors + cell_errors)
     if not columns or not columns[0].chunks:
         raise ScoreFileError(f"{options.file} has a header but no rows.")
     return columns, next((column.name for column in columns if column.kind == "empty"), None)
 
 
-def _pieces(parts: Parts, options: _Options, collected: list[ScoreFileError] | None) -> Iterator[_Piece]:
+def _pieces(parts: Parts, options: _Options) -> Iterator[_Piece]:
     """The table by pieces of whole rows, as Arrow reads them."""
-    names, rest = _header(iter(parts), options, collected)
-    for content, line in _whole_rows(rest, options, collected):
+    names, rest = _header(iter(parts), options)
+    for content, line in _whole_rows(rest, options):
         piece = _parsed(content, line, names, options)
         if any(_longest(cells) > LONGEST_CELL for cells in piece.cells):
-            content = _sound_rows(content, line, options, collected)
+            content = _sound_rows(content, line, options)
             piece = _parsed(content, line, names, options)
         yield piece
 
 
 def _parsed(content: bytearray, line: int, names: tuple[str, ...], options: _Options) -> _Piece:
     """Whole rows with regular quotation marks, as Arrow reads them."""
-    import pyarrow as pa
-    from pyarrow import csv as arrow_csv
-
     uneven = []
 
     def left_out(row: arrow_csv.InvalidRow) -> str:
@@ -462,17 +445,12 @@ def _parsed(content: bytearray, line: int, names: tuple[str, ...], options: _Opt
 
 def _longest(cells: pa.ChunkedArray) -> int:
     """Bytes of the longest cell of text."""
-    import pyarrow.compute as pc
-
     texts = [getattr(chunk, "dictionary", chunk) for chunk in cells.chunks]
     return max((pc.max(pc.binary_length(text)).as_py() or 0 for text in texts), default=0)
 
 
 def _without_apostrophes(cells: pa.ChunkedArray) -> pa.ChunkedArray:
     """Cells as they were before `without_formula`."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     texts = [getattr(chunk, "dictionary", chunk) for chunk in cells.chunks]
     if not any(pc.any(pc.starts_with(text, "'")).as_py() for text in texts):
         return cells
@@ -482,9 +460,6 @@ def _without_apostrophes(cells: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def _compact(kind: Kind, cells: pa.ChunkedArray) -> list[pa.Array]:
     """Cells in no more memory than they need."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if kind == "empty":
         return [pa.nulls(len(cells), pa.float64())]
     if kind == "text":
@@ -499,9 +474,7 @@ def _compact(kind: Kind, cells: pa.ChunkedArray) -> list[pa.Array]:
 # Rows: where they end, and which are wrong
 
 
-def _header(
-    parts: Iterator[tuple[bytearray, int]], options: _Options, collected: list[ScoreFileError] | None
-) -> tuple[tuple[str, ...], Parts]:
+def _header(parts: Iterator[tuple[bytearray, int]], options: _Options) -> tuple[tuple[str, ...], Parts]:
     """The names of the columns, and the text behind them."""
     for content, line in parts:
         stream = io.StringIO(content.decode(), newline="")
@@ -510,16 +483,17 @@ def _header(
                 lines = io.StringIO(stream.getvalue(), newline="").readlines()
                 raise _fault(lines, begin, end, f"{options.file}, line {line + begin}")
             if row:
-                names = _checked_header(row, f"{options.file}, line {line + begin}", options.file, collected)
+                names = _checked_header(row, line + begin, options)
                 behind = stream.tell()  # characters
                 rest = content[len(stream.getvalue()[:behind].encode()) :]
                 return names, chain([(rest, line + end)], parts)
     raise ScoreFileError(f"{options.file} has no header: it is empty.")
 
 
-def _checked_header(row: list[str], place: str, file: str, collected: list[ScoreFileError] | None) -> tuple[str, ...]:
+def _checked_header(row: list[str], line: int, options: _Options) -> tuple[str, ...]:
+    place = f"{options.file}, line {line}"
     if not any(cell.strip() for cell in row):
-        raise ScoreFileError(f"{file} has no header: it is empty.")
+        raise ScoreFileError(f"{options.file} has no header: it is empty.")
     if len(row) > MOST_COLUMNS:
         raise ScoreFileError(
             f"{place}: {len(row)} columns, above the limit of {MOST_COLUMNS}.", remedy="Is it a table of scores?"
@@ -530,17 +504,13 @@ def _checked_header(row: list[str], place: str, file: str, collected: list[Score
     repeated = sorted({shown(name) for name in names if names.count(name) > 1})
     listed = ", ".join(map(repr, repeated))
     error = ScoreFileError(f"{place}: column names occur twice: {listed}.", places=tuple(repeated))
-    if collected is None:
-        raise error
-    collected.append(error)
+    raise_or_collect(error, options.collected)
     return tuple(
         name if name not in names[:column] else f"{name} (column {column + 1})" for column, name in enumerate(names)
     )
 
 
-def _whole_rows(
-    parts: Parts, options: _Options, collected: list[ScoreFileError] | None
-) -> Iterator[tuple[bytearray, int]]:
+def _whole_rows(parts: Parts, options: _Options) -> Iterator[tuple[bytearray, int]]:
     """The text cut behind whole rows whose quotation marks are sound, and the line in which each piece begins.
 
     Raises
@@ -555,21 +525,21 @@ def _whole_rows(
         end = _end_of_rows(rest, options.separator)
         if end is None:
             end = _end_of_odd_rows(rest, options.separator)
-            rows = _sound_rows(rest[:end], line, options, collected)
+            rows = _sound_rows(rest[:end], line, options)
         else:
             rows = rest[:end]
         if rows:
             yield rows, line
         line, rest = line + line_ends(rest[:end]), rest[end:]
         if len(rest) > LONGEST_ROW:
-            _sound_rows(rest, line, options, None)
+            _sound_rows(rest, line, replace(options, collected=None))
             raise ScoreFileError(
                 f"{options.file}, line {line}: a row of more than {LONGEST_ROW:,} bytes.",
                 remedy="Is it a table of scores?",
             )
     if rest:
         regular = b'"' not in rest or _quotes_are_regular(rest, options.separator)
-        yield rest if regular else _sound_rows(rest, line, options, collected), line
+        yield rest if regular else _sound_rows(rest, line, options), line
 
 
 def _end_of_rows(content: bytearray, separator: str) -> int | None:
@@ -617,7 +587,7 @@ def _end_of_odd_rows(content: bytearray, separator: str) -> int:
     return len("".join(lines[:whole]).encode())
 
 
-def _sound_rows(content: bytearray, line: int, options: _Options, collected: list[ScoreFileError] | None) -> bytearray:
+def _sound_rows(content: bytearray, line: int, options: _Options) -> bytearray:
     """Whole rows as they are, where a list is given with blank lines for those that are wrong; slow.
 
     Raises
@@ -629,10 +599,7 @@ def _sound_rows(content: bytearray, line: int, options: _Options, collected: lis
     sound: list[str] = []
     for begin, end, row in _records(lines, options.separator):
         if row is None:
-            error = _fault(lines, begin, end, f"{options.file}, line {line + begin}")
-            if collected is None:
-                raise error
-            collected.append(error)
+            raise_or_collect(_fault(lines, begin, end, f"{options.file}, line {line + begin}"), options.collected)
             sound += ["\n"] * (end - begin)
         else:
             sound += lines[begin:end]
@@ -708,9 +675,6 @@ def _judged(column: _Column, cells: pa.ChunkedArray, options: _Options, piece: _
     ScoreFileError
         If the cells are numbers, but not all of them are written as the options say.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     filled = pc.utf8_trim(cells, " \t")
     number = NUMBER.replace("[.]", f"[{options.decimal}]")
     kind: Kind = "number"
@@ -747,8 +711,6 @@ def _judged(column: _Column, cells: pa.ChunkedArray, options: _Options, piece: _
 
 def _numbers_in_any_notation(cells: pa.ChunkedArray) -> tuple[Kind, pa.ChunkedArray]:
     """Numbers, some with a decimal comma or a percent sign, as they would be read; else text."""
-    import pyarrow.compute as pc
-
     plain = pc.replace_substring(_null_where_empty(pc.utf8_trim(cells, " \t")), ",", ".")
     plain = pc.replace_substring_regex(plain, f"{PERCENT}$", "e-2")
     if not _all_match(plain, NUMBER):
@@ -758,9 +720,6 @@ def _numbers_in_any_notation(cells: pa.ChunkedArray) -> tuple[Kind, pa.ChunkedAr
 
 def _floats(cells: pa.ChunkedArray) -> pa.ChunkedArray:
     """Plain numbers with a decimal point as float64."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     try:
         return pc.cast(cells, pa.float64())
     except pa.ArrowInvalid:  # a plus sign, or beyond the range of a float
@@ -770,15 +729,10 @@ def _floats(cells: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def _all_match(cells: pa.ChunkedArray, pattern: str) -> bool:
     """Whether every cell that is not null matches as a whole."""
-    import pyarrow.compute as pc
-
     return pc.all(pc.match_substring_regex(cells, f"^({pattern})$")).as_py() is not False
 
 
 def _null_where_empty(cells: pa.ChunkedArray) -> pa.ChunkedArray:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     empty = pc.match_substring_regex(cells, f"^{EMPTY}$")
     return pc.if_else(empty, pa.scalar(None, pa.string()), cells)
 
@@ -787,8 +741,6 @@ def _other_notation(
     cells: pa.ChunkedArray, pattern: str, name: str, options: _Options, piece: _Piece
 ) -> ScoreFileError:
     """The error of a column of numbers, at its first cell that does not match."""
-    import pyarrow.compute as pc
-
     matches = pc.fill_null(pc.match_substring_regex(cells, f"^({pattern})$"), True).to_numpy()
     row = int(np.flatnonzero(~matches)[0])
     cell = cells[row].as_py()
@@ -825,24 +777,19 @@ def parquet_names(path: Path, file: str) -> tuple[list[str], set[str]]:
     ScoreFileError
         If it is damaged.
     """
-    import pyarrow as pa
-    import pyarrow.types as kinds
-    from pyarrow import parquet
-
     try:
         with pa.OSFile(os.fsencode(path)) as source:
             schema = parquet.read_schema(source)
     except Exception as error:
         raise _damaged(file, error) from error
-    numbers = {column.name for column in schema if kinds.is_integer(column.type) or kinds.is_floating(column.type)}
+    numbers = {
+        column.name for column in schema if pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
+    }
     return list(schema.names), set(schema.names) - numbers
 
 
 def _read_parquet(path: Path, file: str, parts: Iterable[bytearray], largest: int) -> pd.DataFrame:
     """The frame of a Parquet file; ``parts`` are its bytes, which are only used if it is packed with gzip."""
-    import pyarrow as pa
-    from pyarrow import parquet
-
     with reading_errors(file):
         packed = is_packed(path)
         content = b"".join(parts) if packed else b""
@@ -867,6 +814,7 @@ def _read_parquet(path: Path, file: str, parts: Iterable[bytearray], largest: in
             for place in text:
                 table = table.set_column(place, schema.field(place), table.column(place).cast(schema.types[place]))
         frame: pd.DataFrame = table.to_pandas(self_destruct=True, split_blocks=True)
+        frame.attrs.pop("notes", None)  # of what the table was read from
     except ScoreFileError:
         raise
     except Exception as error:  # whatever a damaged file makes pyarrow and pandas raise
@@ -876,8 +824,6 @@ def _read_parquet(path: Path, file: str, parts: Iterable[bytearray], largest: in
 
 def _text_bytes(column: pa.ChunkedArray) -> int:
     """Bytes that the texts of a dictionary-encoded column take when each is written out."""
-    import pyarrow.compute as pc
-
     chunks = [pc.take(pc.binary_length(chunk.dictionary), chunk.indices) for chunk in column.chunks]
     return sum(pc.sum(pc.cast(lengths, "int64")).as_py() or 0 for lengths in chunks)
 

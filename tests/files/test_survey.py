@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hiercomp.files.check import TableCheck, check_scores
-from hiercomp.files.survey import MOST_ERRORS
+from hiercomp.files.check import MOST_ERRORS, TableCheck, check_scores
 from tests.command_line import run as hiercomp
 
 SAMPLES = Path(__file__).parents[1] / "data/importers"

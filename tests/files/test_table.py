@@ -12,6 +12,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import warnings
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -42,7 +43,6 @@ from hiercomp.files.table import (
     checked_separator,
     find_separator,
     read_score_file,
-    read_with_notes,
     with_formula,
     without_formula,
 )
@@ -338,9 +338,8 @@ def test_other_separators_are_found_and_named_in_a_warning(tmp_path, sign, name)
         found = read_score_file(path)
     pd.testing.assert_frame_equal(found, read_score_file(path, separator=name if name == "tab" else sign))
     pd.testing.assert_frame_equal(found, read_score_file(written(tmp_path, "scores.csv", GOOD)))
-    frame, notes = read_with_notes(path)
-    assert len(frame) == 4
-    assert [note.category for note in notes] == [ScaleWarning]
+    assert len(found) == 4
+    assert len(found.attrs["notes"]) == 1
 
 
 @pytest.mark.parametrize("name", ["scores.tsv", "scores.tsv.gz", "scores.txt"])
@@ -804,13 +803,19 @@ def written_lines(
     return path
 
 
+def read_in_silence(path: Path, **options: Any) -> pd.DataFrame:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", HiercompWarning)
+        return read_score_file(path, **options)
+
+
 def both(path: Path, monkeypatch: pytest.MonkeyPatch, **options: Any) -> Iterator[pd.DataFrame | str]:
     """What a file is read as in one piece and in many, or the message of the refusal."""
     for piece in (10**6, 200):
         with monkeypatch.context() as context:
             context.setattr(table, "PART", piece)
             try:
-                frame, _ = read_with_notes(path, **options)
+                frame = read_in_silence(path, **options)
             except ScoreFileError as error:
                 yield str(error)
             else:
@@ -912,7 +917,7 @@ def test_no_table_is_read_otherwise_in_pieces(tmp_path, monkeypatch, lines, piec
     for size in (10**6, piece):
         monkeypatch.setattr(table, "PART", size)
         try:
-            found.append(read_with_notes(path, percent=percent, decimal=decimal, separator=","))
+            found.append(read_in_silence(path, percent=percent, decimal=decimal, separator=","))
         except ScoreFileError as error:
             found.append(str(error))
     if isinstance(found[0], str) or isinstance(found[1], str):
@@ -920,8 +925,8 @@ def test_no_table_is_read_otherwise_in_pieces(tmp_path, monkeypatch, lines, piec
         assert isinstance(found[0], str)
         assert isinstance(found[1], str)
     else:
-        assert_same(iter([found[0][0], found[1][0]]))
-        assert found[0][1] == found[1][1]
+        assert_same(iter(found))
+        assert found[0].attrs == found[1].attrs
 
 
 def test_a_line_without_end_is_refused(tmp_path, small_parts, monkeypatch):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from hiercomp.errors import ScoreFileError
@@ -10,10 +12,9 @@ from hiercomp.files.formats.common import first_repeated
 from hiercomp.scores.table import DECIMAL
 from hiercomp.wording import shown
 
-NUMERIC_TYPES = ("numeric", "real", "integer")
-TEXT_TYPES = ("string", "date")
+# How a cell begins: quoted, where a quotation mark may be escaped or, as spreadsheets write it, doubled; or up to a comma
+CELL = re.compile(r"""[ \t]*+(?:(['"])((?:\\.|\1\1|(?!\1).)*+)\1[ \t]*+|([^,'"][^,]*)?)""", re.DOTALL)
 ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
-UNICODE_ESCAPE = re.compile(r"u([0-9A-Fa-f]{4})")
 
 
 @dataclass(frozen=True)
@@ -26,23 +27,18 @@ class RawTable:
         The file, for messages.
     names : tuple of str
         Names of the columns.
-    numeric : tuple of bool
-        Whether the file says that a column holds numbers; False for all of a CSV file, which does not say.
-    rows : tuple of tuple of str or None
-    lines : tuple of int
-        Line of each row in the file.
+    rows : mapping from int to tuple of str or None
+        The cells of each row by its line in the file.
     """
 
     path: str
     names: tuple[str, ...]
-    numeric: tuple[bool, ...]
-    rows: tuple[tuple[str | None, ...], ...]
-    lines: tuple[int, ...]
+    rows: Mapping[int, tuple[str | None, ...]]
 
     def column(self, name: str) -> list[str | None]:
         """The cells of a column."""
         place = self.names.index(name)
-        return [row[place] for row in self.rows]
+        return [row[place] for row in self.rows.values()]
 
 
 def read_arff(text: str, path: str, collected: list[ScoreFileError] | None = None) -> RawTable:
@@ -55,49 +51,35 @@ def read_arff(text: str, path: str, collected: list[ScoreFileError] | None = Non
     ScoreFileError
         If the file is not ARFF as WEKA's documentation has it, with the line; sparse and relational data are refused.
     """
-    names: list[str] = []
-    known: set[str] = set()
-    numeric: list[bool] = []
-    allowed: list[frozenset[str] | None] = []
-    rows: list[tuple[str | None, ...]] = []
-    numbers: list[int] = []
-    related = in_data = False
-    for number, line in _lines(text):
-        if in_data:
-            try:
-                cells = _data_row(line, names, numeric, allowed, path, number)
-            except ScoreFileError as error:
-                _raise_or_collect(error, collected)
-                continue
-            rows.append(cells)
-            numbers.append(number)
-            continue
-        keyword, rest = (*line.split(None, 1), "")[:2]
-        keyword = keyword.casefold()
-        if keyword == "@relation":
-            related = True
-        elif keyword == "@attribute":
-            name, kind = _attribute(rest.strip(), path, number)
-            if name in known:
-                raise ScoreFileError(f"{path}, line {number}: there are two attributes {shown(name)!r}.")
-            known.add(name)
-            names.append(name)
-            numeric.append(kind == "numeric")
-            allowed.append(kind if isinstance(kind, frozenset) else None)
-        elif keyword == "@data":
-            if not related or not names:
-                lacking = "@relation line" if not related else "@attribute line"
-                raise ScoreFileError(f"{path}, line {number}: @data stands before any {lacking}.")
-            in_data = True
-        else:
-            raise ScoreFileError(
-                f"{path}, line {number}: {shown(line[:60])!r} is not an @relation, @attribute or @data line of an ARFF file."
-            )
-    if not in_data:
+    lines = ((number, line) for number, line in _lines(text) if not line.startswith("%"))
+    kinds: dict[str, str | frozenset[str]] = {}
+    related = False
+    for number, line in lines:
+        with _errors_at(path, number):
+            keyword, rest = (*line.split(None, 1), "")[:2]
+            keyword = keyword.casefold()
+            if keyword == "@data":
+                if not related or not kinds:
+                    lacking = "@relation line" if not related else "@attribute line"
+                    raise ScoreFileError(f"@data stands before any {lacking}.")
+                break
+            if keyword == "@relation":
+                related = True
+            elif keyword == "@attribute":
+                name, kind = _attribute(rest.strip())
+                if name in kinds:
+                    raise ScoreFileError(f"there are two attributes {shown(name)!r}.")
+                kinds[name] = kind
+            else:
+                raise ScoreFileError(
+                    f"{shown(line[:60])!r} is not an @relation, @attribute or @data line of an ARFF file."
+                )
+    else:
         raise ScoreFileError(f"{path}: there is no @data line; the file is cut short or not ARFF.")
+    rows = _rows(lines, path, lambda line: _data_row(line, kinds), collected)
     if not rows:
         raise ScoreFileError(f"{path}: no rows follow @data.")
-    return RawTable(path, tuple(names), tuple(numeric), tuple(rows), tuple(numbers))
+    return RawTable(path, tuple(kinds), rows)
 
 
 def read_quoted_csv(text: str, path: str, collected: list[ScoreFileError] | None = None) -> RawTable:
@@ -105,154 +87,135 @@ def read_quoted_csv(text: str, path: str, collected: list[ScoreFileError] | None
 
     Where a list ``collected`` is given, errors of rows are added to it and the rows left out, instead of raised.
     """
-    names: tuple[str, ...] = ()
-    rows: list[tuple[str | None, ...]] = []
-    numbers: list[int] = []
-    for number, line in _lines(text, comments=False):
-        try:
-            cells = split_row(line, path, number)
-        except ScoreFileError as error:
-            _raise_or_collect(error, collected if names else None)
-            continue
-        if not names:
-            names = tuple(cell or "" for cell in cells)
-            repeated = first_repeated(names)
-            if repeated is not None:
-                raise ScoreFileError(f"{path}, line {number}: there are two columns {shown(repeated)!r}.")
-            continue
-        if len(cells) != len(names):
-            text_of_error = f"{path}, line {number}: {len(cells)} cells where the header has {len(names)}."
-            _raise_or_collect(ScoreFileError(text_of_error), collected)
-            continue
-        rows.append(tuple(cells))
-        numbers.append(number)
-    if not names:
+    lines = _lines(text)
+    number, header = next(lines, (0, ""))
+    if not number:
         raise ScoreFileError(f"{path} has no header: it is empty.")
+    with _errors_at(path, number):
+        names = tuple(cell or "" for cell in split_row(header))
+        repeated = first_repeated(names)
+        if repeated is not None:
+            raise ScoreFileError(f"there are two columns {shown(repeated)!r}.")
+    rows = _rows(lines, path, lambda line: _even_row(line, len(names), f"the header has {len(names)}"), collected)
     if not rows:
         raise ScoreFileError(f"{path} has a header but no rows.")
-    return RawTable(path, names, (False,) * len(names), tuple(rows), tuple(numbers))
+    return RawTable(path, names, rows)
 
 
-def split_row(line: str, path: str, number: int) -> list[str | None]:
+def split_row(line: str) -> list[str | None]:
     """The cells of a line, unquoted; None for an unquoted ``?`` or an empty cell."""
     if "'" not in line and '"' not in line:
         return [None if cell in ("?", "") else cell for cell in map(str.strip, line.split(","))]
     cells: list[str | None] = []
     place = 0
-    while True:
-        while place < len(line) and line[place] in " \t":
-            place += 1
-        if place < len(line) and line[place] in "'\"":
-            cell, place = _quoted(line, place, path, number)
-            cells.append(cell)
-            while place < len(line) and line[place] in " \t":
-                place += 1
-            if place < len(line) and line[place] != ",":
-                raise ScoreFileError(
-                    f"{path}, line {number}: {shown(line[place : place + 20])!r} follows a quoted cell where a comma should."
-                )
-        else:
-            end = line.find(",", place)
-            end = len(line) if end < 0 else end
-            cell = line[place:end].strip()
-            cells.append(None if cell in ("?", "") else cell)
-            place = end
-        if place >= len(line):
-            return cells
+    while place <= len(line):
+        quoted, cell, place = _cell(line, place)
+        if line[place : place + 1] not in ("", ","):
+            raise ScoreFileError(f"{shown(line[place : place + 20])!r} follows a quoted cell where a comma should.")
+        cells.append(cell if quoted or cell not in ("?", "") else None)
         place += 1
+    return cells
 
 
-def _raise_or_collect(error: ScoreFileError, collected: list[ScoreFileError] | None) -> None:
-    if collected is None:
-        raise error
-    collected.append(error)
+def is_number(cell: str) -> bool:
+    """Whether a cell that is not missing is a number as WEKA writes it."""
+    return DECIMAL.fullmatch(cell) is not None or cell in ("NaN", "Infinity", "-Infinity")
 
 
-def _lines(text: str, comments: bool = True) -> list[tuple[int, str]]:
-    """Numbered lines without blank ones and comments."""
-    lines = re.split(r"\r\n|\r|\n", text)
-    stripped = ((number, line.strip()) for number, line in enumerate(lines, 1))
-    return [(number, line) for number, line in stripped if line and not (comments and line.startswith("%"))]
+@contextmanager
+def _errors_at(path: str, number: int, collected: list[ScoreFileError] | None = None) -> Iterator[None]:
+    """Name the file and the line in what is raised, or add it to a list."""
+    try:
+        yield
+    except ScoreFileError as error:
+        placed = ScoreFileError(f"{path}, line {number}: {error.message}", remedy=error.remedy)
+        if collected is None:
+            raise placed from None
+        collected.append(placed)
 
 
-def _data_row(
-    line: str,
-    names: list[str],
-    numeric: list[bool],
-    allowed: list[frozenset[str] | None],
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    """Numbered lines without blank ones."""
+    stripped = map(str.strip, re.split(r"\r\n|\r|\n", text))
+    return ((number, line) for number, line in enumerate(stripped, 1) if line)
+
+
+def _rows(
+    lines: Iterable[tuple[int, str]],
     path: str,
-    number: int,
-) -> tuple[str | None, ...]:
-    if line.startswith("{"):
-        raise ScoreFileError(f"{path}, line {number}: sparse rows ({{index value, ...}}) are not read. Save it as CSV.")
-    cells = split_row(line, path, number)
-    if len(cells) != len(names):
-        raise ScoreFileError(f"{path}, line {number}: {len(cells)} cells where there are {len(names)} attributes.")
-    for name, is_number, values, cell in zip(names, numeric, allowed, cells, strict=True):
-        if cell is None:
-            continue
-        if is_number and not DECIMAL.fullmatch(cell) and cell not in ("NaN", "Infinity", "-Infinity"):
-            raise ScoreFileError(
-                f"{path}, line {number}: {shown(cell)!r} is not a number, which attribute {name!r} needs."
-            )
-        if values is not None and cell not in values:
-            raise ScoreFileError(
-                f"{path}, line {number}: {shown(cell)!r} is not one of the values that attribute {name!r} declares."
-            )
+    cells_of: Callable[[str], tuple[str | None, ...]],
+    collected: list[ScoreFileError] | None,
+) -> dict[int, tuple[str | None, ...]]:
+    rows = {}
+    for number, line in lines:
+        with _errors_at(path, number, collected):
+            rows[number] = cells_of(line)
+    return rows
+
+
+def _even_row(line: str, width: int, what: str) -> tuple[str | None, ...]:
+    """The cells of a line, which must be as many as ``what`` says."""
+    cells = split_row(line)
+    if len(cells) != width:
+        raise ScoreFileError(f"{len(cells)} cells where {what}.")
     return tuple(cells)
 
 
-def _attribute(text: str, path: str, number: int) -> tuple[str, str | frozenset[str]]:
+def _data_row(line: str, kinds: Mapping[str, str | frozenset[str]]) -> tuple[str | None, ...]:
+    """The cells of a line, which must be what the attributes say."""
+    if line.startswith("{"):
+        raise ScoreFileError("sparse rows ({index value, ...}) are not read.", remedy="Save it as CSV.")
+    cells = _even_row(line, len(kinds), f"there are {len(kinds)} attributes")
+    for (name, kind), cell in zip(kinds.items(), cells, strict=True):
+        if cell is None or kind == "text":
+            continue
+        if kind == "numeric" and not is_number(cell):
+            raise ScoreFileError(f"{shown(cell)!r} is not a number, which attribute {name!r} needs.")
+        if kind != "numeric" and cell not in kind:
+            raise ScoreFileError(f"{shown(cell)!r} is not one of the values that attribute {name!r} declares.")
+    return cells
+
+
+def _attribute(text: str) -> tuple[str, str | frozenset[str]]:
     """Name and kind of an attribute: "numeric", "text" or the values of a nominal one."""
-    if text[:1] in ("'", '"'):
-        name, place = _quoted(text, 0, path, number)
-        kind = text[place:].strip()
-    else:
-        parts = re.match(r"([^\s{]+)\s*(.*)", text)
+    quoted, name, place = _cell(text, 0)
+    if not quoted:
+        parts = re.match(r"[^\s{]+", text)
         if parts is None:
-            raise ScoreFileError(f"{path}, line {number}: the attribute has no name.")
-        name, kind = parts.group(1), parts.group(2).strip()
+            raise ScoreFileError("the attribute has no name.")
+        name, place = parts[0], parts.end()
+    kind = text[place:].strip()
     if kind.startswith("{"):
         if not kind.endswith("}"):
-            raise ScoreFileError(
-                f"{path}, line {number}: the values of attribute {shown(name)!r} lack their closing brace."
-            )
-        values = split_row(kind[1:-1], path, number)
-        return name, frozenset(value or "" for value in values)
+            raise ScoreFileError(f"the values of attribute {shown(name)!r} lack their closing brace.")
+        return name, frozenset(value or "" for value in split_row(kind[1:-1]))
     first = kind.split()[0].casefold() if kind else ""
-    if first in NUMERIC_TYPES:
+    if first in ("numeric", "real", "integer"):
         return name, "numeric"
-    if first in TEXT_TYPES:
+    if first in ("string", "date"):
         return name, "text"
     raise ScoreFileError(
-        f"{path}, line {number}: attribute {shown(name)!r} is of type {shown(kind[:30])!r}; numeric, string, date and "
-        "{values} are read."
+        f"attribute {shown(name)!r} is of type {shown(kind[:30])!r}; numeric, string, date and {{values}} are read."
     )
 
 
-def _quoted(line: str, start: int, path: str, number: int) -> tuple[str, int]:
-    """The quoted text that begins at a place, without its escapes, and the place after it."""
-    mark = line[start]
-    found: list[str] = []
-    place = start + 1
-    while place < len(line):
-        character = line[place]
-        if character == "\\" and place + 1 < len(line):
-            code = UNICODE_ESCAPE.match(line, place + 1)
-            if code:
-                found.append(chr(int(code.group(1), 16)))
-                place = code.end()
-                continue
-            following = line[place + 1]
-            found.append(ESCAPES.get(following, following))
-            place += 2
-            continue
-        if character == mark:
-            if line[place + 1 : place + 2] == mark:  # a quote doubled, as spreadsheets write it
-                found.append(mark)
-                place += 2
-                continue
-            return "".join(found), place + 1
-        found.append(character)
-        place += 1
-    raise ScoreFileError(f"{path}, line {number}: a quotation mark ({mark}) is never closed.")
+def _cell(line: str, place: int) -> tuple[bool, str, int]:
+    """Whether the cell that begins at a place is quoted, what it holds, and where it ends."""
+    found = CELL.match(line, place)
+    assert found is not None  # it may be empty
+    (mark, quoted, plain), end = found.groups(""), found.end()
+    if not mark:
+        if not plain and line[end : end + 1] in ("'", '"'):
+            raise ScoreFileError(f"a quotation mark ({line[end]}) is never closed.")
+        return False, plain.strip(), end
+    if "\\" in quoted or mark in quoted:
+        escapes = rf"\\u([0-9A-Fa-f]{{4}})|\\(.)|{mark}{mark}"
+        quoted = re.sub(escapes, lambda sign: _sign(sign, mark), quoted, flags=re.DOTALL)
+    return True, quoted, end
+
+
+def _sign(escape: re.Match[str], mark: str) -> str:
+    """The sign for which an escape stands."""
+    if escape[1]:
+        return chr(int(escape[1], 16))
+    return ESCAPES.get(escape[2], escape[2]) if escape[2] else mark

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,10 +11,14 @@ from numpy.typing import ArrayLike
 from hiercomp.arguments import whole_number
 from hiercomp.errors import ArgumentError, ScoreTableError
 from hiercomp.files.formats.common import runs_and_folds, tidy_frame
+from hiercomp.scores.rho import default_rho
 from hiercomp.wording import shown
 
 if TYPE_CHECKING:
     import pandas as pd
+
+# Data set, algorithm, scores, folds of a run, rho (None: by the folds) and further measures
+Block: TypeAlias = "tuple[str, str, np.ndarray, int, float | None, Mapping[str, np.ndarray]]"
 
 
 def from_score_arrays(
@@ -57,13 +61,11 @@ def from_score_arrays(
         raise ArgumentError(
             "scores must be a mapping from algorithm to array, such as {'tree': array, 'bayes': array}."
         )
-    parts: dict[str, list[np.ndarray]] = {name: [] for name in ("dataset", "algorithm", "run", "fold", "score", "rho")}
+    blocks: list[Block] = []
     shapes: dict[str, list[int]] = {}
     for algorithm, given in scores.items():
         rows = _rows(given, str(algorithm))
-        names = (
-            [str(number + 1) for number in range(len(rows))] if datasets is None else [str(name) for name in datasets]
-        )
+        names = [str(name) for name in (range(1, len(rows) + 1) if datasets is None else datasets)]
         if len(names) != len(rows) or len(set(names)) < len(names):
             raise ScoreTableError(f"datasets must be {len(rows)} different names, got {names[:10]}.")
         shapes[str(algorithm)] = [len(row) for row in rows]
@@ -71,31 +73,56 @@ def from_score_arrays(
             if len(row) == 0 or len(row) % runs:
                 raise ScoreTableError(
                     f"Data set {shown(name)!r} has {len(row)} scores of {shown(algorithm)!r}, which {runs} runs can't share "
-                    "equally. Correct runs."
+                    "equally.",
+                    remedy="Correct runs.",
                 )
-            folds = len(row) // runs
-            run, fold = runs_and_folds(np.arange(len(row)), folds)
-            parts["dataset"].append(np.full(len(row), name, dtype=object))
-            parts["algorithm"].append(np.full(len(row), str(algorithm), dtype=object))
-            parts["run"].append(run)
-            parts["fold"].append(fold)
-            parts["score"].append(row)
-            parts["rho"].append(np.full(len(row), 1 / folds if folds > 1 else 0.0))
+            blocks.append((name, str(algorithm), row, len(row) // runs, None, {}))
     first, *others = shapes
     for other in others:
         if shapes[other] != shapes[first]:
             raise ScoreTableError(
                 f"The scores of {shown(first)!r} and {shown(other)!r} differ in shape; they must be paired, fold by fold."
             )
-    return tidy_frame({name: np.concatenate(values) for name, values in parts.items()}, format_name="arrays")
+    return tidy_blocks(blocks, format_name="arrays")
 
 
-def _rows(given: ArrayLike | Sequence[ArrayLike], algorithm: str) -> list[np.ndarray]:
+def tidy_blocks(blocks: Iterable[Block], **about: Any) -> pd.DataFrame:
+    """The frame of the scores of every data set and algorithm, fold by fold; ``about`` as for `tidy_frame`."""
+    parts: dict[str, list[Any]] = {}
+    for dataset, algorithm, scores, folds, rho, further in blocks:
+        count = len(scores)
+        run, fold = runs_and_folds(np.arange(count), folds)
+        cells = {
+            "dataset": np.full(count, dataset, dtype=object),
+            "algorithm": np.full(count, algorithm, dtype=object),
+            "run": run,
+            "fold": fold,
+            "score": scores,
+            "rho": np.full(count, default_rho(folds, otherwise=0.0) if rho is None else rho),
+            **further,
+        }
+        for name, values in cells.items():
+            parts.setdefault(name, []).append(values)
+    if not parts:
+        raise ScoreTableError("There are no results.")
+    return tidy_frame({name: np.concatenate(values) for name, values in parts.items()}, **about)
+
+
+def number_array(values: Any, message: str) -> np.ndarray:
+    """A one-dimensional array of numbers as floats; the message says what else is refused."""
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError):
+        array = np.empty((0, 0))
+    if array.ndim != 1 or array.dtype.kind not in "fiu":
+        raise ScoreTableError(message)
+    return array.astype(float)
+
+
+def _rows(given: Any, algorithm: str) -> list[np.ndarray]:
     message = f"The scores of {shown(algorithm)!r} must be a two-dimensional array of numbers, data sets by folds."
     try:
-        rows = [np.asarray(row) for row in given]  # type: ignore[union-attr]
-        if any(row.ndim != 1 or row.dtype.kind not in "fiu" for row in rows):
-            raise ScoreTableError(message)
-        return [row.astype(float) for row in rows]
-    except (TypeError, ValueError):
+        rows = list(given)
+    except TypeError:
         raise ScoreTableError(message) from None
+    return [number_array(row, message) for row in rows]

@@ -7,24 +7,26 @@ import csv
 import io
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
 
-from hiercomp.arguments import whole_number
 from hiercomp.errors import ArgumentError, HiercompWarning, Note, ScoreFileError, ScoreTableError, warn_caller
-from hiercomp.files.content import checked_encoding, encoding_of, file_blocks, utf8_parts
+from hiercomp.files.content import checked_encoding, encoding_of, file_blocks, joined, utf8_parts
 from hiercomp.files.table import SEPARATORS, checked_separator, names_as_text, read_score_file
 from hiercomp.scores.rho import default_rho
-from hiercomp.scores.table import ALIASES, tidy_scores, to_pandas
+from hiercomp.scores.table import role_of, tidy_scores, to_pandas
 from hiercomp.wording import cells_in_words, counted, first_names, nearest_name, shown
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Source: TypeAlias = "str | Path | pd.DataFrame"
+P = ParamSpec("P")
+R = TypeVar("R")
 
 LAYOUT_OPTIONS = ("encoding", "separator", "decimal", "percent", "largest_bytes")
 HEAD_BYTES = 1 << 20  # enough for any header, and for telling a format
@@ -38,11 +40,34 @@ LOSS_WORDS = frozenset(
 )
 
 
+def names_the_file(importer: Callable[P, R]) -> Callable[P, R]:
+    """An importer whose errors of the table name the file, where its first argument is one and not a frame."""
+
+    @wraps(importer)
+    def importing(*given: P.args, **options: P.kwargs) -> R:
+        source = given[0] if given else options.get("source", options.get("path"))
+        try:
+            return importer(*given, **options)
+        except ScoreTableError as error:
+            if not isinstance(source, (str, Path)):
+                raise
+            raise error_of_file(str(source), error) from None
+
+    return importing
+
+
+def error_of_file(file: str, error: ScoreTableError) -> ScoreFileError:
+    """The error of a table as one of the file that holds it."""
+    message = f"{shown(file)}: {error.message}"
+    refused = ScoreFileError(message, remedy=error.remedy, places=error.places, key=error.key)
+    refused.table = error.table
+    return refused
+
+
 def tidy_frame(
     columns: Mapping[str, Any],
     *,
     format_name: str,
-    source: str | None = None,
     measure: str | None = None,
     notes: Sequence[Note] = (),
     duplicates: str = "Keep one score for each data set, algorithm, run and fold.",
@@ -56,8 +81,6 @@ def tidy_frame(
         Cells of dataset, algorithm, run, fold and score, of rho where it is known, and of further measures.
     format_name : str
         Kept as ``attrs["format"]``.
-    source : str, optional
-        The file, for messages.
     measure : str, optional
         Kept as ``attrs["measure"]``; a loss is noted.
     notes : sequence of Note
@@ -69,8 +92,8 @@ def tidy_frame(
 
     Raises
     ------
-    ScoreFileError, ScoreTableError
-        If a name is empty, a score is no number or a cell has several scores; the first where there is a file.
+    ScoreTableError
+        If a name is empty, a score is no number or a cell has several scores.
     """
     import pandas as pd
 
@@ -86,14 +109,8 @@ def tidy_frame(
             message = f"{counted(count, 'cell', 'has')} more than one score (first: {examples})."
             raise ScoreTableError(message, remedy=duplicates, key="duplicate_scores")
     except ScoreTableError as error:
-        refused: ScoreTableError | ScoreFileError = error
-        if source is not None:
-            message = f"{shown(source)}: {error.message}"
-            refused = ScoreFileError(message, remedy=error.remedy, places=error.places, key=error.key)
-        refused.table = frame
-        if refused is error:
-            raise
-        raise refused from error
+        error.table = frame
+        raise
     for name in ("dataset", "algorithm", "run", "fold", "score"):
         frame[name] = tidy.frame[name]
     if measure is not None and lower_is_better(measure):
@@ -116,19 +133,13 @@ def lower_is_better(measure: object) -> bool:
     return bool(LOSS_WORDS.intersection(words)) or plain.casefold() in ("mn_log_loss", "log_loss")
 
 
-def source_name(source: Source | Any) -> str | None:
-    """The file as messages name it; None for what is in memory."""
-    return str(source) if isinstance(source, (str, Path)) else None
-
-
 def read_table(source: Source, names: Mapping[str, str], layout: Mapping[str, Any]) -> pd.DataFrame:
     """A table of a file, or a copy of a frame; the columns that hold names stay text."""
     for option in layout:
         if option not in LAYOUT_OPTIONS:
-            raise ArgumentError(
-                f"There is no option {option!r}.{nearest_name(option, LAYOUT_OPTIONS)} Options of reading are: "
-                f"{', '.join(LAYOUT_OPTIONS)}."
-            )
+            near = nearest_name(option, LAYOUT_OPTIONS)
+            remedy = f"{near} Options of reading are: {', '.join(LAYOUT_OPTIONS)}.".strip()
+            raise ArgumentError(f"There is no option {option!r}.", remedy=remedy)
     if not isinstance(source, (str, Path)):
         frame = to_pandas(source)
         if len(frame) == 0:
@@ -138,20 +149,14 @@ def read_table(source: Source, names: Mapping[str, str], layout: Mapping[str, An
     return names_as_text(frame)
 
 
-def need_columns(frame: pd.DataFrame, names: Iterable[str], source: Source, what: str) -> None:
+def need_columns(frame: pd.DataFrame, names: Iterable[str], what: str) -> None:
     """Refuse a table that lacks columns of its format."""
     lacking = [name for name in names if name not in frame.columns]
     if lacking:
-        raise table_error(
-            source,
-            f"There is no column {lacking[0]!r}, which {what} has. The columns are: {first_names(list(frame.columns))}.",
+        raise ScoreTableError(
+            f"There is no column {lacking[0]!r}, which {what} has.",
+            remedy=f"The columns are: {first_names(list(frame.columns))}.",
         )
-
-
-def table_error(source: Source | Any, message: str) -> ScoreFileError | ScoreTableError:
-    """An error of a file, which it names, or of a frame."""
-    name = source_name(source)
-    return ScoreTableError(message) if name is None else ScoreFileError(f"{shown(name)}: {message}")
 
 
 def column_roles(names: Sequence[str], roles: Sequence[str], given: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -161,28 +166,29 @@ def column_roles(names: Sequence[str], roles: Sequence[str], given: Mapping[str,
         if role in found:
             continue
         free = [name for name in names if name not in found.values()]
-        matches = [name for name in free if re.sub(r"[\s._-]+", "", name).casefold() in ALIASES[role]]
+        matches = [name for name in free if role_of(name) == role]
         exact = [name for name in matches if name == role]
         if len(exact or matches) == 1:
             found[role] = (exact or matches)[0]
     return found
 
 
-def chosen_measure(measure: str | None, measures: Sequence[str], source: Source | Any) -> str:
+def chosen_measure(measure: str | None, measures: Sequence[str]) -> str:
     """The measure asked for, or the only one that there is."""
     text_options(measure=measure)
     if measure is None:
         if len(measures) == 1:
             return measures[0]
         if not measures:
-            raise table_error(source, "No column holds scores.")
-        raise table_error(
-            source,
-            f"There are {len(measures)} measures: {first_names(measures)}. Say which with measure={measures[0]!r}.",
+            raise ScoreTableError("No column holds scores.")
+        raise ScoreTableError(
+            f"There are {len(measures)} measures: {first_names(measures)}.",
+            remedy=f"Say which with measure={measures[0]!r}.",
         )
     if measure not in measures:
         raise ArgumentError(
-            f"There is no measure {shown(measure)!r}.{nearest_name(measure, measures)} There are: {first_names(measures)}."
+            f"There is no measure {shown(measure)!r}.",
+            remedy=f"{nearest_name(measure, measures)} There are: {first_names(measures)}.".strip(),
         )
     return measure
 
@@ -212,11 +218,6 @@ def first_repeated(names: Iterable[str]) -> str | None:
     return None
 
 
-def checked_folds(folds: int | None) -> int | None:
-    """The number of folds of a run, or None."""
-    return None if folds is None else whole_number("folds", folds, 2)
-
-
 def rho_of_folds(datasets: Any, runs: Any, folds: Any) -> np.ndarray:
     """1/k of the k folds in a run of each row's data set; 0 where there is one."""
     import pandas as pd
@@ -232,21 +233,18 @@ def runs_and_folds(positions: np.ndarray, folds: int) -> tuple[np.ndarray, np.nd
     return positions // folds + 1, positions % folds + 1
 
 
-def file_text(path: str | Path, encoding: str | None = None, limit: int = LARGEST_TEXT) -> str:
+def file_text(path: str | Path, encoding: str | None = None) -> str:
     """The whole text of a file: UTF-8, UTF-16 with a byte order mark, or the encoding given."""
     file, encoding = shown(path), checked_encoding(encoding)
-    content = b"".join(file_blocks(Path(path), file, limit))
+    content = b"".join(file_blocks(Path(path), file, LARGEST_TEXT))
     parts = utf8_parts([content], file, encoding_of(content, file, encoding))
     return "".join(part.decode() for part, _ in parts)
 
 
 def file_head(path: str | Path, encoding: str | None = None) -> str:
     """The beginning of a file as text, only to tell its format; what can't be decoded is replaced."""
-    encoding, content = checked_encoding(encoding), bytearray()
-    for block in file_blocks(Path(path), shown(path), sys.maxsize):
-        content += block
-        if len(content) >= HEAD_BYTES:
-            break
+    encoding = checked_encoding(encoding)
+    content = next(joined(file_blocks(Path(path), shown(path), sys.maxsize), HEAD_BYTES), bytearray())
     marked = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     return content[:HEAD_BYTES].decode(encoding or ("utf-16" if marked else "utf-8-sig"), errors="replace")
 

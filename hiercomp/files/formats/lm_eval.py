@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hiercomp.errors import ArgumentError, DroppedScoresWarning, HiercompWarning, Note, ScoreFileError
+from hiercomp.errors import ArgumentError, DroppedScoresWarning, HiercompWarning, Note, ScoreFileError, ScoreTableError
 from hiercomp.files.formats.common import (
-    LARGEST_TEXT,
+    error_of_file,
     file_text,
     first_repeated,
     lower_is_better,
+    names_the_file,
     one_or_more,
     text_options,
     tidy_frame,
@@ -111,7 +112,8 @@ def read_lm_eval(
             if place in origin:
                 raise ScoreFileError(
                     f"{found.path}: task {shown(task)!r} of model {shown(found.model)!r} is in {origin[place]} too, with "
-                    "the same seeds. Keep one of the files, or run them with different seeds."
+                    "the same seeds.",
+                    remedy="Keep one of the files, or run them with different seeds.",
                 )
             origin[place] = found.path
             measures.add(key)
@@ -131,12 +133,15 @@ def read_lm_eval(
         everything = sorted({key for found in evaluations for values in found.tasks.values() for key in values})
         near = [*(key.split(",")[0] for key in everything), *everything]
         raise ArgumentError(
-            f"No task has the measure {shown(measure)!r}.{nearest_name(str(measure), near)} There are: "
-            f"{first_names(everything)}."
+            f"No task has the measure {shown(measure)!r}.",
+            remedy=f"{nearest_name(str(measure), near)} There are: {first_names(everything)}.".strip(),
         )
     notes = _notes(evaluations, without, measures)
     columns = {name: [row[name] for row in rows] for name in rows[0]}
-    frame = tidy_frame(columns, format_name="lm_eval", source=_sources(files), notes=notes)
+    try:
+        frame = tidy_frame(columns, format_name="lm_eval", notes=notes)
+    except ScoreTableError as error:
+        raise error_of_file(_sources(files), error) from None
     frame.attrs["measure"] = ", ".join(sorted(measures))
     frame.attrs["higher_is_better"] = not _losses(evaluations, measures)
     return frame
@@ -154,29 +159,27 @@ def readable_files(path: str | Path, collected: list[ScoreFileError]) -> list[Pa
     return good
 
 
-def parsed_json(text: str, path: str) -> Any:
+def parsed_json(text: str, path: str | Path) -> Any:
     """A JSON text; nesting, numbers and keys that Python's parser can't take are errors of the file."""
     try:
-        return json.loads(text, object_pairs_hook=lambda pairs: _unique(pairs, path))
+        return json.loads(text, object_pairs_hook=_unique)
     except json.JSONDecodeError as error:
         raise ScoreFileError(
             f"{shown(path)}, line {error.lineno}: {error.msg}; it is not JSON, or cut short."
         ) from error
+    except ScoreTableError:
+        raise
     except RecursionError:
-        raise ScoreFileError(f"{shown(path)}: it is nested too deeply to be a result file.") from None
+        raise ScoreTableError("it is nested too deeply to be a result file.") from None
     except ValueError as error:  # such as a number of thousands of digits
-        if isinstance(error, ScoreFileError):
-            raise
-        raise ScoreFileError(f"{shown(path)}: {str(error).splitlines()[0].rstrip('.')}.") from error
+        raise ScoreTableError(f"{str(error).splitlines()[0].rstrip('.')}.") from error
 
 
-def _unique(pairs: list[tuple[str, Any]], path: str) -> dict[str, Any]:
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         repeated = first_repeated(name for name, _ in pairs)
-        raise ScoreFileError(
-            f"{shown(path)}: the key {shown(repeated)!r} occurs twice in one object; one of them would be lost."
-        )
+        raise ScoreTableError(f"the key {shown(repeated)!r} occurs twice in one object; one of them would be lost.")
     return found
 
 
@@ -195,32 +198,33 @@ def _files(paths: Sequence[str | Path]) -> list[Path]:
     return list(dict.fromkeys(files))
 
 
+@names_the_file
 def _evaluation(path: Path) -> _Evaluation:
-    content = parsed_json(file_text(path, limit=LARGEST_TEXT), shown(path))
+    content = parsed_json(file_text(path), path)
     results = content.get("results") if isinstance(content, dict) else None
     if not isinstance(results, dict) or not results or not all(isinstance(value, dict) for value in results.values()):
-        raise ScoreFileError(
-            f"{shown(path)}: it is not a result file of lm-eval: it has no object 'results' with an object for each task."
+        raise ScoreTableError(
+            "it is not a result file of lm-eval: it has no object 'results' with an object for each task."
         )
-    config = content.get("config") if isinstance(content.get("config"), dict) else {}
-    subtasks = content.get("group_subtasks") if isinstance(content.get("group_subtasks"), dict) else {}
-    grouped = content.get("groups") if isinstance(content.get("groups"), dict) else {}
+    config, subtasks, grouped, directions = (
+        content[name] if isinstance(content.get(name), dict) else {}
+        for name in ("config", "group_subtasks", "groups", "higher_is_better")
+    )
     # A group that was asked for lists its tasks; a task stands there with an empty list
     groups = [name for name in results if name in grouped or subtasks.get(name)]
-    tasks = {name: _measures(values, name, path) for name, values in results.items() if name not in groups}
+    tasks = {name: _measures(values, name) for name, values in results.items() if name not in groups}
     tasks = {name: values for name, values in tasks.items() if values}
     if not tasks:
-        raise ScoreFileError(f"{shown(path)}: no task has a measure; only groups are left ({first_names(groups)}).")
+        raise ScoreTableError(f"no task has a measure; only groups are left ({first_names(groups)}).")
     direction: dict[str, bool] = {}
-    directions = content.get("higher_is_better") if isinstance(content.get("higher_is_better"), dict) else {}
     for task, values in directions.items():
         if task in tasks and isinstance(values, dict):
             direction |= {name: value for name, value in values.items() if isinstance(value, bool)}
     seeds = tuple(str(config.get(name)) for name in SEEDS)
-    return _Evaluation(shown(path), _model(content, config, path), seeds, tasks, direction, tuple(groups))
+    return _Evaluation(shown(path), _model(content, config), seeds, tasks, direction, tuple(groups))
 
 
-def _measures(values: Mapping[str, Any], task: str, path: Path) -> dict[str, float]:
+def _measures(values: Mapping[str, Any], task: str) -> dict[str, float]:
     """The numbers of a task that are scores: no standard errors and no labels."""
     found = {}
     for name, value in values.items():
@@ -229,19 +233,15 @@ def _measures(values: Mapping[str, Any], task: str, path: Path) -> dict[str, flo
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             if value in ("N/A", None, " ", ""):
                 continue
-            raise ScoreFileError(
-                f"{shown(path)}: {shown(name)!r} of task {shown(task)!r} is {shown(value)!r:.60}, no number."
-            )
+            raise ScoreTableError(f"{shown(name)!r} of task {shown(task)!r} is {shown(value)!r:.60}, no number.")
         try:
             found[name] = float(value)
         except OverflowError:
-            raise ScoreFileError(
-                f"{shown(path)}: {shown(name)!r} of task {shown(task)!r} is too large a number."
-            ) from None
+            raise ScoreTableError(f"{shown(name)!r} of task {shown(task)!r} is too large a number.") from None
     return found
 
 
-def _model(content: Mapping[str, Any], config: Mapping[str, Any], path: Path) -> str:
+def _model(content: Mapping[str, Any], config: Mapping[str, Any]) -> str:
     name = content.get("model_name")
     if isinstance(name, str) and name.strip():
         return name
@@ -252,8 +252,8 @@ def _model(content: Mapping[str, Any], config: Mapping[str, Any], path: Path) ->
         for key in MODEL_ARGUMENTS:
             if isinstance(arguments.get(key), str) and arguments[key]:
                 return str(arguments[key])
-    raise ScoreFileError(
-        f"{shown(path)}: neither model_name nor config.model_args says which model this is. Add model_name."
+    raise ScoreTableError(
+        "neither model_name nor config.model_args says which model this is.", remedy="Add model_name."
     )
 
 
@@ -264,8 +264,8 @@ def _key(values: Mapping[str, float], measure: str | None, task: str, path: str)
     fits = [name for name in values if measure is None or name.split(",")[0] == measure]
     if len(fits) > 1:
         raise ScoreFileError(
-            f"{shown(path)}: task {shown(task)!r} has several measures: {first_names(fits)}. Say which with "
-            f"measure={fits[0]!r}."
+            f"{shown(path)}: task {shown(task)!r} has several measures: {first_names(fits)}.",
+            remedy=f"Say which with measure={fits[0]!r}.",
         )
     return fits[0] if fits else None
 
@@ -287,12 +287,12 @@ def _notes(evaluations: Sequence[_Evaluation], without: Sequence[str], measures:
         text = f"Left out: {counted(len(missing), 'task')} without the measure asked for: {first_names(missing)}."
         notes.append(Note(DroppedScoresWarning, text))
     if len(measures) > 1:
-        text = f"The tasks are scored by different measures: {first_names(sorted(measures))}. Are they on one scale?"
-        notes.append(Note(HiercompWarning, text))
+        text = f"The tasks are scored by different measures: {first_names(sorted(measures))}."
+        notes.append(Note(HiercompWarning, text, "Are they on one scale?"))
     losses = _losses(evaluations, measures)
     if losses:
-        text = f"Lower values of {first_names(losses)} are better. Pass higher_is_better=False (--lower-is-better)."
-        notes.append(Note(HiercompWarning, text))
+        text = f"Lower values of {first_names(losses)} are better."
+        notes.append(Note(HiercompWarning, text, "Pass higher_is_better=False (--lower-is-better)."))
     return notes
 
 

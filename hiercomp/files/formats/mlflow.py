@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hiercomp.errors import ArgumentError, DefaultedRhoWarning, DroppedScoresWarning, Note
+from hiercomp.errors import ArgumentError, DefaultedRhoWarning, DroppedScoresWarning, Note, ScoreTableError
 from hiercomp.files.formats.common import (
     Source,
     chosen_measure,
     file_head,
     header_names,
+    names_the_file,
     need_columns,
     one_or_more,
     read_table,
     rho_of_folds,
-    source_name,
-    table_error,
     text_options,
     tidy_frame,
 )
@@ -39,9 +38,9 @@ FURTHER_NAMES = {
     "run": (),
     "fold": (),
 }
-WHICH = "Say which with {role}='params.{role}'."
 
 
+@names_the_file
 def read_mlflow(
     source: Source,
     measure: str | None = None,
@@ -108,15 +107,14 @@ def read_mlflow(
     for role in ("dataset", "algorithm"):
         if role not in found:
             held = [name for name in frame.columns if name.startswith(PREFIXES) and not name.startswith("tags.mlflow.")]
-            raise table_error(
-                source,
-                f"No parameter or tag is recognised as the {role}: {first_names(held) or 'there are none'}. "
-                + WHICH.format(role=role),
+            raise ScoreTableError(
+                f"No parameter or tag is recognised as the {role}: {first_names(held) or 'there are none'}.",
+                remedy=f"Say which with {role}='params.{role}'.",
             )
-    need_columns(frame, found.values(), source, "the table")
+    need_columns(frame, found.values(), "the table")
     metrics = [name.removeprefix(METRICS) for name in frame.columns if name.startswith(METRICS)]
-    measure = chosen_measure(None if measure is None else measure.removeprefix(METRICS), metrics, source)
-    frame, notes = _finished(frame, found, measure, source)
+    measure = chosen_measure(None if measure is None else measure.removeprefix(METRICS), metrics)
+    frame, notes = _finished(frame, found, measure)
     ones = np.ones(len(frame), dtype=np.int64)
     columns: dict[str, Any] = {
         "dataset": frame[found["dataset"]],
@@ -131,19 +129,16 @@ def read_mlflow(
         columns["rho"] = rho_of_folds(columns["dataset"], columns["run"], columns["fold"])
     elif "run" in found and _plain(found["run"]) in SEED_NAMES:
         columns["rho"] = np.zeros(len(frame))
-        text = (
-            f"The runs differ by {shown(found['run'])!r}: they are taken as independent repetitions, rho = 0. If each seed "
-            "draws another part of the same data for testing, pass the share of test cases: rho=0.2."
-        )
-        notes.append(Note(DefaultedRhoWarning, text))
+        message = f"The runs differ by {shown(found['run'])!r}: they are taken as independent repetitions, rho = 0."
+        remedy = "If each seed draws another part of the same data for testing, pass the share of test cases: rho=0.2."
+        notes.append(Note(DefaultedRhoWarning, message, remedy))
     for other in one_or_more("also", also):
-        further = chosen_measure(other.removeprefix(METRICS), metrics, source)
+        further = chosen_measure(other.removeprefix(METRICS), metrics)
         columns[further] = frame[METRICS + further]
     hint = "Say which parameters are run and fold, or export each run once."
     return tidy_frame(
         columns,
         format_name="mlflow",
-        source=source_name(source),
         measure=measure,
         notes=notes,
         duplicates=hint,
@@ -175,24 +170,21 @@ def _plain(name: str) -> str:
 
 def _names_in(source: Source, layout: dict[str, Any]) -> list[str]:
     """The names of a table's columns, before it is read: those that hold names stay text."""
-    name = source_name(source)
-    if name is None:
-        return [str(column) for column in source.columns]  # type: ignore[union-attr]
-    head = file_head(name, layout.get("encoding"))
+    if not isinstance(source, (str, Path)):
+        return [str(column) for column in source.columns]
+    head = file_head(source, layout.get("encoding"))
     if head.startswith("PAR1"):
         return [str(column) for column in read_table(source, {}, {}).columns]
     return header_names(head, layout.get("separator"))
 
 
-def _finished(
-    frame: pd.DataFrame, found: dict[str, str], measure: str, source: Source
-) -> tuple[pd.DataFrame, list[Note]]:
+def _finished(frame: pd.DataFrame, found: dict[str, str], measure: str) -> tuple[pd.DataFrame, list[Note]]:
     """Without the runs that did not finish, and parent runs, which hold no score of their own."""
     notes = []
     if "status" in frame:
         undone = ~frame["status"].astype(str).isin(["FINISHED"]).to_numpy()
         if undone.all():
-            raise table_error(source, f"No run is FINISHED; the first is {shown(frame['status'].iloc[0])!r}.")
+            raise ScoreTableError(f"No run is FINISHED; the first is {shown(frame['status'].iloc[0])!r}.")
         if undone.any():
             states = first_names([str(state) for state in dict.fromkeys(frame.loc[undone, "status"])])
             text = f"Left out: {undone.sum()} of {len(frame)} runs, which did not finish ({states})."
@@ -204,7 +196,9 @@ def _finished(
     # A run with a score and without its place can't be left out in silence: it might be any cell
     placeless = unnamed & frame[METRICS + measure].notna().to_numpy()
     if unnamed.all():
-        raise ArgumentError(f"No run has all of {first_names(list(found.values()))}. Say which columns to take.")
+        raise ArgumentError(
+            f"No run has all of {first_names(list(found.values()))}.", remedy="Say which columns to take."
+        )
     if unnamed.any():
         scored = f", {placeless.sum()} of them with a score" if placeless.any() else ""
         text = (

@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hiercomp.arguments import number_between
+from hiercomp.arguments import number_between, whole_number
+from hiercomp.errors import ScoreTableError
 from hiercomp.files.formats.common import (
     Source,
-    checked_folds,
     chosen_measure,
+    names_the_file,
     need_columns,
     one_or_more,
     read_table,
     rho_of_folds,
     runs_and_folds,
-    source_name,
-    table_error,
     tidy_frame,
 )
 from hiercomp.scores.rho import checked_rho
@@ -34,6 +33,7 @@ ONE_RUN = ("cv", "custom_cv", "loo", "spcv_coords")  # each iteration is a fold
 RANDOM_SPLITS = ("subsampling", "holdout")
 
 
+@names_the_file
 def read_mlr3(
     source: Source,
     measure: str | None = None,
@@ -90,38 +90,38 @@ def read_mlr3(
     1    iris  classif.rpart    1     2   0.96  0.5
     """
     frame = read_table(source, NAME_COLUMNS, layout)
-    need_columns(frame, [*NAME_COLUMNS.values(), "resampling_id", "iteration"], source, "mlr3's table of scores")
-    folds, rho = checked_folds(folds), None if rho is None else checked_rho(rho)
+    need_columns(frame, [*NAME_COLUMNS.values(), "resampling_id", "iteration"], "mlr3's table of scores")
+    folds = None if folds is None else whole_number("folds", folds, 2)
+    rho = None if rho is None else checked_rho(rho)
     measures = [name for name in frame.columns if MEASURE.fullmatch(name)]
-    measure = chosen_measure(measure, measures, source)
-    iteration = _iterations(frame["iteration"], source)
+    measure = chosen_measure(measure, measures)
+    iteration = _iterations(frame["iteration"])
     kinds = frame["resampling_id"].astype(str).to_numpy(dtype=object)
     run, fold = iteration.copy(), np.ones(len(frame), dtype=np.int64)
     correlation = np.full(len(frame), np.nan if rho is None else rho)
     for kind in dict.fromkeys(kinds):
         rows = kinds == kind
+        last = int(iteration[rows].max())
         if kind in ONE_RUN or kind == "repeated_cv":
-            if kind == "repeated_cv" and folds is None:
-                raise table_error(
-                    source,
-                    f"The resampling is 'repeated_cv' with {int(iteration[rows].max())} iterations, and the table does not "
-                    "tell the folds of a run. Pass folds=10 for repeats of 10-fold cross-validation.",
+            count = folds if kind == "repeated_cv" else last
+            if count is None:
+                raise ScoreTableError(
+                    f"The resampling is 'repeated_cv' with {last} iterations, and the table does not tell the folds of a "
+                    "run.",
+                    remedy="Pass folds=10 for repeats of 10-fold cross-validation.",
                 )
-            count = folds if kind == "repeated_cv" and folds is not None else int(iteration[rows].max())
-            if iteration[rows].max() % count:
-                raise table_error(
-                    source, f"{int(iteration[rows].max())} iterations are no whole number of runs of {count} folds."
-                )
+            if last % count:
+                raise ScoreTableError(f"{last} iterations are no whole number of runs of {count} folds.")
             run[rows], fold[rows] = runs_and_folds(iteration[rows] - 1, count)
             if rho is None:
                 correlation[rows] = rho_of_folds(frame["task_id"][rows], run[rows], fold[rows])
         elif kind in RANDOM_SPLITS and ratio is not None:
             correlation[rows] = 1 - number_between("ratio", ratio, 0, 1)
-        elif rho is None and not (kind == "holdout" and iteration[rows].max() == 1):
+        elif rho is None and not (kind == "holdout" and last == 1):
             need = "ratio, the share trained on (mlr3's default is 2/3)" if kind in RANDOM_SPLITS else "rho"
-            raise table_error(
-                source,
-                f"The resampling is {shown(kind)!r}, and the table does not tell how iterations correlate. Pass {need}.",
+            raise ScoreTableError(
+                f"The resampling is {shown(kind)!r}, and the table does not tell how iterations correlate.",
+                remedy=f"Pass {need}.",
             )
     columns = {
         "dataset": frame["task_id"],
@@ -132,19 +132,18 @@ def read_mlr3(
     }
     if not np.isnan(correlation).any():
         columns["rho"] = correlation
-    columns |= {other: frame[chosen_measure(other, measures, source)] for other in one_or_more("also", also)}
+    columns |= {other: frame[chosen_measure(other, measures)] for other in one_or_more("also", also)}
     hint = "Write each benchmark once; where a learner has several settings, give them different ids."
     return tidy_frame(
         columns,
         format_name="mlr3",
-        source=source_name(source),
         measure=measure,
         duplicates=hint,
         names={**NAME_COLUMNS, "score": measure},
     )
 
 
-def _iterations(column: pd.Series, source: Source) -> np.ndarray:
+def _iterations(column: pd.Series) -> np.ndarray:
     """Whole numbers from 1."""
     import pandas as pd
 
@@ -152,5 +151,5 @@ def _iterations(column: pd.Series, source: Source) -> np.ndarray:
     wrong = ~(np.isfinite(numbers) & (numbers >= 1) & (numbers == np.floor(numbers)))
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
-        raise table_error(source, f"Row {row + 1}: iteration is {str(column.iloc[row])!r}, not a whole number from 1.")
+        raise ScoreTableError(f"Row {row + 1}: iteration is {str(column.iloc[row])!r}, not a whole number from 1.")
     return numbers.astype(np.int64)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -11,9 +12,9 @@ import numpy as np
 
 from hiercomp.arguments import whole_number
 from hiercomp.errors import ArgumentError, DefaultedRhoWarning, Note, ScoreTableError
-from hiercomp.files.formats.common import checked_folds, chosen_measure, one_or_more, runs_and_folds, tidy_frame
+from hiercomp.files.formats.arrays import Block, number_array, tidy_blocks
+from hiercomp.files.formats.common import chosen_measure, one_or_more
 from hiercomp.scores.problems import MOST_FOLDS
-from hiercomp.scores.rho import default_rho
 from hiercomp.wording import shown
 
 if TYPE_CHECKING:
@@ -77,10 +78,10 @@ def from_cross_validate(
     for dataset, algorithm, result in _results(results):
         place = f"data set {shown(dataset)!r}, algorithm {shown(algorithm)!r}"
         scores = _metrics_of_result(result, place)
-        chosen = chosen_measure(metric, list(scores), None)
-        further = {other: scores[chosen_measure(other, list(scores), None)] for other in one_or_more("also", also)}
+        chosen = chosen_measure(metric, list(scores))
+        further = {other: scores[chosen_measure(other, list(scores))] for other in one_or_more("also", also)}
         blocks.append((dataset, algorithm, scores[chosen], further, scheme))
-    return _blocks_to_frame(blocks, metric, "cross_validate")
+    return _frame(blocks, metric, "cross_validate")
 
 
 def from_grid_search(
@@ -138,73 +139,57 @@ def from_grid_search(
     if several and dataset is not None:
         raise ArgumentError("dataset is for one search; results are a mapping from data set to search.")
     if not several and dataset is None:
-        raise ArgumentError("A search does not name its data set. Pass dataset='iris', or a mapping from data set.")
+        raise ArgumentError(
+            "A search does not name its data set.", remedy="Pass dataset='iris', or a mapping from data set."
+        )
     blocks = []
     for name, search in results.items() if several else [(dataset, results)]:
         found = _cv_results(search, str(name))
         scheme = _scheme(folds, cv) if folds is not None or cv is not None else _scheme_of_search(search)
         metrics = list(dict.fromkeys(match.group(2) for match in map(SPLIT.fullmatch, map(str, found)) if match))
-        chosen = chosen_measure(metric, metrics, None)
-        further = {other: _splits(found, chosen_measure(other, metrics, None)) for other in one_or_more("also", also)}
+        chosen = chosen_measure(metric, metrics)
+        further = {other: _splits(found, chosen_measure(other, metrics)) for other in one_or_more("also", also)}
         scores = _splits(found, chosen)
         for row, candidate in enumerate(_candidates(found["params"])):
             extra = {other: values[row] for other, values in further.items()}
             blocks.append((str(name), candidate, scores[row], extra, scheme))
-    return _blocks_to_frame(blocks, metric, "sklearn")
+    return _frame(blocks, metric, "sklearn")
 
 
-def _blocks_to_frame(
-    blocks: Sequence[tuple[str, str, np.ndarray, Mapping[str, np.ndarray], Scheme]],
+def _frame(
+    found: Sequence[tuple[str, str, np.ndarray, Mapping[str, np.ndarray], Scheme]],
     metric: str | None,
     format_name: str,
 ) -> pd.DataFrame:
-    """One frame of the scores of every data set and algorithm."""
-    notes: list[Note] = []
-    parts: dict[str, list[Any]] = {}
-    for dataset, algorithm, scores, further, (folds, rho) in blocks:
+    """The frame of all scores; that the folds of a run are not known is noted once."""
+    blocks, notes = list[Block](), list[Note]()
+    for dataset, algorithm, scores, further, (folds, rho) in found:
         count = len(scores)
         place = f"Data set {shown(dataset)!r}, algorithm {shown(algorithm)!r}"
         size = 1 if rho is not None else folds
         if size is None:
             if count > MOST_FOLDS:
                 raise ScoreTableError(
-                    f"{place}: {count} scores look like several runs. Pass folds=10 for runs of 10-fold "
-                    "cross-validation, or cv."
+                    f"{place}: {count} scores look like several runs.",
+                    remedy="Pass folds=10 for runs of 10-fold cross-validation, or cv.",
                 )
             size = count
             if not notes:
-                text = (
-                    f"The {count} scores are taken as the folds of one run (rho = 1/{count}). Pass folds or cv if not."
-                )
-                notes.append(Note(DefaultedRhoWarning, text))
+                message = f"The {count} scores are taken as the folds of one run (rho = 1/{count})."
+                notes.append(Note(DefaultedRhoWarning, message, "Pass folds or cv if not."))
         if count == 0 or count % size:
             raise ScoreTableError(
-                f"{place}: {count} scores are no whole number of runs of {size} folds. Correct folds."
+                f"{place}: {count} scores are no whole number of runs of {size} folds.", remedy="Correct folds."
             )
-        run, fold = runs_and_folds(np.arange(count), size)
-        correlation = float(default_rho(size, otherwise=0.0)) if rho is None else rho
-        values = {
-            "dataset": np.full(count, dataset, dtype=object),
-            "algorithm": np.full(count, algorithm, dtype=object),
-            "run": run,
-            "fold": fold,
-            "score": scores,
-            "rho": np.full(count, correlation),
-            **further,
-        }
-        for name, cells in values.items():
-            parts.setdefault(name, []).append(cells)
-    if not parts:
-        raise ScoreTableError("There are no results.")
-    columns = {name: np.concatenate(cells) for name, cells in parts.items()}
+        blocks.append((dataset, algorithm, scores, size, rho, further))
     hint = "Give each algorithm of a data set its own name."
-    return tidy_frame(columns, format_name=format_name, measure=metric, notes=notes, duplicates=hint)
+    return tidy_blocks(blocks, format_name=format_name, measure=metric, notes=notes, duplicates=hint)
 
 
 def _scheme(folds: int | None, cv: Any) -> Scheme:
     """Folds of a run, or the correlation between random splits; None where it is not known."""
-    folds = checked_folds(folds)
     if folds is not None:
+        folds = whole_number("folds", folds, 2)
         if cv is not None:
             raise ArgumentError("folds and cv were both given; pass one of them.")
         return folds, None
@@ -216,24 +201,22 @@ def _scheme(folds: int | None, cv: Any) -> Scheme:
         raise ArgumentError(f"cv must be a number of folds or a splitter of scikit-learn, got {type(cv).__name__}.")
     name = type(cv).__name__
     if "ShuffleSplit" in name:
-        size = getattr(cv, "test_size", None)
-        size = (
-            getattr(cv, "_default_test_size", 0.1) if size is None and getattr(cv, "train_size", None) is None else size
-        )
+        size, train = getattr(cv, "test_size", None), getattr(cv, "train_size", None)
+        if size is None and train is None:
+            size = getattr(cv, "_default_test_size", 0.1)
         if isinstance(size, float) and 0 < size < 1:
             return None, size
-        train = getattr(cv, "train_size", None)
         if size is None and isinstance(train, float) and 0 < train < 1:
             return None, 1 - train
         raise ArgumentError(
-            f"{name} has test_size={size!r}, which is not a share of the cases. Pass a splitter with one: "
-            "test_size=0.2 for a fifth of the cases."
+            f"{name} has test_size={size!r}, which is not a share of the cases.",
+            remedy="Pass a splitter with one: test_size=0.2 for a fifth of the cases.",
         )
     repeats = getattr(cv, "n_repeats", 1)
     try:
         return int(cv.get_n_splits()) // int(repeats), None
     except (TypeError, ValueError):  # leave-one-out needs the data to count its folds
-        raise ArgumentError(f"{name} does not tell its number of folds. Pass folds.") from None
+        raise ArgumentError(f"{name} does not tell its number of folds.", remedy="Pass folds.") from None
 
 
 def _scheme_of_search(search: Any) -> Scheme:
@@ -276,13 +259,7 @@ def _metrics_of_result(result: Any, place: str) -> dict[str, np.ndarray]:
 
 
 def _numbers(values: Any, place: str) -> np.ndarray:
-    try:
-        array = np.asarray(values)
-    except ValueError:
-        array = np.empty((0, 0))
-    if array.ndim != 1 or array.dtype.kind not in "fiu":
-        raise ScoreTableError(f"The scores of {place} must be a one-dimensional array of numbers.")
-    return array.astype(float)
+    return number_array(values, f"The scores of {place} must be a one-dimensional array of numbers.")
 
 
 def _is_search(results: Any) -> bool:
@@ -297,9 +274,9 @@ def _cv_results(search: Any, dataset: str) -> Any:
     except TypeError:
         recognised = False
     if not recognised:
-        fitted = " Was it fitted?" if hasattr(search, "fit") else ""
         raise ScoreTableError(
-            f"The search of data set {shown(dataset)!r} has no cv_results_ with params and split0_test_score.{fitted}"
+            f"The search of data set {shown(dataset)!r} has no cv_results_ with params and split0_test_score.",
+            remedy="Was it fitted?" if hasattr(search, "fit") else "",
         )
     return found
 
@@ -321,11 +298,10 @@ def _candidates(params: Any) -> list[str]:
         ", ".join(f"{key}={value!r}" for key, value in entry.items()) if isinstance(entry, Mapping) else str(entry)
         for entry in entries
     ]
-    names = [name or "default" for name in names]
-    seen: dict[str, int] = {}
+    seen: Counter[str] = Counter()
     unique = []
-    for name in names:
-        seen[name] = seen.get(name, 0) + 1
+    for name in (name or "default" for name in names):
+        seen[name] += 1
         unique.append(name if seen[name] == 1 else f"{name} #{seen[name]}")
     return unique
 

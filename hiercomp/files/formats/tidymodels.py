@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hiercomp.errors import ArgumentError
+from hiercomp.errors import ArgumentError, ScoreTableError
 from hiercomp.files.formats.common import (
     Source,
     chosen_measure,
     column_roles,
+    names_the_file,
     need_columns,
     one_or_more,
     read_table,
     rho_of_folds,
-    source_name,
-    table_error,
     text_options,
     tidy_frame,
 )
@@ -32,6 +31,7 @@ SPLIT = r"(?:Resample|Bootstrap)\s*0*(\d+)"
 CONFIGURATION = ".config"
 
 
+@names_the_file
 def read_tidymodels(
     source: Source,
     measure: str | None = None,
@@ -91,22 +91,20 @@ def read_tidymodels(
     """
     text_options(dataset=dataset, algorithm=algorithm)
     rho = None if rho is None else checked_rho(rho)
-    frame = read_table(source, _text_columns(source, dataset, algorithm), layout)
+    frame = read_table(source, {"dataset": dataset or "", "algorithm": algorithm or "wflow_id"}, layout)
     if ".estimate" not in frame and {"mean", "std_err"} & set(frame.columns):
-        raise table_error(
-            source, "The metrics are averages over the folds. Collect them with collect_metrics(summarize = FALSE)."
+        raise ScoreTableError(
+            "The metrics are averages over the folds.", remedy="Collect them with collect_metrics(summarize = FALSE)."
         )
-    need_columns(frame, [".metric", ".estimate", "id"], source, "the table of collect_metrics(summarize = FALSE)")
-    frame["dataset "] = _datasets(frame, dataset, source)  # with a space: no column of the table may be lost
-    frame["algorithm "] = _algorithms(frame, algorithm, source)
+    need_columns(frame, [".metric", ".estimate", "id"], "the table of collect_metrics(summarize = FALSE)")
+    frame["dataset "] = _datasets(frame, dataset)  # with a space: no column of the table may be lost
+    frame["algorithm "] = _algorithms(frame, algorithm)
     metrics = [str(name) for name in dict.fromkeys(frame[".metric"])]
-    measure = chosen_measure(measure, metrics, source)
+    measure = chosen_measure(measure, metrics)
     place = ["dataset ", "algorithm ", "id"] + (["id2"] if "id2" in frame else [])
-    extra = {
-        other: _values_of(frame, chosen_measure(other, metrics, source), place) for other in one_or_more("also", also)
-    }
+    extra = {other: _values_of(frame, chosen_measure(other, metrics), place) for other in one_or_more("also", also)}
     frame = frame[frame[".metric"] == measure].reset_index(drop=True)
-    run, fold, correlation = _resamples(frame, rho, source)
+    run, fold, correlation = _resamples(frame, rho)
     columns = {
         "dataset": frame["dataset "],
         "algorithm": frame["algorithm "],
@@ -121,30 +119,25 @@ def read_tidymodels(
     return tidy_frame(
         columns,
         format_name="tidymodels",
-        source=source_name(source),
         measure=measure,
         duplicates=hint,
         names={"score": ".estimate"},
     )
 
 
-def _text_columns(source: Source, dataset: str | None, algorithm: str | None) -> dict[str, str]:
-    return {"dataset": dataset or "", "algorithm": algorithm or "wflow_id"}
-
-
-def _datasets(frame: pd.DataFrame, dataset: str | None, source: Source) -> Any:
+def _datasets(frame: pd.DataFrame, dataset: str | None) -> Any:
     found = column_roles(list(frame.columns), ("dataset",))
     if dataset is not None:
         return _column_or_name(frame, dataset, found.get("dataset"))
     if not found:
-        raise table_error(
-            source,
-            "The table names no data set. Pass dataset='iris', or add a column dataset before joining tables.",
+        raise ScoreTableError(
+            "The table names no data set.",
+            remedy="Pass dataset='iris', or add a column dataset before joining tables.",
         )
     return frame[found["dataset"]]
 
 
-def _algorithms(frame: pd.DataFrame, algorithm: str | None, source: Source) -> Any:
+def _algorithms(frame: pd.DataFrame, algorithm: str | None) -> Any:
     if algorithm is not None:
         return _column_or_name(frame, algorithm, "wflow_id" if "wflow_id" in frame else None)
     configured = CONFIGURATION in frame
@@ -159,9 +152,9 @@ def _algorithms(frame: pd.DataFrame, algorithm: str | None, source: Source) -> A
         return frame[named["algorithm"]]
     if configured and frame[CONFIGURATION].nunique() > 1:
         return frame[CONFIGURATION]
-    raise table_error(
-        source,
-        "The table does not name its algorithm: there is no column wflow_id. Pass algorithm='tree', or add a column.",
+    raise ScoreTableError(
+        "The table does not name its algorithm: there is no column wflow_id.",
+        remedy="Pass algorithm='tree', or add a column.",
     )
 
 
@@ -171,8 +164,8 @@ def _column_or_name(frame: pd.DataFrame, given: str, held: str | None) -> Any:
         return frame[given]
     if held is not None:
         raise ArgumentError(
-            f"There is no column {shown(given)!r}, and it can't be the name in every row: column {held!r} holds names. "
-            "Leave it out."
+            f"There is no column {shown(given)!r}, and it can't be the name in every row: column {held!r} holds names.",
+            remedy="Leave it out.",
         )
     return np.full(len(frame), given, dtype=object)
 
@@ -185,7 +178,7 @@ def _values_of(frame: pd.DataFrame, metric: str, place: list[str]) -> dict[Any, 
     return dict(zip(rows[place].itertuples(index=False, name=None), rows[".estimate"], strict=True))
 
 
-def _resamples(frame: pd.DataFrame, rho: float | None, source: Source) -> tuple[Any, Any, np.ndarray]:
+def _resamples(frame: pd.DataFrame, rho: float | None) -> tuple[Any, Any, np.ndarray]:
     """Run, fold and correlation of each row, from the names that rsample gives to resamples."""
     first = frame["id"].astype(str)
     ones = np.ones(len(frame), dtype=np.int64)
@@ -201,15 +194,13 @@ def _resamples(frame: pd.DataFrame, rho: float | None, source: Source) -> tuple[
     split = first.str.extract(f"^{SPLIT}$")[0]
     if split.isna().any():
         unknown = first[split.isna()].tolist()
-        raise table_error(
-            source,
+        raise ScoreTableError(
             f"Resamples are called {first_names(list(dict.fromkeys(unknown)))}, which are neither folds (Fold1), repeats "
             "with folds (Repeat1, Fold1) nor random splits (Resample1, Bootstrap1).",
         )
     if rho is None:
-        raise table_error(
-            source,
-            f"The resamples ({shown(first.iloc[0])!r}, ...) are random splits, and the table does not tell their size. Pass "
-            "rho, the share of test cases: 0.25 for mc_cv(prop = 3/4).",
+        raise ScoreTableError(
+            f"The resamples ({shown(first.iloc[0])!r}, ...) are random splits, and the table does not tell their size.",
+            remedy="Pass rho, the share of test cases: 0.25 for mc_cv(prop = 3/4).",
         )
     return split.astype(np.int64).to_numpy(), ones, np.full(len(frame), rho)

@@ -11,9 +11,15 @@ import numpy as np
 
 from hiercomp.arguments import number_between, true_or_false
 from hiercomp.errors import ArgumentError, ScoreFileError
-from hiercomp.files.formats.arff import RawTable, read_arff, read_quoted_csv
-from hiercomp.files.formats.common import chosen_measure, file_text, one_or_more, rho_of_folds, tidy_frame
-from hiercomp.scores.table import DECIMAL
+from hiercomp.files.formats.arff import RawTable, is_number, read_arff, read_quoted_csv
+from hiercomp.files.formats.common import (
+    chosen_measure,
+    file_text,
+    names_the_file,
+    one_or_more,
+    rho_of_folds,
+    tidy_frame,
+)
 from hiercomp.wording import first_names, shown
 
 if TYPE_CHECKING:
@@ -25,6 +31,7 @@ TRAINED, TESTED = "Number_of_training_instances", "Number_of_testing_instances"
 NO_MEASURES = ("Date_time", "Summary", "Measure_", "Key_")
 
 
+@names_the_file
 def read_weka(
     path: str | Path,
     *,
@@ -80,6 +87,7 @@ def read_weka(
     return _imported(_table(path, encoding, None), measure, fraction, train_percent, also)
 
 
+@names_the_file
 def survey_weka(
     path: str | Path,
     collected: list[ScoreFileError],
@@ -90,7 +98,16 @@ def survey_weka(
 ) -> pd.DataFrame:
     """As `read_weka`, without the rows that are wrong, whose errors are added to a list."""
     table = _table(path, encoding, collected)
-    return _imported(_sound_rows(table, measure, collected), measure, **options)
+    good = {}
+    for line, row in table.rows.items():
+        one = replace(table, rows={line: row})
+        try:
+            for name in table.names:
+                _names(one, name) if name in (*KEYS, "Key_Fold") else _numbers(one, name) if name == measure else None
+            good[line] = row
+        except ScoreFileError as error:
+            collected.append(error)
+    return _imported(replace(table, rows=good), measure, **options)
 
 
 def _table(path: str | Path, encoding: str | None, collected: list[ScoreFileError] | None) -> RawTable:
@@ -98,20 +115,6 @@ def _table(path: str | Path, encoding: str | None, collected: list[ScoreFileErro
     first = next((line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("%")), "")
     read = read_arff if first.lstrip().startswith("@") else read_quoted_csv
     return read(text, shown(path), collected)
-
-
-def _sound_rows(table: RawTable, measure: str, collected: list[ScoreFileError]) -> RawTable:
-    """The rows whose names are filled and whose score is a number or missing."""
-    good = []
-    for row in range(len(table.rows)):
-        one = replace(table, rows=table.rows[row : row + 1], lines=table.lines[row : row + 1])
-        try:
-            for name in table.names:
-                _names(one, name) if name in (*KEYS, "Key_Fold") else _numbers(one, name) if name == measure else None
-            good.append(row)
-        except ScoreFileError as error:
-            collected.append(error)
-    return replace(table, rows=tuple(table.rows[row] for row in good), lines=tuple(table.lines[row] for row in good))
 
 
 def _imported(
@@ -125,18 +128,20 @@ def _imported(
     lacking = [key for key in KEYS if key not in table.names]
     if lacking:
         raise ScoreFileError(
-            f"{table.path}: there is no column {lacking[0]!r}; it is not a result of WEKA's Experimenter. "
-            f"The columns are: {first_names(table.names)}."
+            f"{table.path}: there is no column {lacking[0]!r}; it is not a result of WEKA's Experimenter.",
+            remedy=f"The columns are: {first_names(table.names)}.",
         )
     if any(name.startswith("Avg_") for name in table.names):
         raise ScoreFileError(
-            f"{table.path}: the results are averages (Avg_...), without the scores of the single folds. Run the experiment "
-            "with a CrossValidationResultProducer alone, not inside an AveragingResultProducer."
+            f"{table.path}: the results are averages (Avg_...), without the scores of the single folds.",
+            remedy="Run the experiment with a CrossValidationResultProducer alone, not inside an AveragingResultProducer.",
         )
     measures = [name for name in table.names if not name.startswith(NO_MEASURES)]
-    measure = chosen_measure(measure, measures, table.path)
+    measure = chosen_measure(measure, measures)
     if fraction and not measure.startswith("Percent_"):
-        raise ArgumentError(f"fraction=True applies to percentages only; {measure!r} is not one. Leave it out.")
+        raise ArgumentError(
+            f"fraction=True applies to percentages only; {measure!r} is not one.", remedy="Leave it out."
+        )
     columns: dict[str, object] = {
         "dataset": _names(table, "Key_Dataset"),
         "algorithm": _schemes(table),
@@ -146,31 +151,30 @@ def _imported(
     }
     if "Key_Fold" in table.names:
         if train_percent is not None:
-            raise ArgumentError("train_percent is for random splits, and this file has folds. Leave it out.")
+            raise ArgumentError("train_percent is for random splits, and this file has folds.", remedy="Leave it out.")
         columns["rho"] = rho_of_folds(columns["dataset"], columns["run"], columns["fold"])
     else:
         columns["rho"] = _share_of_test_cases(table, train_percent, columns["dataset"])
     for other in also:
-        columns[chosen_measure(other, measures, table.path)] = _numbers(table, other)
-    return tidy_frame(columns, format_name="weka", source=table.path, measure=measure)
+        columns[chosen_measure(other, measures)] = _numbers(table, other)
+    return tidy_frame(columns, format_name="weka", measure=measure)
 
 
 def _names(table: RawTable, column: str) -> list[str]:
     """Cells that must not be missing."""
     cells = table.column(column)
     if None in cells:
-        raise ScoreFileError(f"{table.path}, line {table.lines[cells.index(None)]}: {column} is missing.")
+        raise ScoreFileError(f"{table.path}, line {list(table.rows)[cells.index(None)]}: {column} is missing.")
     return [str(cell) for cell in cells]
 
 
 def _numbers(table: RawTable, column: str) -> np.ndarray:
     """Numbers, NaN where missing."""
-    values = []
-    for line, cell in zip(table.lines, table.column(column), strict=True):
-        if cell is not None and not DECIMAL.fullmatch(cell) and cell not in ("NaN", "Infinity", "-Infinity"):
+    cells = table.column(column)
+    for line, cell in zip(table.rows, cells, strict=True):
+        if cell is not None and not is_number(cell):
             raise ScoreFileError(f"{table.path}, line {line}: {column} is {shown(cell)!r}, which is not a number.")
-        values.append(np.nan if cell is None else float(cell))
-    return np.array(values)
+    return np.array([np.nan if cell is None else float(cell) for cell in cells])
 
 
 def _schemes(table: RawTable) -> list[str]:
@@ -211,13 +215,15 @@ def _share_of_test_cases(table: RawTable, train_percent: float | None, datasets:
         return np.full(len(table.rows), 1 - number_between("train_percent", train_percent, 0, 100) / 100)
     if TRAINED not in table.names or TESTED not in table.names:
         raise ScoreFileError(
-            f"{table.path}: the file has neither a 'Key_Fold' column nor case counts, so rho is unknown. "
-            "Give the percentage trained on, such as train_percent=66."
+            f"{table.path}: the file has neither a 'Key_Fold' column nor case counts, so rho is unknown.",
+            remedy="Give the percentage trained on, such as train_percent=66.",
         )
     tested, trained = _numbers(table, TESTED), _numbers(table, TRAINED)
     # WEKA rounds the sizes of splits at random: they may differ by a case between runs
     sums = pd.DataFrame({"tested": tested, "trained": trained}).groupby(np.asarray(datasets)).transform("sum")
     share = (sums["tested"] / (sums["tested"] + sums["trained"])).to_numpy(dtype=float)
     if not np.isfinite(share).all() or (share >= 1).any():
-        raise ScoreFileError(f"{table.path}: {TRAINED} and {TESTED} are not numbers of cases. Give train_percent.")
+        raise ScoreFileError(
+            f"{table.path}: {TRAINED} and {TESTED} are not numbers of cases.", remedy="Give train_percent."
+        )
     return np.asarray(share)

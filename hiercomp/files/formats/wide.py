@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hiercomp.errors import DefaultedRhoWarning, Note
+from hiercomp.errors import DefaultedRhoWarning, Note, ScoreTableError
 from hiercomp.files.formats.common import (
     Source,
     column_roles,
+    names_the_file,
     need_columns,
     one_or_more,
     read_table,
-    source_name,
-    table_error,
     text_options,
     tidy_frame,
 )
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 RHO = "rho"  # the column of that name is the correlation, unless it is named as an algorithm
 
 
+@names_the_file
 def from_wide(
     source: Source,
     *,
@@ -77,21 +77,20 @@ def from_wide(
     roles = {role: name for role, name in given.items() if name is not None}
     found = column_roles(list(frame.columns), ("dataset", "run", "fold"), roles)
     if "dataset" not in found:
-        raise table_error(
-            source, f"No column is called 'dataset': {first_names(list(frame.columns))}. Say which with dataset=..."
+        raise ScoreTableError(
+            f"No column is called 'dataset': {first_names(list(frame.columns))}.", remedy="Say which with dataset=..."
         )
-    need_columns(frame, [*found.values(), *named], source, "the table")
+    need_columns(frame, [*found.values(), *named], "the table")
     rho = RHO if RHO in frame.columns and RHO not in [*named, *found.values()] else None
     scores = list(named or (name for name in frame.columns if name not in (*found.values(), rho)))
     text = [name for name in scores if frame[name].dtype.kind not in "fiu"]
     if text and not named:
-        raise table_error(
-            source,
-            f"Column {shown(text[0])!r} holds cells that are not plain numbers, so it can't be the scores of an algorithm. "
-            "Correct its cells, or name the columns with scores: algorithms=[...].",
+        raise ScoreTableError(
+            f"Column {shown(text[0])!r} holds cells that are not plain numbers, so it can't be the scores of an algorithm.",
+            remedy="Correct its cells, or name the columns with scores: algorithms=[...].",
         )
     if not scores:
-        raise table_error(source, "No column holds the scores of an algorithm.")
+        raise ScoreTableError("No column holds the scores of an algorithm.")
     notes: list[Note] = []
     runs = frame[found["run"]] if "run" in found else np.ones(len(frame), dtype=int)
     if "fold" in found:
@@ -100,15 +99,15 @@ def from_wide(
         place = [found[role] for role in ("dataset", "run") if role in found]
         folds = frame.groupby(place, sort=False).cumcount() + 1
         if int(folds.max()) > MOST_FOLDS:
-            raise table_error(
-                source,
-                f"A data set has {int(folds.max())} rows and no column says which fold each is. Add columns run and fold.",
+            raise ScoreTableError(
+                f"A data set has {int(folds.max())} rows and no column says which fold each is.",
+                remedy="Add columns run and fold.",
             )
         if int(folds.max()) > 1:
-            text_of_note = (
+            message = (
                 "There is no fold column: the rows of a data set are taken as the folds of one run, in their order."
             )
-            notes.append(Note(DefaultedRhoWarning, text_of_note))
+            notes.append(Note(DefaultedRhoWarning, message))
     count = len(scores)
     columns = {
         "dataset": np.tile(frame[found["dataset"]].to_numpy(dtype=object), count),
@@ -120,4 +119,4 @@ def from_wide(
     if rho is not None:
         columns[RHO] = np.tile(frame[rho].to_numpy(), count)
     hint = "Number the runs and folds: no two rows may have the same."
-    return tidy_frame(columns, format_name="wide", source=source_name(source), notes=notes, duplicates=hint)
+    return tidy_frame(columns, format_name="wide", notes=notes, duplicates=hint)

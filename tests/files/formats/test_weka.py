@@ -145,7 +145,7 @@ def test_other_arff_files_are_no_results(tmp_path):
 def test_rows_are_split_by_wekas_rules(line, cells):
     # weka.core.Utils.quote: backslash before ' " \ % and for newline, return and tab; quoted where a cell holds these,
     # a space, a comma, braces, or is ? or empty
-    assert split_row(line, "f", 1) == cells
+    assert split_row(line) == cells
 
 
 @pytest.mark.parametrize(
@@ -182,8 +182,7 @@ def test_words_and_types_of_arff_are_read_in_any_case_and_with_tabs():
     text = "% c\n@RELATION\tx\n@Attribute 'two words'\tREAL\n@attribute kind { a, 'b c' }\n@DATA\n1e-3, 'b c'\n?, a\n"
     table = read_arff(text, "f")
     assert table.names == ("two words", "kind")
-    assert table.rows == (("1e-3", "b c"), (None, "a"))
-    assert table.lines == (6, 7)
+    assert table.rows == {6: ("1e-3", "b c"), 7: (None, "a")}
 
 
 def test_a_csv_file_with_double_quotes_and_windows_lines_is_read_too(tmp_path):
