@@ -6,6 +6,7 @@ import importlib
 import inspect
 import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -254,12 +255,7 @@ def _estimator(where: str, table: Any, allowed: Collection[str]) -> Any:
         else value
         for name, value in given.items()
     }
-    try:
-        return kind(**parameters)
-    except Exception as error:  # whatever a constructor raises
-        raise ArgumentError(
-            f"{where}: {table['class']} can't be made with these parameters: {error_in_words(error)}.{_meant(kind, given)}"
-        ) from error
+    return _made(where, table["class"], kind, parameters)
 
 
 def _class(where: str, name: Any, allowed: Collection[str]) -> Any:
@@ -288,13 +284,18 @@ def _class(where: str, name: Any, allowed: Collection[str]) -> Any:
     return found
 
 
-def _meant(kind: Any, given: Mapping[str, Any]) -> str:
-    """What a misspelt parameter may have been."""
+def _made(where: str, name: str, kind: Any, parameters: Mapping[str, Any]) -> Any:
+    """An object of a class; the error says what a misspelt parameter may have been."""
     try:
-        known = list(inspect.signature(kind).parameters)
-    except ValueError:  # a class written in C
-        return ""
-    return "".join(nearest_name(name, known) for name in given if name not in known)
+        return kind(**parameters)
+    except Exception as error:  # whatever a constructor raises
+        hint = ""
+        with suppress(ValueError):  # of a class written in C
+            known = list(inspect.signature(kind).parameters)
+            hint = "".join(nearest_name(parameter, known) for parameter in parameters if parameter not in known)
+        raise ArgumentError(
+            f"{where}: {name} can't be made with these parameters: {error_in_words(error)}.{hint}"
+        ) from error
 
 
 def _one_hot(estimator: Any) -> Any:
@@ -319,13 +320,8 @@ def _splitter(table: Any) -> Any:
     name = table["splitter"]
     if name not in known:
         raise ArgumentError(f"[cv]: splitter {shown(name)!r} is not known.{nearest_name(name, known)}")
-    try:
-        return getattr(model_selection, name)(**{key: value for key, value in table.items() if key != "splitter"})
-    except Exception as error:  # whatever a constructor raises
-        hint = _meant(getattr(model_selection, name), {key: None for key in table if key != "splitter"})
-        raise ArgumentError(
-            f"[cv]: {name} can't be made with these parameters: {error_in_words(error)}.{hint}"
-        ) from error
+    parameters = {key: value for key, value in table.items() if key != "splitter"}
+    return _made("[cv]", name, getattr(model_selection, name), parameters)
 
 
 def _scoring(value: Any) -> str | list[str]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hiercomp.arguments import one_of, true_or_false, whole_number
+from hiercomp.arguments import number_of_jobs, one_of, true_or_false, whole_number
 from hiercomp.crossval.cells import Cell, CellResult, Work, run_cells
 from hiercomp.crossval.splits import Data, Splits, assumption_note, draw_splits, load_data, seeded
 from hiercomp.crossval.store import CellStore, fingerprint
@@ -115,8 +115,7 @@ def cross_validate_all(
     scorers, scorer = _checked_scorers(scoring, estimators)
     true_or_false("progress", progress)
     one_of("on_error", on_error, ("record", "raise"))
-    if n_jobs is not None and whole_number("n_jobs", n_jobs, -64) == 0:
-        raise ArgumentError("n_jobs must be the number of processes, or -1 for all cores, got 0.")
+    n_jobs = number_of_jobs(n_jobs)
     run = CrossValidation(estimators, tuple(scorers), scorer, _splitter(cv, seed), seed, on_error)
     for name, source in list(data.items())[1:]:  # the turn of the first comes at once
         if not callable(source):

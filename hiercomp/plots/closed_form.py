@@ -8,6 +8,7 @@ import numpy as np
 
 from hiercomp.errors import ArgumentError
 from hiercomp.plots.next_dataset import simplex
+from hiercomp.plots.population import shade_density
 from hiercomp.plots.style import COLOURS, INK, axes, label, labels, legend, options, outcomes, plainly, shade_rope
 from hiercomp.rope import REGIONS
 from hiercomp.wording import probability_text
@@ -56,18 +57,13 @@ def plot_student(result: CorrelatedTResult, dataset: str | None = None, *, ax: A
     row = result.to_frame().iloc[place]
     ax = axes(ax)
     rope = result.rope
-    names = outcomes(*result.algorithms)
     if row["scale"] > 0:
         half = 4.5 * row["scale"]
         x = np.linspace(min(row["mean"] - half, rope.lower), max(row["mean"] + half, rope.upper), POINTS)
         density = stats.t.pdf(x, row["df"], row["mean"], row["scale"])
         ax.plot(x, density, **options(line, color=INK, linewidth=1.2))
-        inside = {"left": x <= rope.lower, "right": x >= rope.upper, "rope": (x >= rope.lower) & (x <= rope.upper)}
-        for region in REGIONS:
-            words = f"{names[region]}: {probability_text(row[f'p_{region}'])}".replace("\n", " ")
-            ax.fill_between(
-                x, density, where=inside[region].tolist(), color=COLOURS[region], alpha=0.45, linewidth=0, label=words
-            )
+        probabilities = {region: row[f"p_{region}"] for region in REGIONS}
+        shade_density(ax, x, density, rope, outcomes(*result.algorithms), probabilities)
         legend(ax)
     else:
         ax.axvline(row["mean"], **options(line, color=INK, linewidth=1.6))

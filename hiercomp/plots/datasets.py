@@ -164,17 +164,10 @@ def plot_ppc(result: ComparisonResult, *, seed: int = 0, figure: Figure | None =
     """
     import matplotlib.pyplot as plt
 
-    given = result.differences
     if figure is None:
         figure = plt.figure(figsize=(7.1, 3.0), layout="constrained")
     panels = figure.subplots(1, 2)
-    means = result.replicated_means(seed).reshape(-1, len(given.dataset_names))
-    pairs = {
-        "mean": (given.mean, means),
-        "standard deviation": (given.standard_deviation, replicated_standard_deviations(result, seed)),
-    }
-    for ax, (name, (observed, replicated)) in zip(panels, pairs.items(), strict=True):
-        low, middle, high = np.quantile(replicated, [0.025, 0.5, 0.975], axis=0)
+    for ax, (name, observed, (low, middle, high)) in zip(panels, replicates(result, seed), strict=True):
         within = (observed >= low) & (observed <= high)
         colours = np.where(within, INK, COLOURS["left"])
         ax.vlines(observed, low, high, color=colours, linewidth=1.0, alpha=0.7)
@@ -183,3 +176,12 @@ def plot_ppc(result: ComparisonResult, *, seed: int = 0, figure: Figure | None =
         ax.plot(ends, ends, color=COLOURS["rope"], linewidth=0.8, linestyle="--", zorder=0)
         labels(ax, f"observed {name}", "replicated", f"{within.sum()} of {len(within)} within 95%")
     return np.asarray(panels)
+
+
+def replicates(result: ComparisonResult, seed: int = 0) -> list[tuple[str, FloatArray, FloatArray]]:
+    """Mean and standard deviation of the data sets: its name, the observed ones, and quantiles of the replicated ones."""
+    given = result.differences
+    means = result.replicated_means(seed).reshape(-1, len(given.dataset_names))
+    deviations = replicated_standard_deviations(result, seed)
+    values = (("mean", given.mean, means), ("standard deviation", given.standard_deviation, deviations))
+    return [(name, observed, np.quantile(drawn, [0.025, 0.5, 0.975], axis=0)) for name, observed, drawn in values]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hiercomp.arguments import FloatArray
-from hiercomp.plots.style import COLOURS, HATCHES, INK, axes, broken, labels, options, outcomes, plainly
+from hiercomp.plots.style import COLOURS, HATCHES, INK, axes, broken_outcomes, labels, options, plainly
 from hiercomp.rope import REGIONS, region_probabilities
 from hiercomp.wording import probability_text
 
@@ -47,10 +47,7 @@ def plot_next_dataset(result: ComparisonResult, *, ax: Axes | None = None, **bar
     """
     seen = result.next_dataset
     ax = axes(ax)
-    names = outcomes(result.left, result.right) | {
-        "left": f"{broken(result.left)}\nbetter",
-        "right": f"{broken(result.right)}\nbetter",
-    }
+    names = broken_outcomes(result.left, result.right) | {"rope": "practically\nequivalent"}
     values = [seen.probabilities[region] for region in REGIONS]
     drawn = ax.bar(
         range(3),
@@ -139,7 +136,7 @@ def simplex(
     for a, b in ((0, 1), (1, 2), (0, 2)):
         middle = (CORNERS[a] + CORNERS[b]) / 2
         ax.plot(*np.stack([centre, middle]).T, color=INK, linewidth=0.7, linestyle="--", zorder=3)
-    names = {"left": f"{broken(left)}\nbetter", "rope": "practically equivalent", "right": f"{broken(right)}\nbetter"}
+    names = broken_outcomes(left, right)
     places = {"left": ((0.0, -0.03), "left", "top"), "right": ((1.0, -0.03), "right", "top")}
     places["rope"] = ((0.5, CORNERS[1, 1] + 0.03), "center", "bottom")
     for region, (place, horizontal, vertical) in places.items():
@@ -158,5 +155,4 @@ def simplex(
     ax.set_ylim(-0.32, CORNERS[1, 1] + 0.18)
     labels(ax, title=title)
     ax.set_axis_off()
-    ax.set_title(title, fontsize="small", loc="left")
     return ax

@@ -39,8 +39,7 @@ def plot_plan(plan: PlanResult, *, ax: Axes | None = None, **line: Any) -> Axes:
     """
     table = plan.to_frame()
     ax = axes(ax, width=5.2, height=3.2)
-    names = {name: text.replace("\n", " ") for name, text in outcomes(*plan.algorithms).items()}
-    names |= {"none": "no verdict", "undecided": "undecided", "failed": "failed"}
+    names = outcomes(*plan.algorithms) | {"none": "no verdict", "undecided": "undecided", "failed": "failed"}
     several = len(plan.runs) > 1
     for option in reversed(range(len(plan.runs))):
         rows = table.iloc[option * len(plan.n_datasets) : (option + 1) * len(plan.n_datasets)]
@@ -54,14 +53,8 @@ def plot_plan(plan: PlanResult, *, ax: Axes | None = None, **line: Any) -> Axes:
             described = f"{text}, {counted(runs, 'run')}" if several and runs is not None else text
             ax.plot(rows["n_datasets"], rows[f"p_{name}"], label=described, **drawn)
             if len(plan.runs) <= MOST_BANDS:
-                ax.fill_between(
-                    rows["n_datasets"],
-                    rows[f"p_{name}_lower"],
-                    rows[f"p_{name}_upper"],
-                    color=colour,
-                    alpha=0.15,
-                    linewidth=0,
-                )
+                low, high = rows[f"p_{name}_lower"], rows[f"p_{name}_upper"]
+                ax.fill_between(rows["n_datasets"], low, high, color=colour, alpha=0.15, linewidth=0)
     ax.axhline(POWER, color=INK, linewidth=0.5, linestyle=":")
     ax.set_ylim(-0.02, 1.02)
     ax.set_xticks(plan.n_datasets)

@@ -21,7 +21,7 @@ from hiercomp.plots.style import (
     plainly,
     shade_rope,
 )
-from hiercomp.rope import REGIONS
+from hiercomp.rope import REGIONS, Rope
 from hiercomp.wording import probability_text
 
 if TYPE_CHECKING:
@@ -102,14 +102,7 @@ def plot_population(
         return _point_mass(result, ax)
     x = _range(result)
     density = population_density(result, x)
-    inside = {"left": x <= result.rope.lower, "right": x >= result.rope.upper}
-    inside["rope"] = (x >= result.rope.lower) & (x <= result.rope.upper)
-    names = outcomes(result.left, result.right)
-    for region in REGIONS:
-        words = f"{names[region]}: {probability_text(seen.expected[region])}".replace("\n", " ")
-        ax.fill_between(
-            x, density, where=inside[region].tolist(), color=COLOURS[region], alpha=0.45, linewidth=0, label=words
-        )
+    shade_density(ax, x, density, result.rope, outcomes(result.left, result.right), seen.expected)
     ax.plot(x, density, **options(line, color=INK, linewidth=1.2))
     estimates = result.draws("delta").reshape(-1, len(result.differences.dataset_names)).mean(axis=0)
     if len(estimates) > 2 and np.ptp(estimates) > 0:
@@ -191,8 +184,8 @@ def plot_rope_curve(
     ax = axes(ax)
     names = outcomes(result.left, result.right)
     for region, style in zip(REGIONS, ("--", "-.", "-"), strict=True):
-        words = names[region].replace("\n", " ")
-        ax.plot(curve.index, curve[f"p_{region}"], **options(line, color=COLOURS[region], linestyle=style, label=words))
+        drawn = options(line, color=COLOURS[region], linestyle=style, label=names[region])
+        ax.plot(curve.index, curve[f"p_{region}"], **drawn)
     ax.axvline(result.rope.half_width, color=INK, linewidth=0.8, linestyle=":")
     ax.axhline(0.95, color=INK, linewidth=0.5, alpha=0.5)
     ax.set_ylim(-0.02, 1.02)
@@ -201,6 +194,16 @@ def plot_rope_curve(
     legend(ax)
     plainly(ax.get_xticklabels())
     return ax
+
+
+def shade_density(
+    ax: Axes, x: FloatArray, density: FloatArray, rope: Rope, names: dict[str, str], probabilities: dict[str, float]
+) -> None:
+    """The area under a density, each region in its colour; the legend has the names with the probabilities."""
+    inside = {"left": x <= rope.lower, "rope": (x >= rope.lower) & (x <= rope.upper), "right": x >= rope.upper}
+    for region, where in inside.items():
+        words = f"{names[region]}: {probability_text(probabilities[region])}"
+        ax.fill_between(x, density, where=where.tolist(), color=COLOURS[region], alpha=0.45, linewidth=0, label=words)
 
 
 def _range(result: ComparisonResult) -> FloatArray:

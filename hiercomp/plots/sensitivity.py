@@ -40,7 +40,7 @@ def plot_sensitivity(sensitivity: Sensitivity, *, ax: Axes | None = None, **bars
         drawn = options(
             bars, color=COLOURS[region], edgecolor="white", linewidth=0.4, hatch=HATCHES[region], height=0.74
         )
-        ax.barh(rows, values, left=start, label=names[region].replace("\n", " "), **drawn)
+        ax.barh(rows, values, left=start, label=names[region], **drawn)
         start += values
     for row, (_, variant) in zip(rows, table.iterrows(), strict=True):
         words = f"{variant['verdict']}{' (changed)' if variant['changed'] else ''}"

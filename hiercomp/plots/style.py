@@ -80,7 +80,12 @@ def difference_label(result: Any) -> str:
 
 def outcomes(left: str, right: str) -> dict[str, str]:
     """The regions in words."""
-    return outcome_words(label(left), label(right)) | {"rope": "practically\nequivalent"}
+    return outcome_words(label(left), label(right))
+
+
+def broken_outcomes(left: str, right: str) -> dict[str, str]:
+    """The regions in words, on several lines where the names are long."""
+    return outcomes(left, right) | {"left": f"{broken(left)}\nbetter", "right": f"{broken(right)}\nbetter"}
 
 
 def shade_rope(ax: Axes, rope: Rope, *, vertical: bool = True) -> None:

@@ -14,7 +14,7 @@ from urllib.parse import quote
 import numpy as np
 
 from hiercomp.plots import datasets as dataset_plots
-from hiercomp.plots import plot_sensitivity, replicated_standard_deviations, shrinkage_table
+from hiercomp.plots import plot_sensitivity, shrinkage_table
 from hiercomp.plots.pairs import heatmap_size, plot_pairs_heatmap, plot_ranking, ranking_size
 from hiercomp.rope import REGIONS
 from hiercomp.wording import counted, outcome_words, probability_text, shown
@@ -62,23 +62,17 @@ class FigureSpec:
 
 
 @dataclass(frozen=True)
-class Figure:
-    """A figure of the report.
+class Figure(FigureSpec):
+    """A figure of the report, drawn.
 
     Attributes
     ----------
-    key, title, description, caption : str
-        As in `FigureSpec`.
     address : str
         A ``data:`` address that holds the SVG image, so the page cannot run anything in it.
     width, height : int
         In pixels.
     """
 
-    key: str
-    title: str
-    description: str
-    caption: str
     address: str
     width: int
     height: int
@@ -166,7 +160,7 @@ def draw(specs: Sequence[FigureSpec], names: Sequence[str]) -> tuple[Figure, ...
             svg = svg.replace("\n", "")
             address = f"data:image/svg+xml,{quote(svg, safe=' /:;=,.-')}"
             width, height = (round(PIXELS_PER_INCH * length) for length in spec.size)
-            drawn.append(Figure(spec.key, spec.title, spec.description, spec.caption, address, width, height))
+            drawn.append(Figure(**vars(spec), address=address, width=width, height=height))
     return tuple(drawn)
 
 
@@ -284,14 +278,8 @@ def _rope_curve(result: ComparisonResult) -> FigureSpec:
 
 
 def _ppc(result: ComparisonResult) -> FigureSpec:
-    given = result.differences
-    replicates = {
-        "mean": (given.mean, result.replicated_means().reshape(-1, len(given.dataset_names))),
-        "standard deviation": (given.standard_deviation, replicated_standard_deviations(result)),
-    }
     words = []
-    for name, (observed, replicated) in replicates.items():
-        low, high = np.quantile(replicated, [0.025, 0.975], axis=0)
+    for name, observed, (low, _, high) in dataset_plots.replicates(result):
         inside = int(((observed >= low) & (observed <= high)).sum())
         words.append(f"the observed {name} lies in the central 95% of its replicates in {inside} of {len(observed)}")
     return FigureSpec(

@@ -69,9 +69,10 @@ def methods(
     alpha : float
         Level of the verdict.
     """
+    given = result.differences
     sentences = [
         *_data(result),
-        *_model(result),
+        *([] if given.identical else model_sentences(result.priors, [given.delta0_bound])),
         *computation_sentences(result.posterior),
         *_findings(result, alpha),
         *_beside(tests),
@@ -187,10 +188,6 @@ def integration_sentence(error: str) -> Sentence:
         "its mean difference by the trapezoidal rule, and the parameters of the population on a grid that is fitted to "
         f"their posterior; the estimated error of a probability, from a coarser grid, is at most {error}."
     )
-
-
-def _model(result: ComparisonResult) -> list[Sentence]:
-    return [] if result.differences.identical else model_sentences(result.priors, [result.differences.delta0_bound])
 
 
 def model_sentences(priors: Priors, bounds: Sequence[float]) -> list[Sentence]:

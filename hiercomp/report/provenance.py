@@ -59,16 +59,12 @@ class Source:
         if not isinstance(path, (str, Path)):
             raise ArgumentError(f"source must be the path of a file or a Source, got {type(path).__name__}.")
         path = Path(path)
-        digest = hashlib.sha256()
-        size = 0
         try:
             with path.open("rb") as stream:
-                while block := stream.read(1 << 20):
-                    digest.update(block)
-                    size += len(block)
+                digest = hashlib.file_digest(stream, "sha256")
+                return cls(path.name, digest.hexdigest(), stream.tell())
         except OSError as error:
             raise ScoreFileError(f"{path} can't be read for its hash: {error.strerror}.") from error
-        return cls(path.name, digest.hexdigest(), size)
 
 
 @dataclass(frozen=True)
@@ -148,22 +144,14 @@ def tournament_data_facts(result: TournamentResult, source: Source | None) -> tu
 
 def setting_facts(result: ComparisonResult, alpha: float) -> tuple[Fact, ...]:
     """The rope, the priors and how the posterior was computed."""
-    return (
-        Fact("Rope", f"{result.rope}, in the unit of the scores"),
-        Fact("Level", f"a verdict needs a probability above {1 - alpha:g}"),
-        Fact("Priors", f"{result.priors!r}: {priors_text(result.priors, [result.differences.delta0_bound])}"),
-        Fact("Engine", engine_words(result.engine_name, result.engine_version)),
-        *(Fact(name, text) for name, text in result.posterior.facts),
-    )
+    shared = _shared_settings(result, alpha, [result.differences.delta0_bound])
+    return (*shared, *(Fact(name, text) for name, text in result.posterior.facts))
 
 
 def tournament_setting_facts(result: TournamentResult, alpha: float, ranking: pd.DataFrame | None) -> tuple[Fact, ...]:
     """The rope, the priors, the engine and the seeds."""
     facts = [
-        Fact("Rope", f"{result.rope}, in the unit of the scores"),
-        Fact("Level", f"a verdict needs a probability above {1 - alpha:g}"),
-        Fact("Priors", f"{result.priors!r}: {priors_text(result.priors, delta0_bounds(result))}"),
-        Fact("Engine", engine_words(result.engine_name, result.engine_version)),
+        *_shared_settings(result, alpha, delta0_bounds(result)),
         Fact("Seed", f"{result.seed}; each pair's own seed follows from it and from the two names"),
     ]
     if ranking is not None:
@@ -175,6 +163,18 @@ def tournament_setting_facts(result: TournamentResult, alpha: float, ranking: pd
         )
         facts.append(Fact("Ranking", text))
     return tuple(facts)
+
+
+def _shared_settings(
+    result: ComparisonResult | TournamentResult, alpha: float, bounds: Sequence[float]
+) -> tuple[Fact, ...]:
+    """Settings of one comparison or of many; ``bounds`` as in `priors_text`."""
+    return (
+        Fact("Rope", f"{result.rope}, in the unit of the scores"),
+        Fact("Level", f"a verdict needs a probability above {1 - alpha:g}"),
+        Fact("Priors", f"{result.priors!r}: {priors_text(result.priors, bounds)}"),
+        Fact("Engine", engine_words(result.engine_name, result.engine_version)),
+    )
 
 
 def software_facts() -> tuple[Fact, ...]:

@@ -186,20 +186,16 @@ class ScoreArrays:
             problems.append(duplicate_scores(cells, len(cells) - int(cells.duplicated(keys).sum())))
         values = frame["score"].to_numpy(dtype=float)
         first = number[rows[0]]
-        if all(len(others) == len(first) and np.array_equal(number[others], first) for others in rows[1:]):
-            a_row = rows[0]  # of each place
-            scores = np.empty((len(names), len(a_row)))
-            for code, found in enumerate(rows):
-                scores[code] = values[found]
-            present = np.ones(scores.shape, dtype=bool)
+        if all(np.array_equal(number[others], first) for others in rows[1:]):
+            numbers, a_row = first, rows[0]  # of each place
         else:
             numbers, a_row = np.unique(number, return_index=True)
-            scores = np.full((len(names), len(a_row)), np.nan)
-            present = np.zeros(scores.shape, dtype=bool)
-            for code, found in enumerate(rows):
-                place = np.searchsorted(numbers, number[found])
-                scores[code, place] = values[found]
-                present[code, place] = True
+        scores = np.full((len(names), len(a_row)), np.nan)
+        present = np.zeros(scores.shape, dtype=bool)
+        for code, found in enumerate(rows):
+            place = np.searchsorted(numbers, number[found])
+            scores[code, place] = values[found]
+            present[code, place] = True
         del number, rows
         codes, labels = _codes(frame["dataset"])
         codes = codes[a_row]

@@ -51,8 +51,6 @@ class TidyScores:
     frame : pandas.DataFrame
         Columns dataset and algorithm (text, or categorical where they were given so), run and fold (as given; absent
         columns are missing here), score (float, NaN where missing).
-    has_run, has_fold : bool
-        Whether the table says which run and which fold a score belongs to.
     notes : tuple of Note
         What was changed or looks odd.
     rho : dict from data set to float, optional
@@ -62,8 +60,6 @@ class TidyScores:
     """
 
     frame: pd.DataFrame
-    has_run: bool
-    has_fold: bool
     notes: tuple[Note, ...]
     rho: dict[str, float] | None = None
     score_name: str = "score"
@@ -149,8 +145,6 @@ def read_table(df: Any, columns: Mapping[str, str] | None = None) -> tuple[TidyS
         wrong_scores = [*wrong_scores, *wrong_rho]
     checked = TidyScores(
         frame=pd.DataFrame({**tidy, "score": scores}),
-        has_run="run" in found,
-        has_fold="fold" in found,
         notes=tuple(notes),
         rho=rho,
         score_name=str(found["score"]),
@@ -190,9 +184,7 @@ def find_columns(frame: pd.DataFrame, columns: Mapping[str, str] | None = None) 
     names = list(frame.columns)
     if not frame.columns.is_unique:  # here NaN equals NaN, unlike in a set
         repeated = sorted({shown(name) for name in frame.columns[frame.columns.duplicated()]})
-        raise ScoreTableError(
-            f"Column names occur twice: {', '.join(repeated)}.", remedy="Rename or remove one of each.", key="columns"
-        )
+        raise _wrong_columns(f"Column names occur twice: {', '.join(repeated)}.", "Rename or remove one of each.")
     if columns is not None and not isinstance(columns, Mapping):
         raise ArgumentError(f"columns must be a mapping such as {{'score': 'auc'}}, got {columns!r}.")
     chosen = dict(columns or {})
@@ -200,8 +192,7 @@ def find_columns(frame: pd.DataFrame, columns: Mapping[str, str] | None = None) 
         if role not in ROLES:
             raise ArgumentError(f"columns names an unknown role {role!r}; the roles are {', '.join(ROLES)}.")
         if name not in names:
-            message = f"columns says that {role} is column {name!r}, but there is none."
-            raise ScoreTableError(message, remedy=_listing(names), key="columns")
+            raise _wrong_columns(f"columns says that {role} is column {name!r}, but there is none.", _listing(names))
     for role in ROLES:
         if role in chosen or role == "rho":
             continue
@@ -209,11 +200,8 @@ def find_columns(frame: pd.DataFrame, columns: Mapping[str, str] | None = None) 
         exact = [name for name in matches if name == role]
         if len(exact or matches) > 1:
             listed = " and ".join(repr(name) for name in matches)
-            raise ScoreTableError(
-                f"More than one column could be the {role}: {listed}.",
-                remedy=f"Say which with columns={{{role!r}: ...}}.",
-                key="columns",
-            )
+            message = f"More than one column could be the {role}: {listed}."
+            raise _wrong_columns(message, f"Say which with columns={{{role!r}: ...}}.")
         if matches:
             chosen[role] = (exact or matches)[0]
     if "score" not in chosen:
@@ -224,15 +212,11 @@ def find_columns(frame: pd.DataFrame, columns: Mapping[str, str] | None = None) 
             chosen["score"] = numeric[0]
         elif len(numeric) > 1:
             listed = ", ".join(repr(name) for name in numeric)
-            raise ScoreTableError(
-                f"No column is called 'score' and several are numeric: {listed}.",
-                remedy=f"Say which with columns={{'score': {numeric[0]!r}}}.",
-                key="columns",
-            )
+            message = f"No column is called 'score' and several are numeric: {listed}."
+            raise _wrong_columns(message, f"Say which with columns={{'score': {numeric[0]!r}}}.")
     for role in ("dataset", "algorithm", "score"):
         if role not in chosen:
-            remedy = f"{_nearest(role, names)} {_listing(names)}"
-            raise ScoreTableError(f"There is no column {role!r}.", remedy=remedy, key="columns")
+            raise _wrong_columns(f"There is no column {role!r}.", f"{_nearest(role, names)} {_listing(names)}")
     if "rho" in names and "rho" not in chosen and "rho" not in chosen.values():
         chosen["rho"] = "rho"
     return chosen
@@ -261,20 +245,16 @@ def to_pandas(df: Any) -> pd.DataFrame:
     if isinstance(df, pd.DataFrame):
         named = [name for name in df.index.names if name is not None]
         if isinstance(df.columns, pd.MultiIndex):
-            raise ScoreTableError(
+            raise _wrong_columns(
                 "The table has several levels of column names. It must be tidy, one row for each score.",
-                remedy="Bring it into long form first, for instance with DataFrame.stack or DataFrame.melt.",
-                key="columns",
+                "Bring it into long form first, for instance with DataFrame.stack or DataFrame.melt.",
             )
         kept = [name for name in named if name not in df.columns]  # a level that repeats a column is left out
         try:
             return df.reset_index(level=kept).reset_index(drop=True) if kept else df.reset_index(drop=True)
         except (TypeError, ValueError) as error:  # pandas makes a broken index of columns of one name
-            raise ScoreTableError(
-                f"The index of the table can't be turned into columns: {shown(error)}.",
-                remedy="Pass plain columns.",
-                key="columns",
-            ) from error
+            message = f"The index of the table can't be turned into columns: {shown(error)}."
+            raise _wrong_columns(message, "Pass plain columns.") from error
     if hasattr(df, "__arrow_c_stream__"):
         import pyarrow
 
@@ -319,6 +299,10 @@ def number_of_cell(cell: object) -> float | None:
 
 def _plain(name: object) -> str:
     return re.sub(r"[\s._-]+", "", str(name)).casefold()
+
+
+def _wrong_columns(message: str, remedy: str) -> ScoreTableError:
+    return ScoreTableError(message, remedy=remedy, key="columns")
 
 
 def _listing(names: list[Any]) -> str:
@@ -394,31 +378,23 @@ def _missing(column: pd.Series, name: str) -> NDArray[np.bool_]:
     try:
         return np.asarray(column.isna(), dtype=bool)
     except ArithmeticError as error:  # a signalling NaN of decimal
-        raise ScoreTableError(
-            f"Column {shown(name)!r} holds cells that are not names.",
-            remedy="Write them as text.",
-            places=(str(name),),
-            key="unreadable_names",
-        ) from error
+        raise _unreadable(name, "holds cells that are not names") from error
 
 
 def _text(column: pd.Series, name: str) -> pd.Series:
     try:
         return column.astype(str)
     except UnicodeEncodeError as error:
-        raise ScoreTableError(
-            f"Column {shown(name)!r} is not valid Unicode (unpaired surrogate: {shown(error.object)!r}).",
-            remedy="Read the file again with the right encoding.",
-            places=(str(name),),
-            key="unreadable_names",
-        ) from error
+        why = f"is not valid Unicode (unpaired surrogate: {shown(error.object)!r})"
+        raise _unreadable(name, why, "Read the file again with the right encoding.") from error
     except (TypeError, ValueError, ArithmeticError) as error:  # such as an int of thousands of digits
-        raise ScoreTableError(
-            f"Column {shown(name)!r} holds cells that can't be written as text: {shown(error)}.",
-            remedy="Write them as text.",
-            places=(str(name),),
-            key="unreadable_names",
-        ) from error
+        raise _unreadable(name, f"holds cells that can't be written as text: {shown(error)}") from error
+
+
+def _unreadable(name: str, why: str, remedy: str = "Write them as text.") -> ScoreTableError:
+    """The error for a column whose cells can't be used as names."""
+    message = f"Column {shown(name)!r} {why}."
+    return ScoreTableError(message, remedy=remedy, places=(str(name),), key="unreadable_names")
 
 
 def _labels(column: pd.Series, name: str) -> pd.Series:

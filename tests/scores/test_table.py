@@ -40,7 +40,7 @@ def test_a_plain_table_is_taken_as_it_is():
     assert tidy.frame["dataset"].tolist() == ["iris"] * 6 + ["wine"] * 6
     assert tidy.frame["score"].tolist() == table()["score"].tolist()
     assert tidy.algorithms == ["nb", "tree"]
-    assert (tidy.has_run, tidy.has_fold, tidy.notes) == (True, True, ())
+    assert tidy.notes == ()
 
 
 @pytest.mark.parametrize(
@@ -210,7 +210,7 @@ def test_a_lazy_polars_frame_is_refused():
 def test_a_polars_frame_gives_the_same_as_a_pandas_frame():
     polars, pandas = tidy_scores(pl.from_pandas(table())), tidy_scores(table())
     assert polars.frame.to_dict("list") == pandas.frame.to_dict("list")
-    assert (polars.has_run, polars.has_fold, polars.notes) == (pandas.has_run, pandas.has_fold, pandas.notes)
+    assert polars.notes == pandas.notes
 
 
 def test_any_table_that_offers_the_arrow_interface_is_read():
