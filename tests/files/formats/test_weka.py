@@ -233,5 +233,5 @@ def test_importing_the_importers_loads_neither_pandas_nor_scikit_learn():
 
 
 def test_a_further_measure_that_is_not_there_is_refused_with_those_that_are():
-    with pytest.raises(ArgumentError, match="no measure 'f1'.*'Area_under_ROC'"):
+    with pytest.raises(ArgumentError, match=r"no measure 'f1'.*'Area_under_ROC'"):
         read_weka(SAMPLES / "weka.arff", also=["f1"])
