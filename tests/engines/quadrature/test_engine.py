@@ -15,7 +15,6 @@ from scipy import special, stats
 import hiercomp as hc
 from hiercomp.engines.quadrature import engine as quadrature
 from hiercomp.engines.quadrature import grid as posterior_grid
-from hiercomp.engines.quadrature.likelihood import MeanLikelihood
 from hiercomp.engines.quadrature.support import Support
 from hiercomp.posterior.kinds import Exact
 from hiercomp.rope import Rope
@@ -73,14 +72,22 @@ def real_pair(uci54, pair: tuple[str, str], **options) -> hc.HierarchicalCompari
 def with_twice_the_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Double every number of nodes, and halve the step of the integrals over delta_i."""
     for module, name in [
-        (quadrature, "FIRST_NODES"),
+        (quadrature, "NODES_FOR_LENGTH"),
+        (quadrature, "NODES_FOR_LENGTH_SPLINE"),
         (posterior_grid, "FINE_NODES"),
         (posterior_grid, "SMOOTH_NODES"),
     ]:
-        monkeypatch.setattr(module, name, tuple(2 * count - count % 2 for count in getattr(module, name)))
-    for name in ("NODES_FOR_LENGTH", "NODES_FOR_LENGTH_SPLINE", "NODES_FOR_UNIT"):
+        monkeypatch.setattr(module, name, tuple(factor_of(count, 2) for count in getattr(module, name)))
+    for name in ("NODES_FOR_UNIT", "NODES_AT_LEAST", "FEWEST_SPLINE"):
         monkeypatch.setattr(quadrature, name, 2 * getattr(quadrature, name))
-    monkeypatch.setattr(MeanLikelihood.log_marginal, "__kwdefaults__", {"step": 0.15})
+    monkeypatch.setattr(posterior_grid, "LIKELIHOOD_ERROR", 1e-8)
+
+
+def factor_of(count: float, factor: float) -> float:
+    """A number of nodes times a factor; odd where it was odd, and whole where it was whole."""
+    return (
+        int(factor * count) - count % 2 * (int(factor * count) % 2 == 0) if isinstance(count, int) else factor * count
+    )
 
 
 @pytest.mark.parametrize("pair", list(EXACT), ids="-".join)
@@ -506,10 +513,15 @@ def test_a_probability_below_the_error_gives_odds_that_are_a_bound(few):
     assert clear.decision().region == "right"
 
 
+def coarse_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four or five nodes on each axis."""
+    monkeypatch.setattr(quadrature, "NODES_FOR_LENGTH", (0.5, 0.2, 0.2))
+    monkeypatch.setattr(quadrature, "FEWEST_NODES", 4)
+
+
 def test_a_grid_that_is_too_coarse_is_warned_of_and_its_error_is_above_the_difference(few, monkeypatch):
     exact = few.next_dataset
-    monkeypatch.setattr(quadrature, "FIRST_NODES", (5, 4, 4))
-    monkeypatch.setattr(quadrature, "NODES_FOR_LENGTH", 0.5)
+    coarse_nodes(monkeypatch)
     monkeypatch.setattr(quadrature, "MOST_REFINEMENTS", 0)
     comparison = hc.HierarchicalComparison.from_differences(few.differences)
     with pytest.warns(hc.IntegrationWarning, match="estimated error") as caught:
@@ -526,8 +538,7 @@ def test_a_grid_that_is_too_coarse_is_warned_of_and_its_error_is_above_the_diffe
 
 @pytest.mark.slow
 def test_the_grid_is_refined_until_its_error_is_small(few, monkeypatch):
-    monkeypatch.setattr(quadrature, "FIRST_NODES", (5, 5, 5))
-    monkeypatch.setattr(quadrature, "NODES_FOR_LENGTH", 0.5)
+    coarse_nodes(monkeypatch)
     monkeypatch.setattr(quadrature, "MOST_REFINEMENTS", 8)
     result = integrate(hc.HierarchicalComparison.from_differences(few.differences))
     assert result.posterior.integration.refinements > 0
