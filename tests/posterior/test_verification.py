@@ -119,7 +119,9 @@ def test_draws_that_fail_a_check_warn(hard_scores):
 
 
 def test_few_divergent_transitions_pass_only_where_they_are_allowed(result):
-    checks = dataclasses.replace(result.diagnostics, chains=4, draws=1000, divergences=4, ess_bulk=3000.0, ess_tail=3000.0)
+    checks = dataclasses.replace(
+        result.diagnostics, chains=4, draws=1000, divergences=4, ess_bulk=3000.0, ess_tail=3000.0
+    )
     assert checks.failures
     assert not dataclasses.replace(checks, allowed_divergences=0.001).failures
     assert dataclasses.replace(checks, divergences=5, allowed_divergences=0.001).failures

@@ -141,6 +141,13 @@ class PosteriorGrid:
         values = log_likelihood.reshape(delta0.shape)
         return cls(problem, support, sigma0_axis, nu_axis, delta0_axis, centre, log_scale, values, fineness)
 
+    @property
+    def delta0(self) -> FloatArray:
+        """delta0 at every node, shape (sigma0 nodes, nu nodes, delta0 nodes)."""
+        axis = self.delta0_axis
+        relative = axis.delta0(axis.nodes) if isinstance(axis, StretchedLine) else axis.nodes
+        return np.asarray(self.centre[..., None] + np.exp(self.log_scale)[..., None] * relative)
+
 
 @dataclass(frozen=True, eq=False)
 class FineGrid:

@@ -114,7 +114,13 @@ def region_masses(
     For each pair of sigma0 and nu the two boundaries in delta0 are found; the masses between them come from the
     conditional distribution of delta0.
     """
-    fine = FineGrid.of(grid, rope.half_width, coarse)
+    most_probable, positive = indicator_masses(FineGrid.of(grid, rope.half_width, coarse), rope)
+    expected = _expected_regions(FineGrid.of(grid, None, coarse), rope)
+    return RegionMasses(most_probable, expected, positive)
+
+
+def indicator_masses(fine: FineGrid, rope: Rope) -> tuple[FloatArray, float]:
+    """P(left), P(rope), P(right), shape (3,), and P(delta0 > 0), on a grid that is split at the rope's kink."""
     middle = (rope.lower + rope.upper) / 2
     distance = centre_distance(rope.half_width, fine.sigma0, fine.nu)
     boundaries = np.stack([middle - distance, middle + distance, np.zeros_like(distance)], axis=1)
@@ -122,8 +128,7 @@ def region_masses(
     left, inside, right = below[:, 0], below[:, 1] - below[:, 0], fine.pair_mass - below[:, 1]
     most_probable = np.array([left.sum(), inside.sum(), right.sum()]) / fine.total
     positive = 1 - below[:, 2].sum() / fine.total
-    expected = _expected_regions(FineGrid.of(grid, None, coarse), rope)
-    return RegionMasses(np.clip(most_probable, 0, 1), expected, float(np.clip(positive, 0, 1)))
+    return np.clip(most_probable, 0, 1), float(np.clip(positive, 0, 1))
 
 
 def _expected_regions(fine: FineGrid, rope: Rope) -> FloatArray:

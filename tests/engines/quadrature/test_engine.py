@@ -435,17 +435,6 @@ def test_the_variants_of_a_fit_are_fitted_by_quadrature_too(few):
     assert found.loc["nu: kruschke", "p_right"] == named.next_dataset.p_right
 
 
-def test_leaving_out_a_data_set_by_weights_agrees_with_integrating_again(few):
-    result = integrate(hc.HierarchicalComparison.from_differences(few.differences), draws=2500)
-    weighted = result.influence(n_jobs=1)
-    name = few.differences.dataset_names[3]
-    rest = few.differences.subset([other for other in few.differences.dataset_names if other != name])
-    again = values(integrate(hc.HierarchicalComparison.from_differences(rest)))[:3]
-    # 10,000 independent draws under weights that are worth at least half of them
-    error = np.sqrt(np.maximum(again * (1 - again), 1e-4) / 5000)
-    assert (np.abs(weighted.to_frame().loc[name, list(PROBABILITIES)].to_numpy(float) - again) < 4 * error).all()
-
-
 def test_identical_scores_are_answered_without_integration():
     same = simulated_scores(6, centre=0.0, spread=0.0, noise=0.0)
     result = integrate(hc.HierarchicalComparison(same, "bayes", "tree"))
