@@ -74,9 +74,9 @@ class Influence(Presentation):
 def influence(result: Fit) -> Influence:
     """Probabilities of left, rope and right without each data set in turn.
 
-    They are integrals. The log likelihood of (M16) is a sum over the data sets, so the term of one is subtracted at the nodes
-    of the quadrature engine's grid. If the posterior without it reaches beyond that grid, it is integrated anew. A result
-    that was only sampled is integrated first.
+    They are integrals. The log likelihood of (M16) is a sum over the data sets, so the term of one is subtracted at the
+    nodes of the quadrature engine's grid. If the posterior without it reaches beyond that grid, it is integrated anew. A
+    result that was only sampled is integrated first.
 
     Parameters
     ----------

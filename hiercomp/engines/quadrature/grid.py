@@ -150,6 +150,31 @@ class PosteriorGrid:
 
 
 @dataclass(frozen=True, eq=False)
+class Interpolation:
+    """From values at the nodes of a grid to values at pairs of a sigma0 and a nu, along many nodes of delta0.
+
+    Attributes
+    ----------
+    by_sigma0 : ndarray, shape (values of nu, values of sigma0, sigma0 nodes)
+    by_nu : ndarray, shape (values of nu, nu nodes)
+    kept : ndarray of int, shape (pairs,)
+        Which of the pairs of a nu and a sigma0 are wanted.
+    by_delta0 : ndarray, shape (fine nodes, delta0 nodes)
+    """
+
+    by_sigma0: FloatArray
+    by_nu: FloatArray
+    kept: NDArray[np.intp]
+    by_delta0: FloatArray
+
+    def __call__(self, values: FloatArray) -> FloatArray:
+        """Values of shape (sigma0 nodes, nu nodes, delta0 nodes), interpolated to (pairs, fine nodes)."""
+        along_nu = np.tensordot(self.by_nu, values, axes=(1, 1))
+        pairs = (self.by_sigma0 @ along_nu).reshape(-1, values.shape[2])
+        return np.asarray(pairs[self.kept] @ self.by_delta0.T)
+
+
+@dataclass(frozen=True, eq=False)
 class FineGrid:
     """Posterior weights on many nodes.
 
@@ -173,6 +198,8 @@ class FineGrid:
     sums : ndarray, shape (pairs, nodes)
         Its integral from the first node on.
     log_peak : float
+    interpolation : Interpolation
+        From the nodes of the grid to these.
     """
 
     grid: PosteriorGrid
@@ -189,6 +216,7 @@ class FineGrid:
     density: FloatArray
     sums: FloatArray
     log_peak: float
+    interpolation: Interpolation
 
     @classmethod
     def of(
@@ -293,7 +321,15 @@ class FineGrid:
         return cls(
             grid, kept, sigma0.ravel()[kept], nu_of_pairs[kept], relative.shape, nu_places, relative[-1], centre[kept],
             np.exp(log_scale[kept]), first, spacing, density, cumulative(density, spacing), log_peak,
+            Interpolation(by_sigma0, by_nu, kept, by_delta0),
         )  # fmt: skip
+
+    def without(self, terms: FloatArray) -> FineGrid:
+        """The posterior with some terms taken off the log likelihood, given at the nodes of the grid."""
+        log_change = -self.interpolation(terms)
+        log_change -= log_change.max()
+        density = self.density * np.exp(log_change, out=log_change)
+        return replace(self, density=density, sums=cumulative(density, self.spacing))
 
     def only(self, pairs: NDArray[np.intp]) -> FineGrid:
         """Some of the pairs, as often as they are named."""

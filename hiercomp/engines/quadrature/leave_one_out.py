@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 
 from hiercomp.arguments import FloatArray
 from hiercomp.engines.quadrature.engine import widened
-from hiercomp.engines.quadrature.grid import LIKELIHOOD_ERROR, FineGrid, PosteriorGrid
+from hiercomp.engines.quadrature.grid import LIKELIHOOD_ERROR, LOG_UNSEEN, NEGLIGIBLE, FineGrid, PosteriorGrid
 from hiercomp.engines.quadrature.likelihood import step_for
-from hiercomp.engines.quadrature.regions import indicator_masses
+from hiercomp.engines.quadrature.regions import masses_between, region_boundaries
 from hiercomp.rope import Rope
 
 
@@ -23,10 +22,16 @@ def most_probable_without(grid: PosteriorGrid, rope: Rope) -> Iterator[FloatArra
     ndarray, shape (3,), or None
         None where the posterior without the data set reaches beyond the grid.
     """
+    fine, smooth = FineGrid.of(grid, rope.half_width), FineGrid.of(grid)
+    boundaries = region_boundaries(fine, rope)
     for terms in _terms(grid):
-        rest = replace(grid, log_likelihood=grid.log_likelihood - terms)
-        beyond = widened(FineGrid.of(rest)) is not None
-        yield None if beyond else indicator_masses(FineGrid.of(rest, rope.half_width), rope)[0]
+        # Pairs that were left out for lack of mass may have some now, at most this much against the largest
+        unseen = LOG_UNSEEN + float(np.ptp(terms))
+        rest = smooth.without(terms)
+        if unseen > np.log(NEGLIGIBLE) or widened(rest) is not None:
+            yield None
+        else:
+            yield masses_between(fine.without(terms), boundaries)[0]
 
 
 def _terms(grid: PosteriorGrid) -> Iterator[FloatArray]:

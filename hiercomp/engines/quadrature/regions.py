@@ -121,9 +121,18 @@ def region_masses(
 
 def indicator_masses(fine: FineGrid, rope: Rope) -> tuple[FloatArray, float]:
     """P(left), P(rope), P(right), shape (3,), and P(delta0 > 0), on a grid that is split at the rope's kink."""
+    return masses_between(fine, region_boundaries(fine, rope))
+
+
+def region_boundaries(fine: FineGrid, rope: Rope) -> FloatArray:
+    """For each pair the two delta0 at which the most probable region changes, and 0; shape (pairs, 3)."""
     middle = (rope.lower + rope.upper) / 2
     distance = centre_distance(rope.half_width, fine.sigma0, fine.nu)
-    boundaries = np.stack([middle - distance, middle + distance, np.zeros_like(distance)], axis=1)
+    return np.stack([middle - distance, middle + distance, np.zeros_like(distance)], axis=1)
+
+
+def masses_between(fine: FineGrid, boundaries: FloatArray) -> tuple[FloatArray, float]:
+    """As `indicator_masses`, with the boundaries given."""
     below = fine.mass_below(boundaries)
     left, inside, right = below[:, 0], below[:, 1] - below[:, 0], fine.pair_mass - below[:, 1]
     most_probable = np.array([left.sum(), inside.sum(), right.sum()]) / fine.total
