@@ -327,9 +327,11 @@ class FineGrid:
     def without(self, terms: FloatArray) -> FineGrid:
         """The posterior with some terms taken off the log likelihood, given at the nodes of the grid."""
         log_change = -self.interpolation(terms)
-        log_change -= log_change.max()
+        largest = float(log_change.max())
+        log_change -= largest
         density = self.density * np.exp(log_change, out=log_change)
-        return replace(self, density=density, sums=cumulative(density, self.spacing))
+        sums = cumulative(density, self.spacing)
+        return replace(self, density=density, sums=sums, log_peak=self.log_peak + largest)
 
     def only(self, pairs: NDArray[np.intp]) -> FineGrid:
         """Some of the pairs, as often as they are named."""

@@ -25,9 +25,10 @@ def most_probable_without(grid: PosteriorGrid, rope: Rope) -> Iterator[FloatArra
     fine, smooth = FineGrid.of(grid, rope.half_width), FineGrid.of(grid)
     boundaries = region_boundaries(fine, rope)
     for terms in _terms(grid):
-        # Pairs that were left out for lack of mass may have some now, at most this much against the largest
-        unseen = LOG_UNSEEN + float(np.ptp(terms))
         rest = smooth.without(terms)
+        # Pairs that were left out for lack of mass may have some now, at most this share
+        change = rest.log_marginal_likelihood - smooth.log_marginal_likelihood
+        unseen = LOG_UNSEEN + float((-terms).max()) - change
         if unseen > np.log(NEGLIGIBLE) or widened(rest) is not None:
             yield None
         else:
