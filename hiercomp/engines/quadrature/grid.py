@@ -21,7 +21,7 @@ from hiercomp.engines.quadrature.likelihood import MeanLikelihood, step_for
 from hiercomp.engines.quadrature.support import Integrand, Support
 
 NEGLIGIBLE = 1e-6  # mass that may be left out; no probability is known more exactly
-OUTSIDE = 3e-5  # mass that may lie beyond the ends of the axes, all together; part of every stated error (study)
+OUTSIDE = 3e-5  # mass that may lie beyond the ends of the axes, all together; part of every stated error
 FINE_NODES = (60, 36, 161)  # of sigma0, nu and delta0 (study, as docs/quadrature.md)
 USUAL_LENGTHS = (4.0, 3.5)  # of the axes of sigma0 and nu; a longer one has as many fine nodes for each unit: 15 and 10
 SMOOTH_NODES = (28, 28, 161)  # for integrands without a kink (study)
@@ -298,7 +298,7 @@ class FineGrid:
         first, last = axis.ends
         if isinstance(axis, StretchedLine):
             delta0_count = max(delta0_count, FINE_FOR_NODE * (axis.count - 1) + 1)
-        delta0_count = 8 * int(np.ceil((delta0_count - 1) / 8)) + 1  # thinned by 4 or 8, the last node is still there
+        delta0_count = 8 * int(np.ceil((delta0_count - 1) / 8)) + 1  # thinned by 2, the last node is still there
         places = np.linspace(first, last, delta0_count)
         by_delta0 = axis.interpolation(places, coarse=coarse[2])
         along_nu = np.tensordot(by_nu, grid.log_likelihood, axes=(1, 1))  # (nu, sigma0 nodes, delta0 nodes)
