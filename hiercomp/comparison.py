@@ -291,9 +291,9 @@ class ComparisonResult(Fit):
         """
         return sensitivity(self, alpha=alpha, n_jobs=n_jobs, **fit_options)
 
-    def influence(self, *, refit_all: bool = False, n_jobs: int | None = None, **fit_options: Any) -> Influence:
+    def influence(self) -> Influence:
         """The three probabilities without each data set in turn; see ``hiercomp.posterior.influence``."""
-        return influence(self, refit_all=refit_all, n_jobs=n_jobs, **fit_options)
+        return influence(self)
 
     def plan(self, **options: Any) -> PlanResult:
         """How many data sets a new collection needs, given this pilot.

@@ -29,7 +29,7 @@ def simulated_scores(
 
 @pytest.fixture(scope="session")
 def scores() -> pd.DataFrame:
-    return simulated_scores(8, centre=0.03, spread=0.01)
+    return simulated_scores(8, centre=0.03, spread=0.01, seed=5)  # no transition of a first run diverges
 
 
 @pytest.fixture(scope="session")

@@ -25,6 +25,7 @@ from sklearn.tree import DecisionTreeClassifier
 import hiercomp as hc
 from hiercomp.crossval import cross_validate_all
 from hiercomp.crossval.experiment_file import read_experiment
+from tests.command_line import Done, run, run_process
 
 EXPERIMENT = """
 scoring = "accuracy"
@@ -67,9 +68,12 @@ def folder(tmp_path) -> Path:
     return tmp_path
 
 
-def crossval(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "hiercomp.cli", "crossval", *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
+def crossval(folder: Path, *arguments: str) -> Done:
+    return run(folder, "crossval", *arguments)
+
+
+def crossval_process(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return run_process(folder, "crossval", *arguments)
 
 
 def expected_table() -> pd.DataFrame:
@@ -90,7 +94,7 @@ def expected_table() -> pd.DataFrame:
 
 
 def test_the_command_writes_what_python_gives(folder):
-    done = crossval(folder, "experiment.toml", "--output", "scores.csv")
+    done = crossval_process(folder, "experiment.toml", "--output", "scores.csv")
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     assert done.stdout == "32 scores of 2 data sets and 2 algorithms are in scores.csv.\n"
@@ -105,15 +109,15 @@ def test_the_experiment_file_names_its_files_and_a_checkpoint_is_gone_on_with(fo
     for name in ("iris.csv", "wine.parquet"):
         (folder / name).rename(folder / "sub" / name)
     (folder / "sub" / "experiment.toml").write_text(text)
-    assert crossval(folder, "sub/experiment.toml").returncode == 0
-    again = crossval(folder, "sub/experiment.toml")
+    assert crossval_process(folder, "sub/experiment.toml").returncode == 0
+    again = crossval_process(folder, "sub/experiment.toml")
     assert again.returncode == 2
     assert "scores.parquet exists" in again.stderr
     first = pd.read_parquet(folder / "sub" / "scores.parquet")
-    assert crossval(folder, "sub/experiment.toml", "--force", "--jobs", "2").returncode == 0
+    assert crossval_process(folder, "sub/experiment.toml", "--force", "--jobs", "2").returncode == 0
     pd.testing.assert_frame_equal(pd.read_parquet(folder / "sub" / "scores.parquet"), first)  # times too
     (folder / "sub" / "experiment.toml").write_text(text.replace("max_depth = 3", "max_depth = 4"))
-    other = crossval(folder, "sub/experiment.toml", "--force")
+    other = crossval_process(folder, "sub/experiment.toml", "--force")
     assert other.returncode == 2
     assert "max_depth of estimator 'tree' was 3 and is 4" in other.stderr
     assert other.stderr.count("\n") == 1
@@ -188,7 +192,7 @@ def test_a_package_is_allowed_by_name_only(folder):
     assert "mine.Mine is not from an allowed package (sklearn)" in refused.stderr
     assert "pass --allow mine" in refused.stderr
     assert "imported" not in refused.stdout
-    done = crossval(folder, "experiment.toml", "--output", "scores.csv", "--allow", "mine")
+    done = crossval_process(folder, "experiment.toml", "--output", "scores.csv", "--allow", "mine")
     assert done.returncode == 0, done.stderr
     assert "48 scores of 2 data sets and 3 algorithms" in done.stdout
 
@@ -387,9 +391,9 @@ def test_a_run_that_was_interrupted_goes_on(folder, jobs):
     assert not (folder / "scores.csv").exists()
     kept = finished_cells(folder)
     assert 10 <= kept < 128
-    assert crossval(folder, *arguments[1:], "--jobs", jobs).returncode == 0
+    assert crossval_process(folder, *arguments[1:], "--jobs", jobs).returncode == 0
     assert (
-        crossval(
+        crossval_process(
             folder,
             *(part.replace("scores.csv", "again.csv").replace("run.sqlite", "other.sqlite") for part in arguments[1:]),
         ).returncode

@@ -31,8 +31,14 @@ def _close_figures():
 
 
 @pytest.fixture(scope="module")
-def tests_of(result) -> dict:
-    given = result.differences
+def pictured() -> hc.PairedDifferences:
+    """The differences that the stored pictures show."""
+    return hc.PairedDifferences.from_table(simulated_scores(8, centre=0.03, spread=0.01), "bayes", "tree")
+
+
+@pytest.fixture(scope="module")
+def tests_of(pictured) -> dict:
+    given = pictured
     return {
         "student": hc.correlated_t_test(given, rope=0.01),
         "poisson_binomial": hc.poisson_binomial_test(given),
@@ -41,18 +47,19 @@ def tests_of(result) -> dict:
 
 
 @pytest.fixture(scope="module")
-def drawn(result) -> hc.ComparisonResult:
+def drawn(result, pictured) -> hc.ComparisonResult:
     """A result with draws made by NumPy, for the pictures: a sampler's draws differ in the last bits between processors."""
     generator = np.random.default_rng(1)
-    shape, count = (4, 600), len(result.differences.dataset_names)
+    shape, count = (4, 600), len(pictured.dataset_names)
     draws = {
         "delta0": generator.normal(0.015, 0.008, shape),
         "sigma0": generator.gamma(20, 0.001, shape),
         "nu": 1 + generator.gamma(3, 3, shape),
-        "delta": generator.normal(0.8 * result.differences.mean + 0.003, 0.004, (*shape, count)),
+        "delta": generator.normal(0.8 * pictured.mean + 0.003, 0.004, (*shape, count)),
         "sigma": generator.gamma(100, 0.0002, (*shape, count)),
     }
-    return dataclasses.replace(result, posterior=dataclasses.replace(result.posterior, variables=draws))
+    posterior = dataclasses.replace(result.posterior, variables=draws)
+    return dataclasses.replace(result, differences=pictured, posterior=posterior)
 
 
 ALL = ["next_dataset", "simplex", "population", "shrinkage", "posterior", "rope_curve", "ppc"]

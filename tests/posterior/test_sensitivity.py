@@ -15,8 +15,13 @@ NAMES = ["nu: juarez_steel", "nu: kruschke", "nu: gaussian", "rho x 0.5", "rho x
 
 
 @pytest.fixture(scope="module")
-def sensitivity(result) -> Sensitivity:
-    return result.sensitivity()
+def integrated(scores) -> hc.ComparisonResult:
+    return hc.HierarchicalComparison(scores, "bayes", "tree", rope=0.01).fit("quadrature")
+
+
+@pytest.fixture(scope="module")
+def sensitivity(integrated) -> Sensitivity:
+    return integrated.sensitivity()
 
 
 def test_the_variants_are_the_other_priors_correlations_and_bounds():
@@ -29,7 +34,6 @@ def test_the_variants_are_the_other_priors_correlations_and_bounds():
     assert "upper bounds x 100" not in narrow
 
 
-@pytest.mark.filterwarnings("ignore::hiercomp.errors.RefitWarning")
 @pytest.mark.parametrize(
     ("name", "arguments"),
     [
@@ -40,25 +44,30 @@ def test_the_variants_are_the_other_priors_correlations_and_bounds():
     ],
 )
 def test_each_variant_is_the_fit_that_one_would_make_by_hand(scores, sensitivity, name, arguments):
-    by_hand = hc.HierarchicalComparison(scores, "bayes", "tree", rope=0.01, **arguments).fit("embedded", progress=False)
+    by_hand = hc.HierarchicalComparison(scores, "bayes", "tree", rope=0.01, **arguments).fit("quadrature")
     row = sensitivity.to_frame().loc[name]
     seen = by_hand.next_dataset
     assert [row["p_left"], row["p_rope"], row["p_right"]] == [seen.p_left, seen.p_rope, seen.p_right]
     assert row["status"] == by_hand.status
 
 
-def test_the_first_row_is_the_comparison_itself(result, sensitivity):
-    seen = result.next_dataset
+def test_the_first_row_is_the_comparison_itself(integrated, sensitivity):
+    seen = integrated.next_dataset
     row = sensitivity.to_frame().iloc[0]
     assert row.name == "as fitted"
     assert [row["p_left"], row["p_rope"], row["p_right"]] == [seen.p_left, seen.p_rope, seen.p_right]
     assert sensitivity.to_frame().index[1:].tolist() == NAMES
 
 
-def test_the_number_of_processes_does_not_matter(result, sensitivity):
-    options = {"draws": 250, "monte_carlo_error": None}
+@pytest.mark.filterwarnings("ignore::hiercomp.errors.RefitWarning")
+def test_a_sampled_result_is_sampled_again_with_the_options_given_in_any_number_of_processes(scores, result):
+    options = {"warmup": 500, "draws": 500, "monte_carlo_error": None}
     one, two = (result.sensitivity(n_jobs=jobs, **options).to_frame() for jobs in (1, 2))
     assert one.equals(two)
+    comparison = hc.HierarchicalComparison(scores, "bayes", "tree", rope=0.01, priors=hc.Priors.gaussian())
+    seen = comparison.fit("embedded", progress=False, **options).next_dataset
+    assert one.loc["nu: gaussian", ["p_left", "p_rope", "p_right"]].tolist() == list(seen.probabilities.values())
+    assert one.loc["nu: gaussian", "error"] == seen.largest_error
 
 
 def made(*verdicts: str) -> Sensitivity:
@@ -96,9 +105,11 @@ def test_identical_algorithms_have_nothing_to_vary(identical):
     assert "identical everywhere" in str(found)
 
 
-def test_a_doubled_correlation_stays_below_one(result):
-    strong = replace(result, differences=replace(result.differences, rho=np.full(8, 0.7)))
-    found = strong.sensitivity(draws=200, warmup=300, monte_carlo_error=None)
+def test_a_doubled_correlation_stays_below_one(integrated, monkeypatch):
+    doubled = [variant for variant in variants(hc.Priors()) if variant.name == "rho x 2"]
+    monkeypatch.setattr("hiercomp.posterior.sensitivity.variants", lambda priors: doubled)
+    strong = replace(integrated, differences=replace(integrated.differences, rho=np.full(8, 0.7)))
+    found = strong.sensitivity()
     assert found.to_frame().loc["rho x 2", "status"] in ("ok", "warned", "failed")
 
 

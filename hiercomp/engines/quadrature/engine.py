@@ -37,19 +37,20 @@ Known: TypeAlias = "tuple[Rope, RegionMasses, dict[str, float]]"  # the probabil
 
 # docs/quadrature.md has a row for every constant whose comment ends in "(study)"; the others say why they are as they are.
 FEW_DATASETS = 10  # up to here delta0 may have several peaks, and its nodes are dense about every data set (study)
-MOST_STRETCHED = 40  # data sets for which that is tried too, where the other axis fails (study)
 SPARE = 0.25  # scales by which delta0's axis is longer: a scale is known to a tenth
 FAR = 8.0  # standard errors of delta0 within its bound: a Gaussian has 1e-15 beyond them
 TOLERANCE = 1e-4  # of the error estimate, above which the grid is refined: a tenth of the error that is warned of
 LARGEST_ERROR = 1e-3  # accepted where the grid is large; above it there is a warning
-MUCH_WORK, MOST_WORK = 2_000_000, 10_000_000  # integrals over delta_i: about half a second (study), and ten
+MUCH_WORK, MOST_WORK = 2_000_000, 10_000_000  # integrals over delta_i: about two seconds, and ten
 # Of sigma0, nu and delta0 for each unit of length: of log sigma0, of nu's axis, of the data sets' sd (study)
-NODES_FOR_LENGTH, NODES_AT_LEAST = (3.0, 5.0, 6.0), 4.0
+NODES_FOR_LENGTH, NODES_AT_LEAST = (3.5, 5.3, 7.0), 4.0
 FEWEST_NODES = 7  # two degrees fewer, for the error, leave a parabola
-NODES_FOR_LENGTH_SPLINE, FEWEST_SPLINE = (3.3, 3.0), 11  # of sigma0 and nu, where delta0 is stretched (study)
-NODES_FOR_UNIT = 2.4  # of the axis of delta0 where it is stretched, for each unit of its coordinate (study)
+NODES_FOR_LENGTH_SPLINE, FEWEST_SPLINE = (3.6, 3.0), 11  # of sigma0 and nu, where delta0 is stretched (study)
+NODES_FOR_UNIT = 3.0  # of the axis of delta0 where it is stretched, for each unit of its coordinate (study)
+# Two degrees fewer are a bound for polynomials, whose coefficients fall in geometric progression; not for splines
+SPLINE_DOUBT = 2.0
 REFINEMENT, MOST_REFINEMENTS = 1.4, 5  # 1.4^2 = 2: two refinements double an axis, five make it five times as fine
-MOST_DEGREE = 4  # of the polynomials that the ends of sigma0 are in nu (study)
+MOST_DEGREE = 2  # of the polynomials that the ends of sigma0 are in nu (study)
 NARROWER = 0.8  # share of the area that a smaller support has at most; a larger one gains less than it costs
 STEPS_BEYOND = 3  # by which the search moves where mass lies at the end of its grid: three rounds double it (study)
 WIDER = 0.3  # share of their length by which axes grow that end too early (study)
@@ -60,8 +61,8 @@ SEARCH_ROUNDS = 12  # each keeps less than SETTLED of an axis; few take more tha
 SEARCH_NODES = (9, 8)  # of sigma0 and nu (study)
 SEARCH_SHARE = 0.5  # of the nodes of a stretched axis (study)
 SHALLOWEST = 4.0  # log mass below its largest at which an end lies, for a nu that holds little (study)
-FEWEST_SAMPLED, SAMPLED_AGAIN = 100, 8  # data sets that the search takes at first, and growth of their number (study)
-SETTLED = 0.75  # the search ends when a round keeps this much of both axes (study)
+FEWEST_SAMPLED, SAMPLED_AGAIN = 50, 8  # data sets that the search takes at first, and growth of their number (study)
+SETTLED = 0.6  # the search ends when a round keeps this much of both axes (study)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +108,10 @@ class Integration:
         """Estimate of its error, from coarser grids."""
         return self._moments[1][1]
 
+    @property
+    def _doubt(self) -> float:
+        return SPLINE_DOUBT if isinstance(self.grid.delta0_axis, StretchedLine) else 1.0
+
     @cached_property
     def _moments(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """The two, and their errors."""
@@ -117,7 +122,7 @@ class Integration:
         errors = size * [1.0, fine.deviation_of_delta0]
         for coarse in coarse_axes(self.grid):
             other = FineGrid.of(self.grid, None, coarse)
-            errors += np.abs([other.log_marginal_likelihood - found[0], other.expected_delta0 - found[1]])
+            errors += self._doubt * np.abs([other.log_marginal_likelihood - found[0], other.expected_delta0 - found[1]])
         return (float(found[0]), float(found[1])), (float(errors[0]), float(errors[1]))
 
     @property
@@ -130,7 +135,7 @@ class Integration:
         if self.known is not None and self.known[0] == rope:
             return self.known[1], dict(self.known[2])
         found = region_masses(self.grid, rope)
-        return found, found.stated_errors(found.distances_by_axis(self.grid, rope))
+        return found, found.stated_errors(found.distances_by_axis(self.grid, rope), self._doubt)
 
 
 class QuadratureEngine:
@@ -188,7 +193,6 @@ class QuadratureEngine:
             if found.largest_error <= tolerance:
                 break
             more = np.where(blamed, REFINEMENT * more, more)
-            few = few or (refinement == 1 and q <= MOST_STRETCHED)  # the other axis does not fit
         return found
 
 
@@ -257,8 +261,8 @@ def narrowed(fine: FineGrid) -> Support | None:
     log_mass = np.log(np.maximum(fine.mass_table / fine.total, np.finfo(float).tiny))
     rows = np.logaddexp.reduce(log_mass, axis=1)
     nu_places, relative = fine.nu_places, np.concatenate([[-1.0], fine.relative, [1.0]])
-    worth = log_mass.max() + np.log(LEFT_OUT)
-    kept = np.flatnonzero(rows >= rows.max() + np.log(LEFT_OUT))
+    worth = log_mass.max() + np.log(LEFT_OUT / 10)  # these cells are smaller than the search's
+    kept = np.flatnonzero(rows >= rows.max() + np.log(LEFT_OUT / 10))
     outer = np.concatenate([[support.nu[0]], nu_places, [support.nu[1]]])
     nu = (float(outer[kept[0]]), float(outer[kept[-1] + 2])) if len(nu_places) > 1 else support.nu
     lower, upper = support.ends(nu_places)
@@ -366,7 +370,7 @@ class _Search:
         for number, along in enumerate(log_mass.T):
             worth_here = min(slices.max() + np.log(LEFT_OUT), along.max() - _depth(along, SHALLOWEST))
             narrowed[number] = _interval(places[:, number], along, worth_here, limits)
-        kept = slices >= slices.max() + np.log(LEFT_OUT)
+        kept = slices >= slices.max() + np.log(LEFT_OUT) / 2
         new_nu_ends = _interval(nu_places, slices, worth, np.array(all_nu), NU_CAUTION) if nu_count > 1 else nu_ends
         settled = _settled(ends[kept], narrowed[kept]) and _settled(np.array([nu_ends]), np.array([new_nu_ends]))
         # A first round whose places of sigma0 miss the peak may have cut off the best nu: the interval moves back to it

@@ -21,7 +21,7 @@ from hiercomp.engines.quadrature.likelihood import MeanLikelihood, step_for
 from hiercomp.engines.quadrature.support import Integrand, Support
 
 NEGLIGIBLE = 1e-6  # mass that may be left out; no probability is known more exactly
-OUTSIDE = 3e-5  # mass that may lie beyond the ends of the axes, all together; part of every stated error (study)
+OUTSIDE = 3e-5  # mass that may lie beyond the ends of the axes, all together; part of every stated error
 FINE_NODES = (60, 36, 161)  # of sigma0, nu and delta0 (study, as docs/quadrature.md)
 USUAL_LENGTHS = (4.0, 3.5)  # of the axes of sigma0 and nu; a longer one has as many fine nodes for each unit: 15 and 10
 SMOOTH_NODES = (28, 28, 161)  # for integrands without a kink (study)
@@ -141,6 +141,38 @@ class PosteriorGrid:
         values = log_likelihood.reshape(delta0.shape)
         return cls(problem, support, sigma0_axis, nu_axis, delta0_axis, centre, log_scale, values, fineness)
 
+    @property
+    def delta0(self) -> FloatArray:
+        """delta0 at every node, shape (sigma0 nodes, nu nodes, delta0 nodes)."""
+        axis = self.delta0_axis
+        relative = axis.delta0(axis.nodes) if isinstance(axis, StretchedLine) else axis.nodes
+        return np.asarray(self.centre[..., None] + np.exp(self.log_scale)[..., None] * relative)
+
+
+@dataclass(frozen=True, eq=False)
+class Interpolation:
+    """From values at the nodes of a grid to values at pairs of a sigma0 and a nu, along many nodes of delta0.
+
+    Attributes
+    ----------
+    by_sigma0 : ndarray, shape (values of nu, values of sigma0, sigma0 nodes)
+    by_nu : ndarray, shape (values of nu, nu nodes)
+    kept : ndarray of int, shape (pairs,)
+        Which of the pairs of a nu and a sigma0 are wanted.
+    by_delta0 : ndarray, shape (fine nodes, delta0 nodes)
+    """
+
+    by_sigma0: FloatArray
+    by_nu: FloatArray
+    kept: NDArray[np.intp]
+    by_delta0: FloatArray
+
+    def __call__(self, values: FloatArray) -> FloatArray:
+        """Values of shape (sigma0 nodes, nu nodes, delta0 nodes), interpolated to (pairs, fine nodes)."""
+        along_nu = np.tensordot(self.by_nu, values, axes=(1, 1))
+        pairs = (self.by_sigma0 @ along_nu).reshape(-1, values.shape[2])
+        return np.asarray(pairs[self.kept] @ self.by_delta0.T)
+
 
 @dataclass(frozen=True, eq=False)
 class FineGrid:
@@ -166,6 +198,8 @@ class FineGrid:
     sums : ndarray, shape (pairs, nodes)
         Its integral from the first node on.
     log_peak : float
+    interpolation : Interpolation
+        From the nodes of the grid to these.
     """
 
     grid: PosteriorGrid
@@ -182,6 +216,7 @@ class FineGrid:
     density: FloatArray
     sums: FloatArray
     log_peak: float
+    interpolation: Interpolation
 
     @classmethod
     def of(
@@ -263,7 +298,7 @@ class FineGrid:
         first, last = axis.ends
         if isinstance(axis, StretchedLine):
             delta0_count = max(delta0_count, FINE_FOR_NODE * (axis.count - 1) + 1)
-        delta0_count = 8 * int(np.ceil((delta0_count - 1) / 8)) + 1  # thinned by 4 or 8, the last node is still there
+        delta0_count = 8 * int(np.ceil((delta0_count - 1) / 8)) + 1  # thinned by 2, the last node is still there
         places = np.linspace(first, last, delta0_count)
         by_delta0 = axis.interpolation(places, coarse=coarse[2])
         along_nu = np.tensordot(by_nu, grid.log_likelihood, axes=(1, 1))  # (nu, sigma0 nodes, delta0 nodes)
@@ -286,7 +321,17 @@ class FineGrid:
         return cls(
             grid, kept, sigma0.ravel()[kept], nu_of_pairs[kept], relative.shape, nu_places, relative[-1], centre[kept],
             np.exp(log_scale[kept]), first, spacing, density, cumulative(density, spacing), log_peak,
+            Interpolation(by_sigma0, by_nu, kept, by_delta0),
         )  # fmt: skip
+
+    def without(self, terms: FloatArray) -> FineGrid:
+        """The posterior with some terms taken off the log likelihood, given at the nodes of the grid."""
+        log_change = -self.interpolation(terms)
+        largest = float(log_change.max())
+        log_change -= largest
+        density = self.density * np.exp(log_change, out=log_change)
+        sums = cumulative(density, self.spacing)
+        return replace(self, density=density, sums=sums, log_peak=self.log_peak + largest)
 
     def only(self, pairs: NDArray[np.intp]) -> FineGrid:
         """Some of the pairs, as often as they are named."""

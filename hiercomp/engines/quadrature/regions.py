@@ -8,13 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiercomp.arguments import FloatArray
-from hiercomp.engines.quadrature.axes import StretchedLine
 from hiercomp.engines.quadrature.grid import LIKELIHOOD_ERROR, NEGLIGIBLE, OUTSIDE, FineGrid, PosteriorGrid, coarse_axes
 from hiercomp.rope import REGIONS, Rope, student_t_half
 
-# Smooth integrands need few of the fine nodes of delta0. 160 / 8 = 20 steps of 0.6 standard deviations leave the trapezoidal
-# rule an error of exp(-2 (pi / 0.6)^2) = 1e-23; the stretched line has at least 4 fine nodes for each node (study)
-THINNED, THINNED_LINE = 8, 2
+# Of the fine nodes of delta0 the expected probabilities take every second (study): where sigma0 is small they are steps
+THINNED = 2
 LEAST_DEVIATION = 0.1  # of an indicator that shows the size of a change: below, other errors are more
 TABLE_SPACING = 0.06  # 0.06^4 / 384 = 3e-8
 
@@ -48,18 +46,19 @@ class RegionMasses:
         """Differences from coarser grids, one for each axis that has more than one node."""
         return [self.distance(region_masses(grid, rope, coarse)) for coarse in coarse_axes(grid)]
 
-    def stated_errors(self, by_axis: list[dict[str, float]]) -> dict[str, float]:
+    def stated_errors(self, by_axis: list[dict[str, float]], doubt: float) -> dict[str, float]:
         """Estimated errors: those of the axes, which may not cancel, and those of the likelihood and of what is left out.
 
         A small change of the log likelihood, whatever its shape, changes the mean of an indicator by less than its size
-        times the indicator's standard deviation. Its size is seen in the probability that it changes most, and added for
-        every other, whose own change may be small by chance.
+        times the indicator's standard deviation. Its size is seen in the probability that it changes most, and taken for
+        every other, whose own change may be small by chance. ``doubt`` multiplies the differences from coarser grids.
         """
         values = np.array([*self.most_probable, *self.expected, self.positive])
         deviation = np.sqrt(np.maximum(values * (1 - values), 0.0))
-        own = sum(np.array(list(distance.values())) for distance in by_axis)
-        size = LIKELIHOOD_ERROR + OUTSIDE + float((own / np.maximum(deviation, LEAST_DEVIATION)).max())
-        return dict(zip(by_axis[0], (own + size * deviation + NEGLIGIBLE).tolist(), strict=True))
+        own = doubt * sum(np.array(list(distance.values())) for distance in by_axis)
+        size = float((own / np.maximum(deviation, LEAST_DEVIATION)).max())
+        stated = np.maximum(own, size * deviation) + (LIKELIHOOD_ERROR + OUTSIDE) * deviation + NEGLIGIBLE
+        return dict(zip(by_axis[0], stated.tolist(), strict=True))
 
 
 def centre_distance(half_width: float, sigma0: FloatArray, nu: FloatArray) -> FloatArray:
@@ -114,28 +113,41 @@ def region_masses(
     For each pair of sigma0 and nu the two boundaries in delta0 are found; the masses between them come from the
     conditional distribution of delta0.
     """
-    fine = FineGrid.of(grid, rope.half_width, coarse)
+    most_probable, positive = indicator_masses(FineGrid.of(grid, rope.half_width, coarse), rope)
+    expected = _expected_regions(FineGrid.of(grid, None, coarse), rope)
+    return RegionMasses(most_probable, expected, positive)
+
+
+def indicator_masses(fine: FineGrid, rope: Rope) -> tuple[FloatArray, float]:
+    """P(left), P(rope), P(right), shape (3,), and P(delta0 > 0), on a grid that is split at the rope's kink."""
+    return masses_between(fine, region_boundaries(fine, rope))
+
+
+def region_boundaries(fine: FineGrid, rope: Rope) -> FloatArray:
+    """For each pair the two delta0 at which the most probable region changes, and 0; shape (pairs, 3)."""
     middle = (rope.lower + rope.upper) / 2
     distance = centre_distance(rope.half_width, fine.sigma0, fine.nu)
-    boundaries = np.stack([middle - distance, middle + distance, np.zeros_like(distance)], axis=1)
+    return np.stack([middle - distance, middle + distance, np.zeros_like(distance)], axis=1)
+
+
+def masses_between(fine: FineGrid, boundaries: FloatArray) -> tuple[FloatArray, float]:
+    """As `indicator_masses`, with the boundaries given."""
     below = fine.mass_below(boundaries)
     left, inside, right = below[:, 0], below[:, 1] - below[:, 0], fine.pair_mass - below[:, 1]
     most_probable = np.array([left.sum(), inside.sum(), right.sum()]) / fine.total
     positive = 1 - below[:, 2].sum() / fine.total
-    expected = _expected_regions(FineGrid.of(grid, None, coarse), rope)
-    return RegionMasses(np.clip(most_probable, 0, 1), expected, float(np.clip(positive, 0, 1)))
+    return np.clip(most_probable, 0, 1), float(np.clip(positive, 0, 1))
 
 
 def _expected_regions(fine: FineGrid, rope: Rope) -> FloatArray:
-    thinned = THINNED_LINE if isinstance(fine.grid.delta0_axis, StretchedLine) else THINNED
-    inside = np.abs(fine.delta0[:, ::thinned]) <= fine.grid.problem.delta0_bound
-    weight = np.where(inside, fine.density[:, ::thinned], 0.0)
+    inside = np.abs(fine.delta0[:, ::THINNED]) <= fine.grid.problem.delta0_bound
+    weight = np.where(inside, fine.density[:, ::THINNED], 0.0)
     weight[:, [0, -1]] /= 2  # the trapezoidal rule: a stretched axis ends at the bounds
     # Every pair keeps its own mass, which is known more exactly than this thinned sum
     sums = weight.sum(axis=1, keepdims=True)
     weight = np.where(sums > 0, weight / np.where(sums > 0, sums, 1.0), 0.0) * fine.pair_mass[:, None]
     rows, columns = np.nonzero(weight > NEGLIGIBLE * weight.sum() / weight.size)
-    delta0, scale = fine.delta0[rows, thinned * columns], fine.sigma0[rows]
+    delta0, scale = fine.delta0[rows, THINNED * columns], fine.sigma0[rows]
     beyond = _TailTable(fine.grid.problem.nu(fine.nu_places), fine.kept[rows] // fine.shape[1])
     below, above = (rope.lower - delta0) / scale, (rope.upper - delta0) / scale
     outer, inner = beyond(np.abs(below)), beyond(np.abs(above))

@@ -67,7 +67,7 @@ class Integrand:
 
     def nu_length(self, ends: tuple[float, float]) -> float:
         """How long a part of nu's axis is, in units that need about as many nodes whatever nu_lower is."""
-        return (ends[1] - ends[0]) * (1.0 if self.priors.nu_lower > 0 else 0.75)
+        return (ends[1] - ends[0]) * (1.0 if self.priors.nu_lower > 0 else 0.7)
 
     @property
     def sigma0_limits(self) -> tuple[float, float]:

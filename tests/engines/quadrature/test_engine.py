@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import warnings
 from dataclasses import replace
@@ -132,6 +133,54 @@ def collection(q: int, *, spread: float, seed: int, centre: float = 0.004, sizes
         noise = np.sqrt(0.1) * generator.normal() + np.sqrt(0.9) * generator.normal(size=n)
         rows.append(delta + sigma * noise)
     return rows
+
+
+def random_comparison(number: int) -> hc.HierarchicalComparison:
+    """2 to 80 data sets of 3 to 100 scores, a population of any width and tails, outliers, every named prior in turn."""
+    generator = np.random.default_rng([11, number])
+    q = int(generator.choice([2, 3, 5, 8, 11, 12, 13, 15, 20, 30, 54, 80]))
+    sizes = generator.integers(3, 101, q) if number % 3 else np.full(q, 30)
+    spread, centre = 10 ** generator.uniform(-3.3, -0.8), generator.normal(0, 0.01)
+    sigma = 0.02 * generator.gamma(6, 1 / 6, q)
+    delta = centre + spread * generator.standard_t(generator.choice([1.5, 4, 30]), q)
+    if number % 4 == 0:
+        delta[generator.integers(q)] += generator.choice([-0.4, 0.4])
+    shared, own = np.sqrt(0.1), np.sqrt(0.9)
+    rows = [
+        np.clip(d + s * (shared * generator.normal() + own * generator.normal(size=n)), -1, 1)
+        for d, s, n in zip(delta, sigma, sizes, strict=True)
+    ]
+    return of_arrays(rows, priors=list(VARIANTS.values())[number % 5])
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [(3, 30, 43), *(pytest.param(range(k, k + 10), marks=pytest.mark.slow) for k in range(0, 300, 10))],
+    ids=str,
+)
+def test_stated_errors_hold_on_random_problems(numbers, monkeypatch):
+    comparisons = [random_comparison(number) for number in numbers]
+    usual = [integrate(comparison) for comparison in comparisons]
+    with_twice_the_nodes(monkeypatch)
+    for number, comparison, one in zip(numbers, comparisons, usual, strict=True):
+        stated = [one.next_dataset.errors[name] for name in NAMES]
+        integration, finer = one.posterior.integration, integrate(comparison)
+        assert (np.abs(values(one) - values(finer)) <= stated).all(), number
+        for name in ("log_marginal_likelihood", "expected_delta0"):
+            change = abs(getattr(integration, name) - getattr(finer.posterior.integration, name))
+            assert change <= getattr(integration, f"{name}_error"), (number, name)
+
+
+def test_every_constant_of_the_study_has_its_row():
+    root = Path(__file__).parents[3]
+    page = (root / "docs/quadrature.md").read_text(encoding="utf-8")
+    for module in ("axes", "engine", "grid", "likelihood", "regions", "support"):
+        text = (root / f"hiercomp/engines/quadrature/{module}.py").read_text(encoding="utf-8")
+        lines = text.splitlines()
+        for line, following in itertools.pairwise(lines):
+            if line.endswith("(study)"):
+                names = (following if line.startswith("#") else line).split(" = ")[0].split(", ")
+                assert any(f"`{name}`" in page for name in names), names
 
 
 @pytest.mark.slow
@@ -433,17 +482,6 @@ def test_the_variants_of_a_fit_are_fitted_by_quadrature_too(few):
     assert found["error"].max() < 1e-3
     named = integrate(hc.HierarchicalComparison.from_differences(few.differences, priors=hc.Priors.kruschke()))
     assert found.loc["nu: kruschke", "p_right"] == named.next_dataset.p_right
-
-
-def test_leaving_out_a_data_set_by_weights_agrees_with_integrating_again(few):
-    result = integrate(hc.HierarchicalComparison.from_differences(few.differences), draws=2500)
-    weighted = result.influence(n_jobs=1)
-    name = few.differences.dataset_names[3]
-    rest = few.differences.subset([other for other in few.differences.dataset_names if other != name])
-    again = values(integrate(hc.HierarchicalComparison.from_differences(rest)))[:3]
-    # 10,000 independent draws under weights that are worth at least half of them
-    error = np.sqrt(np.maximum(again * (1 - again), 1e-4) / 5000)
-    assert (np.abs(weighted.to_frame().loc[name, list(PROBABILITIES)].to_numpy(float) - again) < 4 * error).all()
 
 
 def test_identical_scores_are_answered_without_integration():
