@@ -1,4 +1,4 @@
-"""The scores of a table as arrays, algorithms by places, and the pairing of any two of its algorithms."""
+"""The scores of a table as arrays of algorithms by places, and the pairing of any two algorithms."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ LARGEST_NUMBER = np.iinfo(np.int64).max
 
 @dataclass(frozen=True, eq=False)
 class ScorePairs:
-    """Scores of two algorithms side by side, on the places that both have.
+    """Scores of two algorithms side by side, at the places that both have.
 
     Attributes
     ----------
@@ -44,16 +44,16 @@ class ScorePairs:
         The algorithms.
     dataset_names : tuple of str, length q
     n : ndarray of int, shape (q,)
-        Pairs of each data set; those of one data set follow each other.
+        Pairs of each data set; those of one data set are contiguous.
     rho : ndarray, shape (q,)
         Correlation between the folds of a data set.
     left_scores, right_scores : ndarray, shape (sum of n,)
     places : DataFrame
-        Data set, run and fold of each place of the table; those of the pairs are marked by ``kept``.
+        Data set, run and fold of each place of the table; ``kept`` marks those of the pairs.
     kept : ndarray of bool, or None for all places
     higher_is_better : bool
     notes : tuple of Note
-        What was left out or looks odd.
+        What was left out or looks unusual.
     """
 
     left: str
@@ -69,7 +69,7 @@ class ScorePairs:
     notes: tuple[Note, ...]
 
     def to_frame(self) -> pd.DataFrame:
-        """One row for each pair: dataset, run and fold where the table has them, left and right."""
+        """One row for each pair: dataset, run and fold if the table has them, left and right."""
         import pandas as pd
 
         places = self.places if self.kept is None else self.places[self.kept].reset_index(drop=True)
@@ -80,14 +80,14 @@ class ScorePairs:
 
 @dataclass(frozen=True, eq=False)
 class Variation:
-    """How often the differences of each two of k algorithms never vary between the folds of a data set.
+    """On how many data sets the differences of each pair of k algorithms never vary between folds.
 
     Attributes
     ----------
     by_dataset : ndarray of int, shape (q,)
         Pairs whose differences never vary.
     compared, constant : ndarray of int, shape (k, k)
-        Data sets with several common scores, and those of them on which the differences never vary; above the diagonal.
+        Data sets with several common scores, and how many of them have differences that never vary; above the diagonal.
     different : ndarray of bool, shape (k, k)
         Whether the scores differ anywhere.
     """
@@ -108,11 +108,11 @@ class ScoreArrays:
     dataset_names : tuple of str, length q
         Sorted.
     scores : ndarray, shape (k, p)
-        As the table has them, finite or not; NaN where it has no row.
+        As in the table, finite or not; NaN if it has no row.
     present : ndarray of bool, shape (k, p)
         Whether the table has a row.
     places : DataFrame
-        Data set of each place, and run and fold where the table has them; sorted by these.
+        Data set of each place, and run and fold if the table has them; sorted by these.
     starts : ndarray of int, shape (q + 1,)
         First place of each data set, and p.
     run_starts : ndarray of int
@@ -121,7 +121,7 @@ class ScoreArrays:
         Correlation between folds; None for the default by the number of folds.
     higher_is_better : bool
     notes : tuple of Note
-        What was changed in the table, or looks odd.
+        What was changed in the table or looks unusual.
     """
 
     algorithms: tuple[str, ...]
@@ -144,15 +144,15 @@ class ScoreArrays:
         rho: RhoLike = None,
         higher_is_better: bool = True,
     ) -> ScoreArrays:
-        """Bring a checked table into arrays.
+        """Convert a checked table to arrays.
 
         Parameters
         ----------
         tidy : TidyScores
         algorithms : sequence of str, optional
-            Take only these, whatever is wrong with the others; by default all, in the order in which they first appear.
+            Use only these, and ignore problems of the others; by default all, in the order in which they first appear.
         rho : float or mapping from data set to float, optional
-            Instead of the table's column rho, or of the default by the number of folds.
+            Replaces the table's column rho and the default by the number of folds.
         higher_is_better : bool
             False for losses and errors.
 
@@ -171,7 +171,7 @@ class ScoreArrays:
 
     @classmethod
     def read(cls, tidy: TidyScores, algorithms: Sequence[str] | None = None) -> tuple[ScoreArrays, list[TableProblem]]:
-        """The same with what is wrong, of a cell with several scores the first, and the largest scores cut."""
+        """The same, with the problems: a cell with several scores keeps the first, and the largest scores are cut."""
         names = tuple(tidy.algorithms)
         frame = tidy.frame
         if algorithms is not None and set(names) != set(algorithms):
@@ -237,12 +237,12 @@ class ScoreArrays:
 
     @property
     def n_runs(self) -> IntArray:
-        """Runs of each data set; 1 where the table does not tell."""
+        """Runs of each data set; 1 if the table does not say."""
         return np.diff(np.searchsorted(self.run_starts, self.starts))
 
     @property
     def n_folds(self) -> IntArray:
-        """Folds of a run of each data set, the most of any run; 0 where the table does not tell."""
+        """Folds in the longest run of each data set; 0 if the table does not say."""
         if "fold" not in self.places:
             return np.zeros(len(self.dataset_names), dtype=np.int64)
         counts = np.add.reduceat(self.present.any(axis=0), self.run_starts, dtype=np.int64)
@@ -256,7 +256,7 @@ class ScoreArrays:
 
     @property
     def means(self) -> FloatArray:
-        """Mean score of each algorithm on each data set, shape (k, q); NaN where it has none."""
+        """Mean score of each algorithm on each data set, shape (k, q); NaN if it has none."""
         finite = np.isfinite(self.scores)
         counts = np.add.reduceat(finite, self.starts[:-1], axis=1, dtype=np.int64)
         sums = np.add.reduceat(np.where(finite, self.scores, 0), self.starts[:-1], axis=1)
@@ -264,7 +264,7 @@ class ScoreArrays:
 
     @property
     def extremes(self) -> tuple[FloatArray, FloatArray]:
-        """Lowest and highest score of each data set, NaN where there is none."""
+        """Lowest and highest score of each data set; NaN if there is none."""
         finite, starts = np.isfinite(self.scores), self.starts[:-1]
         lowest = np.minimum.reduceat(np.where(finite, self.scores, np.inf).min(axis=0), starts)
         highest = np.maximum.reduceat(np.where(finite, self.scores, -np.inf).max(axis=0), starts)
@@ -273,7 +273,7 @@ class ScoreArrays:
 
     @property
     def spread(self) -> FloatArray:
-        """Median over the algorithms of the standard deviation of their scores, of each data set; 0 where unknown."""
+        """For each data set, the median over the algorithms of the standard deviation of their scores; 0 if unknown."""
         spread = np.zeros(len(self.dataset_names))
         for dataset, block in enumerate(self._blocks()):
             rows = block[np.isfinite(block).sum(axis=1) > 1]
@@ -313,12 +313,12 @@ class ScoreArrays:
         ----------
         left, right : str
         drop : bool
-            Leave out folds that one algorithm lacks or whose score is missing, and say so, instead of refusing them.
+            Leave out folds that one algorithm lacks or whose score is missing, with a note, instead of refusing them.
 
         Raises
         ------
         ScoreTableError
-            If no data set has scores of both, or scores are missing that are not to be dropped, or nothing gives rho.
+            If no data set has scores of both, scores are missing and ``drop`` is False, or rho is unknown.
         ArgumentError
             If rho is invalid.
         """
@@ -348,7 +348,7 @@ class ScoreArrays:
         )
 
     def correlations(self, datasets: IntArray, n: IntArray) -> tuple[FloatArray, list[TableProblem]]:
-        """The correlation of some data sets, of ``n`` scores each, and what is wrong with it where it is the default."""
+        """The correlation of some data sets with ``n`` scores each, and any problems with it if it is the default."""
         names, folds = [self.dataset_names[i] for i in datasets], self.n_folds[datasets]
         rho = correlations(self.rho, names, n, folds)
         if self.rho is not None:
@@ -356,16 +356,16 @@ class ScoreArrays:
         return rho, list(doubtful_rho(names, rho, folds, has_run="run" in self.places))
 
     def at_places(self, of_datasets: NDArray[Any]) -> NDArray[Any]:
-        """Values of the data sets, along the last axis, repeated for each of their places."""
+        """Values of the data sets (last axis), repeated for each of their places."""
         return np.repeat(of_datasets, self.n_places, axis=-1)
 
     def datasets_of(self, cells: NDArray[np.bool_]) -> tuple[str, ...]:
-        """Names of the data sets that have some of the cells, which are marked in shape (k, p)."""
+        """Names of the data sets with marked cells; the marks have shape (k, p)."""
         held = np.logical_or.reduceat(cells.any(axis=0), self.starts[:-1])
         return tuple(self.dataset_names[i] for i in np.flatnonzero(held))
 
     def cells_in_words(self, cells: NDArray[np.bool_], *, values: bool = False) -> str:
-        """The first few of the cells, which are marked in shape (k, p), and how many more there are."""
+        """The first few marked cells, and how many more there are; the marks have shape (k, p)."""
         places, algorithms = np.nonzero(cells.T)
         more = len(places) - EXAMPLES_SHOWN
         places, algorithms = places[:EXAMPLES_SHOWN], algorithms[:EXAMPLES_SHOWN]
@@ -381,7 +381,7 @@ class ScoreArrays:
 
 
 def _codes(column: pd.Series) -> tuple[NDArray[Any], pd.Index[Any]]:
-    """The place of each cell among the sorted labels of a column, and these labels."""
+    """The position of each cell among the sorted labels of a column, and these labels."""
     import pandas as pd
 
     if isinstance(column.dtype, pd.CategoricalDtype):  # of a tidy table, whose categories are sorted
@@ -409,7 +409,7 @@ def _place_numbers(frame: pd.DataFrame) -> IntArray:
 def _rows_of_algorithms(
     frame: pd.DataFrame, algorithms: Sequence[str], number: IntArray
 ) -> tuple[list[IntArray], IntArray]:
-    """Rows of each algorithm in the order of places, the first of each cell; and all rows of cells with several."""
+    """Rows of each algorithm in the order of places, the first for each cell; and all rows of cells with several."""
     codes, labels = _codes(frame["algorithm"])
     codes = codes.astype(np.min_scalar_type(len(labels)))
     rows, repeated = [], []
@@ -426,7 +426,7 @@ def _rows_of_algorithms(
 
 
 def _places(frame: pd.DataFrame, rows: IntArray) -> pd.DataFrame:
-    """Data set, run and fold of some rows, where the table has them."""
+    """Data set, and run and fold if the table has them, of some rows."""
     import pandas as pd
 
     roles = [role for role in ("dataset", "run", "fold") if role in frame]
