@@ -363,7 +363,7 @@ def test_the_design_of_a_pilot_may_be_changed(result):
     assumption, runs = pilot_assumption(result, runs=2, folds=5)
     np.testing.assert_array_equal(assumption.n, [[10] * 8])
     np.testing.assert_array_equal(assumption.rho, np.full(8, 0.2))
-    with pytest.raises(hc.ArgumentError, match="folds was given and runs was not"):
+    with pytest.raises(hc.ArgumentError, match="folds was given without runs"):
         pilot_assumption(result, folds=5)
 
 
@@ -374,7 +374,7 @@ def test_a_pilot_of_uneven_data_sets_is_taken_as_it_is_and_needs_folds_for_other
     assert runs == (None,)
     np.testing.assert_array_equal(assumption.n, np.arange(20, 28)[None])
     with pytest.raises(
-        hc.ArgumentError, match=r"folds is needed beside runs: rho of the pilot's data set 'd0' is 0\.3"
+        hc.ArgumentError, match=r"folds is required with runs: rho of the pilot's data set 'd0' is 0\.3"
     ):
         pilot_assumption(uneven, runs=2)
     found = plan_from_result(uneven, n_datasets=5, simulations=2, **FAST)
