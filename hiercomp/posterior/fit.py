@@ -211,8 +211,8 @@ class Fit:
     def log_marginal_likelihood(self) -> float:
         """Log of the density of the score differences given the model; of integrated posteriors only.
 
-        Two results of the same differences under different priors have the Bayes factor exp(first - second). The grid is
-        refined for the probabilities, not for this: it may be off by about 0.01.
+        Two results of the same differences under different priors have the Bayes factor exp(first - second).
+        ``log_marginal_likelihood_error`` estimates its error.
 
         Raises
         ------
@@ -220,6 +220,11 @@ class Fit:
             If the posterior was not integrated.
         """
         return self.posterior.log_marginal_likelihood
+
+    @property
+    def log_marginal_likelihood_error(self) -> float:
+        """Estimated error of ``log_marginal_likelihood``, from coarser grids."""
+        return self.posterior.log_marginal_likelihood_error
 
     def decision(self, alpha: float = 0.05) -> Decision:
         """The region whose probability is above 1 - alpha, "none", or "undecided" if that is too close to call."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ import numpy as np
 from hiercomp.engines import engine_words
 from hiercomp.errors import ArgumentError, DegenerateScoresWarning, DroppedScoresWarning, ScoreFileError
 from hiercomp.pairs.fits import FailedPair
+from hiercomp.versions import versions
 from hiercomp.wording import counted, shown
 
 if TYPE_CHECKING:
@@ -179,15 +179,9 @@ def _shared_settings(
 
 def software_facts() -> tuple[Fact, ...]:
     """Versions of what wrote the report, and the platform without the machine's name."""
-    import platform
-
-    libraries = [Fact(name, version(name)) for name in ("numpy", "scipy", "pandas", "matplotlib")]
-    return (
-        Fact("hiercomp", version("hiercomp")),
-        Fact("Python", f"{platform.python_implementation()} {platform.python_version()}"),
-        *libraries,
-        Fact("Platform", f"{platform.system()} {platform.machine()}".strip()),
-    )
+    found = versions()
+    names = ("hiercomp", "Python", "numpy", "scipy", "pandas", "matplotlib", "Platform")
+    return tuple(Fact(name, found[name]) for name in names)
 
 
 def priors_text(priors: Priors, bounds: Sequence[float]) -> str:

@@ -245,14 +245,16 @@ def sensitivity_table(sensitivity: Sensitivity) -> Table:
         changed = "changed" if row["changed"] else "the same"
         compared = changed if rows else ABSENT  # the first is the fit itself
         error = number(row["error"], error_text(row["error"]))
-        rows.append((shown(name), *values, error, shown(row["verdict"]), compared, row["status"]))
+        evidence = number(row["log_bayes_factor"], f"{row['log_bayes_factor']:+.2f}")
+        rows.append((shown(name), *values, error, evidence, shown(row["verdict"]), compared, row["status"]))
     verdict = ("Verdict", "Compared", "Status")
     return Table(
         "sensitivity",
         "The verdict under other priors on nu, other correlations rho, and other bounds.",
-        ("Variant", *probability_columns(sensitivity.algorithms), "Error", *verdict),
+        ("Variant", *probability_columns(sensitivity.algorithms), "Error", "Log Bayes factor", *verdict),
         tuple(rows),
-        f"Verdicts at the {100 * (1 - sensitivity.alpha):g}% level. Error: the largest of the row.",
+        f"Verdicts at the {100 * (1 - sensitivity.alpha):g}% level. Error: the largest of the row. Log Bayes factor: of the "
+        "variant against the comparison itself; above 0 the variant predicts the data better.",
         words=verdict,
     )
 
