@@ -179,20 +179,25 @@ class HierarchicalComparison:
         progress: bool = True,
         keep: Literal["all", "population"] = "all",
     ) -> ComparisonResult:
-        """Sample the posterior and check it, or integrate it.
+        """Integrate the posterior, sample it, and check each by the other.
 
-        A sampled fit that fails a check (R-hat 1.01, effective sample size 100 a chain, any divergence, E-BFMI 0.3) is run
-        again in the other parameterisation, then longer; the result says so, and if that fails too its status is "failed"
-        and it gives no verdict.
+        With "auto" the probabilities are integrals, with an estimate of their error, and are the same for every seed; the
+        draws serve the plots, the table of data sets and ArviZ. Where the two differ by more than four combined standard
+        errors, the status is "failed" and there is no verdict; ``verification`` of the result has both. If the draws fail a
+        check, the integral stands, with the status "warned".
 
-        The quadrature engine integrates instead: its probabilities have no Monte Carlo error but an estimate of the
-        integration's, and warmup, adapt_delta and monte_carlo_error mean nothing to it. ``chains`` times ``draws``
+        A sampler alone runs again where a check fails (R-hat 1.01, effective sample size 100 a chain, any divergence, E-BFMI
+        0.3): in the other parameterisation, then longer. The result says so, and if that fails too its status is "failed"
+        and it gives no verdict. For "auto" the longer run is left out, and fewer than 0.1% divergent transitions pass if the
+        draws agree with the integral.
+
+        To the quadrature engine alone warmup, adapt_delta and monte_carlo_error mean nothing. ``chains`` times ``draws``
         independent draws are made by ``seed`` when the posterior is first asked for.
 
         Parameters
         ----------
         engine : {"auto", "embedded", "cmdstan", "quadrature"}
-            "auto" takes CmdStan where it is installed, else the embedded interpreter.
+            "auto" is quadrature and a sampler: CmdStan where it is installed, else the embedded interpreter.
         chains, warmup, draws : int
             Chains, and iterations of each.
         seed : int or numpy.random.Generator
@@ -200,8 +205,8 @@ class HierarchicalComparison:
         adapt_delta : float
             Target acceptance rate, between 0 and 1.
         monte_carlo_error : float or None
-            Runs are extended beyond ``draws`` until the Monte Carlo standard error of P(left), P(rope) and P(right) is
-            below this; None keeps ``draws``.
+            Of a sampler alone: runs are extended beyond ``draws`` until the Monte Carlo standard error of P(left), P(rope)
+            and P(right) is below this; None keeps ``draws``.
         progress : bool
             Show progress on a terminal (standard error) or in a notebook.
         keep : {"all", "population"}
@@ -219,6 +224,8 @@ class HierarchicalComparison:
         -----
         ConvergenceWarning
             If the status is "failed".
+        DoubtfulDrawsWarning
+            If the draws of "auto" failed a check, and the integral stands alone.
         RefitWarning
             If a first run failed a check.
         IntegrationWarning
@@ -284,9 +291,9 @@ class ComparisonResult(Fit):
         """
         return sensitivity(self, alpha=alpha, n_jobs=n_jobs, **fit_options)
 
-    def influence(self, *, refit_all: bool = False, n_jobs: int | None = None, **fit_options: Any) -> Influence:
+    def influence(self) -> Influence:
         """The three probabilities without each data set in turn; see ``hiercomp.posterior.influence``."""
-        return influence(self, refit_all=refit_all, n_jobs=n_jobs, **fit_options)
+        return influence(self)
 
     def plan(self, **options: Any) -> PlanResult:
         """How many data sets a new collection needs, given this pilot.

@@ -25,7 +25,7 @@ def main(folder: Path = IMAGES) -> None:
     """Fit the README's comparison and draw it."""
     scores = hc.load_scores("keel")
     comparison = hc.HierarchicalComparison(scores, left="naive_bayes", right="decision_tree", rope=0.01)
-    result = comparison.fit(engine="embedded", seed=0, progress=False)
+    result = comparison.fit(seed=0, progress=False)
     folder.mkdir(parents=True, exist_ok=True)
 
     figure, (bars, density) = plt.subplots(1, 2, figsize=(8.6, 3.2), layout="constrained")

@@ -461,7 +461,7 @@ def record_fit(key: str, table: Any, left: str, right: str, options: Mapping[str
     answer(f"{key}/with_rope", lambda: result.with_rope(0.02).next_dataset)
     answer(f"{key}/with_rope, asymmetric", lambda: result.with_rope((-0.005, 0.02)).next_dataset)
     if "quadrature" in key:
-        influence = attempt(f"{key}/influence", lambda: result.influence(n_jobs=1))
+        influence = attempt(f"{key}/influence", lambda: result.influence())
     else:
         influence = None  # its fits without a data set would sample again
     if influence is not None:

@@ -64,7 +64,7 @@ class FrequentistResult(Presentation):
         """What the result says, in a sentence."""
         pvalue = np.atleast_1d(self.pvalue)
         if len(pvalue) == 1:
-            return f"p = {pvalue[0]:.3g}: at the {100 * LEVEL:g}% level equal performance is {verdict(pvalue[0])}."
+            return f"p = {pvalue[0]:.3g}: {verdict(pvalue[0])}."
         return (
             f"At the {100 * LEVEL:g}% level equal performance is rejected on {(pvalue < LEVEL).sum()} of {len(pvalue)} "
             "data sets, each tested on its own."
@@ -92,9 +92,7 @@ def frequentist_result(
     odd: Iterable[Note] = (),
     **of_calibration: str,
 ) -> FrequentistResult:
-    """The result of a test of each data set; what is odd is warned of, and stands in the notes after what was given."""
-    odd = tuple(odd)
-    warn_caller(odd)
+    """The result of a test of each data set; ``odd`` is what the test finds odd about the data."""
     return FrequentistResult(
         test=test,
         statistic=given.plain(statistic),
@@ -103,9 +101,16 @@ def frequentist_result(
         alternative=alternative,
         algorithms=given.algorithms,
         dataset_names=given.differences.dataset_names,
-        notes=given.notes + tuple(note.text for note in odd),
+        notes=noted(given, odd),
         **of_calibration,
     )
+
+
+def noted(given: Given, odd: Iterable[Note]) -> tuple[str, ...]:
+    """The notes on the data, and those on what a test finds odd about them, which are raised as warnings too."""
+    odd = tuple(odd)
+    warn_caller(odd)
+    return given.notes + tuple(note.text for note in odd)
 
 
 def compared(algorithms: tuple[str, str], n_datasets: int) -> str:
@@ -122,6 +127,7 @@ def most_probable(algorithms: tuple[str, str], probabilities: Sequence[float]) -
     return f"{outcome}, with probability {probability_text(probabilities[largest])}"
 
 
-def verdict(pvalue: float) -> str:
-    """Whether a hypothesis is rejected at the level of the sentences."""
-    return "rejected" if pvalue < LEVEL else "not rejected, which is no evidence for it"
+def verdict(pvalue: float, where: str = "") -> str:
+    """Whether equal performance is rejected at the level of the sentences; ``where`` begins with a space."""
+    said = "rejected" if pvalue < LEVEL else "not rejected, which is no evidence for it"
+    return f"at the {100 * LEVEL:g}% level equal performance{where} is {said}"

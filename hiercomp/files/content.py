@@ -9,7 +9,6 @@ import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, cast
 
 from hiercomp.errors import ArgumentError, ScoreFileError
 
@@ -69,13 +68,16 @@ def file_blocks(path: Path, file: str, largest: int) -> Iterator[bytes]:
         If it can't be read, or holds more than ``largest`` bytes.
     """
     with reading_errors(file), path.open("rb") as stream:
-        if path.suffix != ".gz" and stream.peek(2)[:2] != GZIP:  # a pipe can't be read twice
-            if os.fstat(stream.fileno()).st_size > largest:  # known before it is read
-                raise too_large(file, largest)
-            yield from _limited(stream, file, largest)
-            return
-        with gzip.open(stream) as unpacked:
-            yield from _limited(cast("IO[bytes]", unpacked), file, largest)
+        packed = path.suffix == ".gz" or stream.peek(2)[:2] == GZIP  # a pipe can't be read twice
+        if not packed and os.fstat(stream.fileno()).st_size > largest:  # known before it is read
+            raise too_large(file, largest)
+        count = 0
+        with gzip.GzipFile(fileobj=stream) if packed else stream as content:
+            while block := content.read(BLOCK):
+                count += len(block)
+                if count > largest:
+                    raise too_large(file, largest)
+                yield block
 
 
 def is_packed(path: Path) -> bool:
@@ -215,15 +217,6 @@ def utf8_parts(
             content = bytearray(b"".join(b"\n" if b"\0" in row else row for row in content.splitlines(keepends=True)))
         yield content, line
         line += line_ends(content)
-
-
-def _limited(stream: IO[bytes], file: str, largest: int) -> Iterator[bytes]:
-    count = 0
-    while block := stream.read(BLOCK):
-        count += len(block)
-        if count > largest:
-            raise too_large(file, largest)
-        yield block
 
 
 def _with_last_marked(parts: Iterable[bytes | bytearray]) -> Iterator[tuple[bytes | bytearray, bool]]:

@@ -186,7 +186,7 @@ class Fit:
         NoVerdictError
             If the status is "failed".
         """
-        self._refuse_if_failed()
+        self.refuse_if_failed()
         return self.posterior.next_dataset(self.rope)
 
     @cached_property
@@ -283,7 +283,7 @@ class Fit:
         widths = np.atleast_1d(np.asarray(half_widths, dtype=float))
         if widths.ndim != 1 or not np.isfinite(widths).all() or (widths < 0).any():
             raise ArgumentError(f"half_widths must be finite numbers of 0 or more, got {half_widths!r}.")
-        self._refuse_if_failed()
+        self.refuse_if_failed()
         rows = []
         for width in widths:
             inference = self.posterior.next_dataset(Rope.of(float(width)), estimate_errors=False)
@@ -304,7 +304,8 @@ class Fit:
         generator = np.random.default_rng(seed)
         return replicated_means(self.draws("delta"), self.draws("sigma"), self.differences, generator)
 
-    def _refuse_if_failed(self) -> None:
+    def refuse_if_failed(self) -> None:
+        """Raise NoVerdictError if the computation failed its checks."""
         if self.status == "failed":
             raise NoVerdictError(
                 f"The computation failed its checks ({'; '.join(self.diagnostics.failures)}), so there is no verdict.",
@@ -367,6 +368,13 @@ def refit(differences: PairedDifferences, rope: Rope, priors: Priors, options: d
         return fit_differences(checked_differences(differences, rope), rope, priors, **options)
 
 
+def integrate(differences: PairedDifferences, rope: Rope, priors: Priors, settings: SamplerSettings) -> Integrated:
+    """The integral alone, without a warning: its diagnostics say whether it holds."""
+    model = HierarchicalModel.of(differences, priors)
+    computation = Computation(differences, model, rope, settings, None, "population")
+    return computation.integral(QuadratureEngine())[0]
+
+
 @dataclass(frozen=True)
 class Computation:
     """A posterior to be computed; an engine asks for one of the three ways.
@@ -409,7 +417,7 @@ class Computation:
 
     def integrated(self, engine: QuadratureEngine) -> tuple[Posterior, tuple[Note, ...]]:
         """Integrate; draws are made later, where they are asked for."""
-        posterior, notes = self._integral(engine)
+        posterior, notes = self.integral(engine)
         notes = (*self.model.notes, *notes)
         warn_caller(notes)
         return posterior, notes
@@ -421,7 +429,7 @@ class Computation:
         share of divergent transitions and the draws agree with the integral, or most trajectories were cut at the largest
         tree depth. Where that fails too, the integral stands alone.
         """
-        integrated, notes = self._integral(quadrature)
+        integrated, notes = self.integral(quadrature)
         notes = (*self.model.notes, *self._size_notes(), *notes)
         warn_caller(notes)
         attempts: list[Attempt] = []
@@ -439,7 +447,8 @@ class Computation:
         warn_caller(outcome)
         return Verified(integrated, sampled, diagnostics), (*notes, *outcome, *_divergence_notes(run.diagnostics))
 
-    def _integral(self, engine: QuadratureEngine) -> tuple[Integrated, tuple[Note, ...]]:
+    def integral(self, engine: QuadratureEngine) -> tuple[Integrated, tuple[Note, ...]]:
+        """The posterior by integration, and a note if its error is large."""
         unit = self.model.unit
         integration = engine.integrate(integrand(self.model), self.rope.scaled(1 / unit))
         error = max(integrated_next_dataset(integration, self.rope, unit).errors.values())

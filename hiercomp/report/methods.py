@@ -81,11 +81,8 @@ def methods(
         text = "As a check of sensitivity the model was fitted under other priors, correlations and bounds."
         sentences.append(say(f"{text} {sensitivity.conclusion}"))
     if influence is not None:
-        weights = references()["vehtari2024"]
-        text = f"by Pareto-smoothed importance weights or a new fit ({weights.short})"
-        sentences.append(
-            say(f"As a check of influence each data set was left out in turn, {text}. {influence.conclusion}", weights)
-        )
+        text = "As a check of influence the posterior was integrated without each data set in turn."
+        sentences.append(say(f"{text} {influence.conclusion}"))
     return paragraph(sentences)
 
 

@@ -266,15 +266,13 @@ def influence_table(influence: Influence) -> Table:
     for name, row in frame.loc[order].iterrows():
         values = (probability(row[f"p_{region}"]) for region in REGIONS)
         largest = max((row[column] for column in changes), key=abs)
-        cells = (number(largest, f"{largest:+.3f}"), number(row["k_hat"], f"{row['k_hat']:.2f}"))
-        rows.append((shown(name), *values, *cells, "refit" if row["refitted"] else "weights"))
+        rows.append((shown(name), *values, number(largest, f"{largest:+.3f}")))
     return Table(
         "influence",
         "The probabilities without each data set, the one that matters most first.",
-        ("Left out", *probability_columns(influence.algorithms), "Largest change", "k-hat", "By"),
+        ("Left out", *probability_columns(influence.algorithms), "Largest change"),
         tuple(rows),
-        "k-hat: Pareto shape of the importance weights; above 0.7 they are not reliable and the model was fitted again.",
-        words=("By",),
+        "All are integrals.",
     )
 
 

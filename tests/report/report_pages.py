@@ -144,14 +144,14 @@ def variants_of(result: hc.ComparisonResult, alpha: float = 0.05) -> Sensitivity
 
 
 def influence_of(result: hc.ComparisonResult) -> Influence:
-    """An influence table of this result without refits; the last data set matters most, the first one's refit failed."""
+    """An influence table of this result; the last data set matters most, the integration without the first failed."""
     names = result.differences.dataset_names
     seen = np.array(list(result.next_dataset.probabilities.values()))
     shift = np.linspace(0, 0.05, len(names))
     without = seen + np.stack([shift, 0 * shift, -shift], axis=1)
     without[0] = np.nan
     refitted = np.arange(len(names)) < 1
-    return Influence(names, without, seen, np.linspace(0.8, 0.1, len(names)), refitted, (result.left, result.right))
+    return Influence(names, without, seen, refitted, (result.left, result.right))
 
 
 def attacked(result: hc.ComparisonResult, suffix: str = "") -> hc.ComparisonResult:

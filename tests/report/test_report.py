@@ -170,8 +170,6 @@ def test_the_influence_is_shown_with_the_most_influential_data_set_first(full, r
     order = ["d7", "d6", "d5", "d4", "d3", "d2", "d1", "d0"]
     assert texts["Left out"].tolist() == order
     assert_texts_round_the_numbers(texts["P(tree better)"], frame.loc[order, "p_right"])
-    assert_texts_round_the_numbers(texts["k-hat"], frame.loc[order, "k_hat"])
-    assert texts["By"].tolist() == ["weights"] * 7 + ["refit"]
     assert texts["Largest change"].tolist()[0] in ("+0.050", "−0.050")
     assert texts["Largest change"].tolist()[-1] == "–"
 
@@ -419,13 +417,13 @@ def test_what_the_paragraph_cites_is_listed_and_in_the_bibtex(full, page):
         assert sum(doi in item for item in listed) == 1
         assert f"doi = {{{doi}}}" in bibtex
     assert bibtex.count("@article{") == len(listed) == len(expected)
-    assert "Vehtari et al. 2024" in full.by_id("methods-text").text  # Pareto smoothing, of the influence
-    assert full.by_id("bibtex").text.count("@article{") == len(expected) + 1
+    assert "the posterior was integrated without each data set in turn" in full.by_id("methods-text").text
+    assert full.by_id("bibtex").text.count("@article{") == len(expected)
 
 
 def test_the_bibtex_is_well_formed():
     every = references()
-    assert len(every) == 10
+    assert len(every) == 9
     for key, reference in every.items():
         assert reference.bibtex.isascii()
         match = re.fullmatch(r"@article\{(\w+),\n((?:  \w+ = \{.*\},?\n)+)\}", reference.bibtex)

@@ -10,7 +10,7 @@ from scipy import stats
 
 from hiercomp.arguments import FloatArray
 from hiercomp.closed_form.inputs import Alternative, Given, as_means, check_alternative, zeros_and_ties
-from hiercomp.closed_form.result import LEVEL, compared, verdict
+from hiercomp.closed_form.result import compared, verdict
 from hiercomp.document import Presentation
 from hiercomp.errors import ArgumentError
 
@@ -66,10 +66,7 @@ class SignedRankResult(Presentation):
     @property
     def conclusion(self) -> str:
         """What the result says, in a sentence."""
-        return (
-            f"p = {self.pvalue:.3g}: at the {100 * LEVEL:g}% level equal performance over data sets is "
-            f"{verdict(self.pvalue)}."
-        )
+        return f"p = {self.pvalue:.3g}: {verdict(self.pvalue, ' over data sets')}."
 
     def to_frame(self) -> pd.DataFrame:
         """One row: left_wins, ties, right_wins, statistic, pvalue."""

@@ -12,7 +12,7 @@ from scipy import special, stats
 
 from hiercomp.arguments import FloatArray, number_between
 from hiercomp.closed_form.inputs import read_score_matrix
-from hiercomp.closed_form.result import LEVEL, verdict
+from hiercomp.closed_form.result import verdict
 from hiercomp.document import Presentation
 from hiercomp.pairs.cliques import maximal_groups
 from hiercomp.wording import counted
@@ -60,8 +60,8 @@ class FriedmanResult(Presentation):
         """What the result says, in a sentence."""
         return (
             f"Chi-squared = {self.statistic:.4g} (df {self.df:g}), p = {self.pvalue:.3g}; Iman & Davenport's F = "
-            f"{self.f_statistic:.4g} (df {self.f_df[0]:g}, {self.f_df[1]:g}), p = {self.f_pvalue:.3g}: at the "
-            f"{100 * LEVEL:g}% level equal performance of all is {verdict(self.f_pvalue)} (by F)."
+            f"{self.f_statistic:.4g} (df {self.f_df[0]:g}, {self.f_df[1]:g}), p = {self.f_pvalue:.3g}: "
+            f"{verdict(self.f_pvalue, ' of all')} (by F)."
         )
 
     def to_frame(self) -> pd.DataFrame:

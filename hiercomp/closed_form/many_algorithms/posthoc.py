@@ -25,7 +25,6 @@ NAMES = {
     "siegel": "Siegel & Castellan's test after Friedman's",
     "miller": "Miller's test after Friedman's",
 }
-SIMULTANEOUS = ("nemenyi", "miller")  # their p-values hold for all pairs at once
 MOST_ENUMERATED = 13  # data sets whose 2^N changes of sign are enumerated where there are ties; scipy's limit as well
 
 
@@ -114,7 +113,7 @@ def posthoc_test(
         statistic, pvalue = _wilcoxon(table, zero_method)
     else:
         pvalue = _after_friedman(table, friedman_posthoc)
-    if method in SIMULTANEOUS:
+    if method == "miller":  # its p-values hold for all pairs at once
         adjust = "none"
     pairs = np.triu_indices(len(pvalue), 1)
     return PostHocResult(

@@ -10,9 +10,9 @@ import pandas as pd
 
 from hiercomp.arguments import FloatArray, finite_number, number_between
 from hiercomp.closed_form.inputs import as_differences, need_scores, some_datasets
-from hiercomp.closed_form.result import compared
+from hiercomp.closed_form.result import compared, noted
 from hiercomp.document import Presentation
-from hiercomp.errors import ArgumentError, DegenerateScoresWarning, Note, warn_caller
+from hiercomp.errors import ArgumentError, DegenerateScoresWarning, Note
 from hiercomp.rope import Rope, RopeLike, region_probabilities
 from hiercomp.scores.differences import PairedDifferences
 from hiercomp.scores.rho import RhoLike
@@ -218,7 +218,6 @@ def correlated_t_test(
     if where := some_datasets(scale == 0, differences.dataset_names):
         text = f"The differences never vary in {where}; their posterior is a point mass."
         odd.append(Note(DegenerateScoresWarning, text))
-    warn_caller(odd)
     regions = regions_with_ties(mean, scale, df, rope)
     return CorrelatedTResult(
         p_left=given.plain(regions[:, 0]),
@@ -230,7 +229,7 @@ def correlated_t_test(
         rope=rope,
         algorithms=given.algorithms,
         dataset_names=differences.dataset_names,
-        notes=given.notes + tuple(note.text for note in odd),
+        notes=noted(given, odd),
     )
 
 

@@ -22,7 +22,8 @@ def population_draws(grid: PosteriorGrid, count: int, generator: np.random.Gener
     fine = FineGrid.even(grid, CELLS)
     mass = np.cumsum(fine.pair_mass)
     pair = np.minimum(np.searchsorted(mass, generator.random(count) * mass[-1], side="right"), len(mass) - 1)
-    problem, support = grid.problem, grid.support
+    at, problem, support = fine.only(pair), grid.problem, grid.support
+    pair = fine.kept[pair]
     nu_cells, sigma0_cells = fine.shape
     first, last = support.nu
     nu_place = first + (last - first) * (pair // sigma0_cells + generator.random(count)) / nu_cells
@@ -31,15 +32,16 @@ def population_draws(grid: PosteriorGrid, count: int, generator: np.random.Gener
     found = {"sigma0": problem.sigma0(lower + (upper - lower) * (1 + relative) / 2)}
     if problem.nu_prior is not None:
         found["nu"] = np.maximum(problem.nu(nu_place), np.nextafter(problem.priors.nu_lower, np.inf))
-    return {"delta0": _delta0_draws(fine, pair, generator)} | found
+    return {"delta0": _delta0_draws(at, generator)} | found
 
 
-def _delta0_draws(fine: FineGrid, pair: NDArray[np.intp], generator: np.random.Generator) -> FloatArray:
-    """delta0 given the pair: its distribution function inverted by bisection, from the cell between two nodes on."""
-    at, bound = fine.only(pair), fine.grid.problem.delta0_bound
-    wanted = generator.random(len(pair)) * at.pair_mass
+def _delta0_draws(at: FineGrid, generator: np.random.Generator) -> FloatArray:
+    """delta0 given each pair: its distribution function inverted by bisection, from the cell between two nodes on."""
+    bound = at.grid.problem.delta0_bound
+    wanted = generator.random(len(at.pair_mass)) * at.pair_mass
     edges = np.clip(at.delta0, -bound, bound)
-    rows, low_cell, high_cell = np.arange(len(pair)), np.zeros(len(pair), int), np.full(len(pair), edges.shape[1] - 1)
+    rows = np.arange(len(edges))
+    low_cell, high_cell = np.zeros_like(rows), np.full_like(rows, edges.shape[1] - 1)
     while (high_cell - low_cell).max() > 1:
         middle_cell = (low_cell + high_cell) // 2
         short = at.mass_below(edges[rows, middle_cell][:, None])[:, 0] < wanted
@@ -74,7 +76,7 @@ def dataset_draws(
 
 def _node_masses(integrals: MeanIntegrals, some: NDArray[np.intp]) -> tuple[FloatArray, FloatArray]:
     nodes = integrals.nodes(some)
-    return nodes.offset, np.exp(nodes.log_density) * nodes.weight
+    return nodes.offset.T, (np.exp(nodes.log_density) * nodes.weight).T
 
 
 def _inverse(places: FloatArray, mass: FloatArray, level: FloatArray) -> FloatArray:

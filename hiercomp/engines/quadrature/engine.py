@@ -18,12 +18,17 @@ from hiercomp.arguments import FloatArray
 from hiercomp.engines.base import Answer, Computation
 from hiercomp.engines.quadrature.axes import ChebyshevAxis, StretchedLine
 from hiercomp.engines.quadrature.grid import (
+    LIKELIHOOD_ERROR,
     NEGLIGIBLE,
+    OUTSIDE,
+    Centring,
     FineGrid,
     PosteriorGrid,
+    coarse_axes,
     conditional_moments,
     newton_moments,
 )
+from hiercomp.engines.quadrature.likelihood import MeanLikelihood, step_for
 from hiercomp.engines.quadrature.regions import RegionMasses, region_masses
 from hiercomp.engines.quadrature.support import Integrand, Support
 from hiercomp.rope import Rope
@@ -32,24 +37,32 @@ Known: TypeAlias = "tuple[Rope, RegionMasses, dict[str, float]]"  # the probabil
 
 # docs/quadrature.md has a row for every constant whose comment ends in "(study)"; the others say why they are as they are.
 FEW_DATASETS = 10  # up to here delta0 may have several peaks, and its nodes are dense about every data set (study)
-MOST_STRETCHED = 40  # data sets for which that is tried too, where the other axis fails (study)
+SPARE = 0.25  # scales by which delta0's axis is longer: a scale is known to a tenth
 FAR = 8.0  # standard errors of delta0 within its bound: a Gaussian has 1e-15 beyond them
 TOLERANCE = 1e-4  # of the error estimate, above which the grid is refined: a tenth of the error that is warned of
 LARGEST_ERROR = 1e-3  # accepted where the grid is large; above it there is a warning
-MUCH_WORK, MOST_WORK = 500_000, 10_000_000  # integrals over delta_i: about half a second (study), and ten
-FIRST_NODES = (11, 15, 11)  # of sigma0, nu and delta0 (study)
-NODES_FOR_LENGTH, NODES_FOR_LENGTH_SPLINE = 3.5, 3.0  # of sigma0, for each unit of its axis (study)
-NODES_FOR_UNIT = 2.0  # of the axis of delta0 where it is stretched, for each unit of its coordinate (study)
+MUCH_WORK, MOST_WORK = 2_000_000, 10_000_000  # integrals over delta_i: about two seconds, and ten
+# Of sigma0, nu and delta0 for each unit of length: of log sigma0, of nu's axis, of the data sets' sd (study)
+NODES_FOR_LENGTH, NODES_AT_LEAST = (3.5, 5.3, 7.0), 4.0
+FEWEST_NODES = 7  # two degrees fewer, for the error, leave a parabola
+NODES_FOR_LENGTH_SPLINE, FEWEST_SPLINE = (3.6, 3.0), 11  # of sigma0 and nu, where delta0 is stretched (study)
+NODES_FOR_UNIT = 3.0  # of the axis of delta0 where it is stretched, for each unit of its coordinate (study)
+# Two degrees fewer are a bound for polynomials, whose coefficients fall in geometric progression; not for splines
+SPLINE_DOUBT = 2.0
 REFINEMENT, MOST_REFINEMENTS = 1.4, 5  # 1.4^2 = 2: two refinements double an axis, five make it five times as fine
+MOST_DEGREE = 2  # of the polynomials that the ends of sigma0 are in nu (study)
+NARROWER = 0.8  # share of the area that a smaller support has at most; a larger one gains less than it costs
+STEPS_BEYOND = 3  # by which the search moves where mass lies at the end of its grid: three rounds double it (study)
 WIDER = 0.3  # share of their length by which axes grow that end too early (study)
-LEFT_OUT = 1e-8  # mass of a node against the largest, below which the axes end (study)
-CAUTION, NU_CAUTION = 0.15, 1.0  # of a step between nodes, beyond where they say that the axes end (study)
-SEARCH_STEP = 0.5  # between the nodes of delta_i: an error of 5e-5 of a likelihood (study)
+LEFT_OUT = 1e-6  # mass of a node against the largest, below which the axes end (study)
+CAUTION, NU_CAUTION = 0.15, 0.5  # of a step between nodes, beyond where they say that the axes end (study)
+SEARCH_ERROR = 0.1  # of a log likelihood: the ends move by less than a hundredth of the depth at which they lie
 SEARCH_ROUNDS = 12  # each keeps less than SETTLED of an axis; few take more than six (study)
 SEARCH_NODES = (9, 8)  # of sigma0 and nu (study)
-SEARCH_PLACES = np.linspace(-2.5, 2.5, 5)  # of delta0, in conditional standard deviations (study)
 SEARCH_SHARE = 0.5  # of the nodes of a stretched axis (study)
-SETTLED = 0.75  # the search ends when a round keeps this much of both axes (study)
+SHALLOWEST = 4.0  # log mass below its largest at which an end lies, for a nu that holds little (study)
+FEWEST_SAMPLED, SAMPLED_AGAIN = 50, 8  # data sets that the search takes at first, and growth of their number (study)
+SETTLED = 0.6  # the search ends when a round keeps this much of both axes (study)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,17 +91,39 @@ class Integration:
     @property
     def log_marginal_likelihood(self) -> float:
         """Log of the density of the differences, in the unit of the problem."""
-        return self._moments[0]
+        return self._moments[0][0]
+
+    @property
+    def log_marginal_likelihood_error(self) -> float:
+        """Estimate of its error, from coarser grids."""
+        return self._moments[1][0]
 
     @property
     def expected_delta0(self) -> float:
         """Posterior mean of delta0."""
-        return self._moments[1]
+        return self._moments[0][1]
+
+    @property
+    def expected_delta0_error(self) -> float:
+        """Estimate of its error, from coarser grids."""
+        return self._moments[1][1]
+
+    @property
+    def _doubt(self) -> float:
+        return SPLINE_DOUBT if isinstance(self.grid.delta0_axis, StretchedLine) else 1.0
 
     @cached_property
-    def _moments(self) -> tuple[float, float]:
+    def _moments(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """The two, and their errors."""
         fine = FineGrid.of(self.grid)
-        return fine.log_marginal_likelihood, fine.expected_delta0
+        found = np.array([fine.log_marginal_likelihood, fine.expected_delta0])
+        # What lies outside of the support may be ten standard deviations away
+        size = LIKELIHOOD_ERROR + OUTSIDE * np.array([1.0, 10.0])
+        errors = size * [1.0, fine.deviation_of_delta0]
+        for coarse in coarse_axes(self.grid):
+            other = FineGrid.of(self.grid, None, coarse)
+            errors += self._doubt * np.abs([other.log_marginal_likelihood - found[0], other.expected_delta0 - found[1]])
+        return (float(found[0]), float(found[1])), (float(errors[0]), float(errors[1]))
 
     @property
     def largest_error(self) -> float:
@@ -100,7 +135,7 @@ class Integration:
         if self.known is not None and self.known[0] == rope:
             return self.known[1], dict(self.known[2])
         found = region_masses(self.grid, rope)
-        return found, found.distance(region_masses(self.grid, rope, (True, True, True)))
+        return found, found.stated_errors(found.distances_by_axis(self.grid, rope), self._doubt)
 
 
 class QuadratureEngine:
@@ -130,48 +165,66 @@ class QuadratureEngine:
         rope : Rope
             In the problem's unit; the error of its probabilities is what the grid is refined for.
         """
-        support = posterior_support(problem)
+        support, centring = posterior_support(problem)
         q = len(problem.likelihood.n)
-        counts = np.array(FIRST_NODES)
-        if problem.nu_prior is None:
-            counts[1] = 1
         few = _stretched(problem)
-        for_length = (NODES_FOR_LENGTH_SPLINE if few else NODES_FOR_LENGTH) * support.length
-        counts[0] = max(counts[0], int(np.ceil(for_length)))
-        fine, newton = np.ones(3), False
-        lowest = support.ends(np.linspace(*support.nu, 9))[0].min(keepdims=True)
-        smallest = float(problem.sigma0(lowest)[0])
+        fine, more = np.ones(3), np.ones(3)
         for refinement in range(MOST_REFINEMENTS + 1):
-            if few:
-                line: ChebyshevAxis | StretchedLine = stretched_line(problem, smallest, counts[2] / FIRST_NODES[2])
-            else:
-                line = conditional_axis(problem, int(counts[2]))
-            sigma0_count, nu_count = int(counts[0]), int(counts[1])
-            fineness = (fine[0], fine[1], fine[2])
-            grid = PosteriorGrid.computed(problem, support, sigma0_count, nu_count, line, fineness, newton=newton)
+            grid = _computed(problem, support, more, fine, centring, few=few)
+            smooth = FineGrid.of(grid)
             if refinement < MOST_REFINEMENTS:
-                mass = FineGrid.of(grid)
-                if not (few or newton) and off_centre(mass):
-                    newton, support = True, posterior_support(problem, newton=True)
-                    continue
-                wider = widened(mass)
+                wider = widened(smooth)
                 if wider is not None:
                     support = wider
                     continue
             work = grid.log_likelihood.size * q
             tolerance = TOLERANCE if work < MUCH_WORK else LARGEST_ERROR
             found = _with_regions(grid, refinement, rope)
-            if found.largest_error <= tolerance or work > MOST_WORK:
+            if found.largest_error <= tolerance or work > MOST_WORK or refinement == MOST_REFINEMENTS:
                 break
+            narrower = narrowed(smooth)
+            if narrower is not None:
+                support = narrower
+                continue
             blamed = _blamed_axes(found, rope)
             fine = np.where(blamed, REFINEMENT * fine, fine)
             # Integrating the same interpolation over more nodes is cheap, and often all that is missing
             found = _with_regions(replace(grid, fineness=(fine[0], fine[1], fine[2])), refinement, rope)
             if found.largest_error <= tolerance:
                 break
-            counts = np.where(blamed, np.ceil(REFINEMENT * counts), counts).astype(int)
-            few = few or (refinement == 1 and q <= MOST_STRETCHED)  # the other axis does not fit
+            more = np.where(blamed, REFINEMENT * more, more)
         return found
+
+
+def _computed(
+    problem: Integrand, support: Support, more: FloatArray, fine: FloatArray, centring: Centring, *, few: bool
+) -> PosteriorGrid:
+    """The grid on a support, with ``more`` times the usual nodes of each axis."""
+    line: ChebyshevAxis | StretchedLine
+    if few:
+        lowest = support.ends(np.linspace(*support.nu, 9))[0].min(keepdims=True)
+        line = stretched_line(problem, float(problem.sigma0(lowest)[0]), float(more[2]))
+        sigma0_count = max(FEWEST_SPLINE, NODES_FOR_LENGTH_SPLINE[0] * support.length)
+        nu_count = NODES_AT_LEAST + NODES_FOR_LENGTH_SPLINE[1] * problem.nu_length(support.nu)
+    else:
+        reach = conditional_reach(problem) + centring.distance
+        length = 2 * reach / np.sqrt(len(problem.likelihood.n))
+        line = ChebyshevAxis(-reach, reach, _count(more[2] * _usual_nodes(length, 2)))
+        sigma0_count = _usual_nodes(support.length, 0)
+        nu_count = _usual_nodes(problem.nu_length(support.nu), 1)
+    if problem.nu_prior is None:
+        nu_count = 1 / more[1]
+    fineness = (fine[0], fine[1], fine[2])
+    counts = _count(more[0] * sigma0_count), _count(more[1] * nu_count)
+    return PosteriorGrid.computed(problem, support, *counts, line, fineness, centring)
+
+
+def _usual_nodes(length: float, axis: int) -> float:
+    return max(FEWEST_NODES, NODES_AT_LEAST + NODES_FOR_LENGTH[axis] * length)
+
+
+def _count(nodes: float) -> int:
+    return int(np.ceil(nodes - 1e-9))
 
 
 def _with_regions(grid: PosteriorGrid, refinement: int, rope: Rope) -> Integration:
@@ -182,18 +235,16 @@ def _with_regions(grid: PosteriorGrid, refinement: int, rope: Rope) -> Integrati
 def _blamed_axes(found: Integration, rope: Rope) -> NDArray[np.bool_]:
     """Which of sigma0, nu and delta0 the error comes from."""
     masses, _ = found.regions(rope)
-    alone = np.array([
-        max(masses.distance(region_masses(found.grid, rope, (axis == 0, axis == 1, axis == 2))).values())
-        if count > 1 else 0.0
-        for axis, count in enumerate(found.nodes)
-    ])  # fmt: skip
+    alone = np.zeros(3)
+    for coarse, distance in zip(coarse_axes(found.grid), masses.distances_by_axis(found.grid, rope), strict=True):
+        alone[np.array(coarse)] = max(distance.values())
     return np.asarray(alone > min(TOLERANCE, alone.max()) / 4)
 
 
 def widened(fine: FineGrid) -> Support | None:
     """The support with those ends further out at which there is still mass, or None where there is none."""
     problem, support = fine.grid.problem, fine.grid.support
-    share = fine.pair_mass.reshape(fine.shape) / fine.total
+    share = fine.mass_table / fine.total
     outermost = np.array([share[0].sum(), share[-1].sum(), share[:, 0].sum(), share[:, -1].sum()])
     limits = np.array([*problem.nu_limits, *problem.sigma0_limits])
     lower, upper = support.ends(np.linspace(*support.nu, 9))
@@ -204,9 +255,25 @@ def widened(fine: FineGrid) -> Support | None:
     return support.widened(np.where(short, WIDER, 0.0), limits) if short.any() else None
 
 
-def off_centre(fine: FineGrid) -> bool:
-    """Whether there is still mass where the axis of delta0 ends, about its approximate centre."""
-    return bool(fine.density[:, [0, -1]].sum() * fine.spacing > NEGLIGIBLE * fine.total)
+def narrowed(fine: FineGrid) -> Support | None:
+    """The part of the support that holds mass, or None where that is nearly all of it."""
+    support, limits = fine.grid.support, np.array(fine.grid.problem.sigma0_limits)
+    log_mass = np.log(np.maximum(fine.mass_table / fine.total, np.finfo(float).tiny))
+    rows = np.logaddexp.reduce(log_mass, axis=1)
+    nu_places, relative = fine.nu_places, np.concatenate([[-1.0], fine.relative, [1.0]])
+    worth = log_mass.max() + np.log(LEFT_OUT / 10)  # these cells are smaller than the search's
+    kept = np.flatnonzero(rows >= rows.max() + np.log(LEFT_OUT / 10))
+    outer = np.concatenate([[support.nu[0]], nu_places, [support.nu[1]]])
+    nu = (float(outer[kept[0]]), float(outer[kept[-1] + 2])) if len(nu_places) > 1 else support.nu
+    lower, upper = support.ends(nu_places)
+    ends = np.empty((len(kept), 2))
+    for number, row in enumerate(kept):
+        inside = np.flatnonzero(log_mass[row] >= min(worth, log_mass[row].max() - SHALLOWEST))
+        edges = relative[[inside[0], inside[-1] + 2]]
+        ends[number] = lower[row] + (upper[row] - lower[row]) * (1 + edges) / 2
+    u = (2 * nu_places[kept] - nu[0] - nu[1]) / ((nu[1] - nu[0]) or 1.0)
+    found = _smooth_support(nu, u, ends, np.ones(len(kept), bool), limits)
+    return found if found.area < NARROWER * support.area else None
 
 
 def _stretched(problem: Integrand) -> bool:
@@ -216,12 +283,11 @@ def _stretched(problem: Integrand) -> bool:
     return len(mean) <= FEW_DATASETS or problem.delta0_bound < reach
 
 
-def conditional_axis(problem: Integrand, count: int) -> ChebyshevAxis:
-    """Axis of delta0 about its conditional centre, for many data sets."""
+def conditional_reach(problem: Integrand) -> float:
+    """Where the axis of delta0 about its conditional centre ends, in scales."""
     from scipy import special
 
-    reach = float(-special.stdtrit(2 * len(problem.likelihood.n) - 1, LEFT_OUT)) + 0.5
-    return ChebyshevAxis(-reach, reach, count)
+    return float(-special.stdtrit(2 * len(problem.likelihood.n) - 1, LEFT_OUT)) + SPARE
 
 
 def stretched_line(problem: Integrand, sigma0: float, factor: float = 1.0) -> StretchedLine:
@@ -238,57 +304,102 @@ def stretched_line(problem: Integrand, sigma0: float, factor: float = 1.0) -> St
     )
 
 
-def posterior_support(problem: Integrand, *, newton: bool = False) -> Support:
-    """Find where the posterior of sigma0 and nu has mass worth mention.
+def posterior_support(problem: Integrand) -> tuple[Support, Centring]:
+    """Find where the posterior of sigma0 and nu has mass worth mention, and where delta0 lies there.
 
     A coarse grid over everything that the priors allow is narrowed, round by round, for each nu to the values of sigma0 that
-    hold mass and one more on each side, and to the nu that hold any; it moves where the mass lies at its edge.
+    hold mass and one more on each side, and to the nu that hold any; it moves where the mass lies at its edge. Of many data
+    sets a few are taken first: their posterior is wider, and lies about the same place.
     """
-    limits = np.array(problem.sigma0_limits)
+    search = _Search(problem, *_whole(problem))
+    for likelihood in _samples(problem.likelihood):
+        for _ in range(SEARCH_ROUNDS):
+            search, settled = search.narrowed(likelihood)
+            if settled:
+                break
+    return search.support(), search.centring or Centring()
+
+
+def _samples(likelihood: MeanLikelihood) -> list[MeanLikelihood]:
+    """All data sets at the end; before them an eighth, evenly by their means; before these an eighth of them."""
+    found, chosen = [likelihood], np.argsort(likelihood.mean, kind="stable")
+    while len(chosen) > SAMPLED_AGAIN * FEWEST_SAMPLED:
+        chosen = chosen[SAMPLED_AGAIN // 2 :: SAMPLED_AGAIN]
+        found.append(likelihood.subset(np.sort(chosen)))
+    return found[::-1]
+
+
+def _whole(problem: Integrand) -> tuple[tuple[float, float], FloatArray]:
     nu_count = 1 if problem.nu_prior is None else SEARCH_NODES[1]
-    nu_ends = problem.nu_limits
-    ends = np.tile(limits, (nu_count, 1))  # on sigma0's axis, for each nu
-    for _ in range(SEARCH_ROUNDS):
+    return problem.nu_limits, np.tile(np.array(problem.sigma0_limits), (nu_count, 1))
+
+
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """Where the search for the support has arrived.
+
+    Attributes
+    ----------
+    problem : Integrand
+    nu_ends : tuple of float
+        On nu's axis.
+    ends : ndarray, shape (nu, 2)
+        On sigma0's axis, for equally spaced places of nu.
+    counts : ndarray of bool, shape (nu,), optional
+        Which of these nu hold mass.
+    centring : Centring, optional
+        Of delta0; None before the first round.
+    """
+
+    problem: Integrand
+    nu_ends: tuple[float, float]
+    ends: FloatArray
+    counts: NDArray[np.bool_] | None = None
+    centring: Centring | None = None
+
+    def narrowed(self, likelihood: MeanLikelihood) -> tuple[_Search, bool]:
+        """After one more round, with the likelihood of some of the data sets; and whether that has changed little."""
+        problem, nu_ends, ends, nu_count = self.problem, self.nu_ends, self.ends, len(self.ends)
+        limits, all_nu = np.array(problem.sigma0_limits), problem.nu_limits
         nu_places = np.linspace(*nu_ends, nu_count)
         places = np.linspace(ends[:, 0], ends[:, 1], SEARCH_NODES[0])  # (sigma0, nu)
-        log_mass = _log_cell_masses(problem, places, nu_places, newton)
+        log_mass, centring = _log_cell_masses(problem, likelihood, places, nu_places)
         slices = log_mass.max(axis=0)
         worth = slices.max() - _depth(slices)
         narrowed = ends.copy()
         for number, along in enumerate(log_mass.T):
-            worth_here = min(slices.max() + np.log(LEFT_OUT), along.max() - _depth(along, 4.0))
+            worth_here = min(slices.max() + np.log(LEFT_OUT), along.max() - _depth(along, SHALLOWEST))
             narrowed[number] = _interval(places[:, number], along, worth_here, limits)
-        kept = slices >= worth
-        if nu_count > 1:
-            nu_limits = np.array(problem.nu_limits)
-            new_nu_ends = _interval(nu_places, slices, worth, nu_limits, NU_CAUTION)
-        else:
-            new_nu_ends = nu_ends
+        kept = slices >= slices.max() + np.log(LEFT_OUT) / 2
+        new_nu_ends = _interval(nu_places, slices, worth, np.array(all_nu), NU_CAUTION) if nu_count > 1 else nu_ends
         settled = _settled(ends[kept], narrowed[kept]) and _settled(np.array([nu_ends]), np.array([new_nu_ends]))
         # A first round whose places of sigma0 miss the peak may have cut off the best nu: the interval moves back to it
-        first_open, last_open = nu_ends[0] > problem.nu_limits[0], nu_ends[1] < problem.nu_limits[1]
+        first_open, last_open = nu_ends[0] > all_nu[0], nu_ends[1] < all_nu[1]
         edge = max(slices[0] if first_open else -np.inf, slices[-1] if last_open else -np.inf)
         settled = settled and bool(edge < slices.max() + np.log(NEGLIGIBLE))
         new_places = np.linspace(*new_nu_ends, nu_count)
-        ends = np.stack([np.interp(new_places, nu_places, narrowed[:, side]) for side in (0, 1)], axis=1)
+        new_ends = np.stack([np.interp(new_places, nu_places, narrowed[:, side]) for side in (0, 1)], axis=1)
         weight = np.interp(new_places, nu_places, np.maximum(slices - slices.max(), -40.0))
-        nu_ends = new_nu_ends
-        if settled:
-            break
-    return _smooth_support(nu_ends, ends, weight, limits)
+        return _Search(problem, new_nu_ends, new_ends, weight > np.log(LEFT_OUT), centring), settled
+
+    def support(self) -> Support:
+        """Smooth ends outside of those that were found."""
+        u = np.linspace(-1, 1, len(self.ends)) if len(self.ends) > 1 else np.zeros(1)
+        counts = np.ones(len(self.ends), bool) if self.counts is None else self.counts
+        return _smooth_support(self.nu_ends, u, self.ends, counts, np.array(self.problem.sigma0_limits))
 
 
 def _interval(
     places: FloatArray, log_mass: FloatArray, worth: float, limits: FloatArray, caution: float = CAUTION
 ) -> tuple[float, float]:
-    """Where the log mass crosses ``worth``: on the line between two places, or one step beyond the outermost."""
+    """Where the log mass crosses ``worth``: on the line between two places, or some steps beyond the outermost."""
     kept = np.flatnonzero(log_mass >= worth)
     spacing = places[1] - places[0]
 
     def crossing(inner: int, outwards: int) -> float:
         outer = inner + outwards
         if not 0 <= outer < len(places):
-            return float(places[inner] + outwards * spacing)
+            return float(places[inner] + outwards * STEPS_BEYOND * spacing)
         drop = log_mass[inner] - log_mass[outer]
         return float(places[inner] + outwards * spacing * (min(1.0, (log_mass[inner] - worth) / drop) + caution))
 
@@ -303,14 +414,14 @@ def _settled(before: FloatArray, after: FloatArray) -> bool:
     return bool((kept & (np.abs(after - before).max(axis=1) <= (1 - SETTLED) * lengths)).all())
 
 
-def _smooth_support(nu_ends: tuple[float, float], ends: FloatArray, weight: FloatArray, limits: FloatArray) -> Support:
-    """The ends on sigma0's axis as quadratic functions of the place of nu, outside all that count.
+def _smooth_support(
+    nu_ends: tuple[float, float], u: FloatArray, ends: FloatArray, counts: NDArray[np.bool_], limits: FloatArray
+) -> Support:
+    """The ends on sigma0's axis as polynomials in the place of nu, outside all that count.
 
     Where nothing counts the functions are extrapolated; where they would meet there, simpler ones are taken.
     """
-    u = np.linspace(-1, 1, len(ends)) if len(ends) > 1 else np.zeros(1)
-    counts = weight > np.log(LEFT_OUT)
-    for degree in range(min(2, int(counts.sum()) - 1), -1, -1):
+    for degree in range(min(MOST_DEGREE, int(counts.sum()) - 1), -1, -1):
         lower = _end_function(u[counts], ends[counts, 0], degree, -1.0, float(limits[0]))
         upper = _end_function(u[counts], ends[counts, 1], degree, 1.0, float(limits[1]))
         support = Support(nu_ends, lower, upper)
@@ -321,36 +432,37 @@ def _smooth_support(nu_ends: tuple[float, float], ends: FloatArray, weight: Floa
 
 def _end_function(u: FloatArray, ends: FloatArray, degree: int, outwards: float, limit: float) -> FloatArray:
     """Coefficients of a function that lies outside of all ends; the limit where an end is there."""
+    padded = np.zeros(MOST_DEGREE + 1)
     if (outwards * (ends - limit) >= -1e-9).any():  # nothing lies beyond what the prior allows
-        return np.array([limit, 0.0, 0.0])
+        padded[0] = limit
+        return padded
     fitted = np.polynomial.Polynomial.fit(u, ends, degree, domain=[-1, 1], window=[-1, 1])
-    padded = np.zeros(3)
     padded[: degree + 1] = fitted.coef
     padded[0] += outwards * max(float((outwards * (ends - fitted(u))).max()), 0.0)
     return padded
 
 
-def _log_cell_masses(problem: Integrand, places: FloatArray, nu_places: FloatArray, newton: bool) -> FloatArray:
+def _log_cell_masses(
+    problem: Integrand, likelihood: MeanLikelihood, places: FloatArray, nu_places: FloatArray
+) -> tuple[FloatArray, Centring]:
     """Rough log posterior mass about pairs of places on the axes of sigma0, shape (sigma0, nu), and of nu."""
-    likelihood, bound = problem.likelihood, problem.delta0_bound
     sigma0 = problem.sigma0(places)
     nu = np.broadcast_to(problem.nu(nu_places), sigma0.shape)
-    if _stretched(problem):
-        line = stretched_line(problem, float(sigma0.min()), SEARCH_SHARE)
-        delta0 = np.broadcast_to(line.delta0(line.nodes), (*sigma0.shape, line.count))
-        log_width = np.log(line.slope(delta0[0, 0]))
-    elif newton:
-        _, scale, log_peak = newton_moments(likelihood, sigma0, nu, SEARCH_STEP)
-        return _with_priors(problem, log_peak + np.log(scale), sigma0, places, nu_places)
-    else:
-        centre, scale = conditional_moments(likelihood, sigma0, nu)
-        delta0 = centre[..., None] + scale[..., None] * SEARCH_PLACES
-        log_width = np.log(scale)[..., None]
-    log_density = likelihood.log_marginal(delta0, sigma0[..., None], nu[..., None], step=SEARCH_STEP).reshape(
-        delta0.shape
-    )
-    log_density = np.where(np.abs(delta0) <= bound, log_density + log_width, -np.inf)
-    return _with_priors(problem, np.logaddexp.reduce(log_density, axis=-1), sigma0, places, nu_places)
+    step = step_for(SEARCH_ERROR, len(likelihood.n))
+    if not _stretched(problem):
+        centre, width = conditional_moments(likelihood, sigma0, nu)
+        mode, scale, log_peak = newton_moments(likelihood, sigma0, nu, step)
+        log_mass = _with_priors(problem, log_peak + np.log(scale), sigma0, places, nu_places)
+        depth = log_mass - log_mass.max() - np.log(LEFT_OUT)
+        place = np.broadcast_to(nu_places, places.shape)[depth > 0]
+        return log_mass, Centring.of(places[depth > 0], place, ((mode - centre) / width)[depth > 0])
+    line = stretched_line(problem, float(sigma0.min()), SEARCH_SHARE)
+    delta0 = np.broadcast_to(line.delta0(line.nodes), (*sigma0.shape, line.count))
+    log_density = likelihood.log_marginal(delta0, sigma0[..., None], nu[..., None], step=step).reshape(delta0.shape)
+    inside = np.abs(delta0) <= problem.delta0_bound
+    log_density = np.where(inside, log_density + np.log(line.slope(delta0[0, 0])), -np.inf)
+    log_mass = _with_priors(problem, np.logaddexp.reduce(log_density, axis=-1), sigma0, places, nu_places)
+    return log_mass, Centring()
 
 
 def _with_priors(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -17,21 +17,64 @@ from hiercomp.engines.quadrature.axes import (
     cumulative_at,
     gauss_legendre,
 )
-from hiercomp.engines.quadrature.likelihood import MeanLikelihood
+from hiercomp.engines.quadrature.likelihood import MeanLikelihood, step_for
 from hiercomp.engines.quadrature.support import Integrand, Support
 
 NEGLIGIBLE = 1e-6  # mass that may be left out; no probability is known more exactly
+OUTSIDE = 3e-5  # mass that may lie beyond the ends of the axes, all together; part of every stated error
 FINE_NODES = (60, 36, 161)  # of sigma0, nu and delta0 (study, as docs/quadrature.md)
-USUAL_LENGTH = 4.0  # of sigma0's axis; a longer one has as many fine nodes for each unit: 15
+USUAL_LENGTHS = (4.0, 3.5)  # of the axes of sigma0 and nu; a longer one has as many fine nodes for each unit: 15 and 10
 SMOOTH_NODES = (28, 28, 161)  # for integrands without a kink (study)
 FINE_FOR_NODE = 4  # of delta0 where its axis is stretched (study)
-# Between the nodes of delta_i (study); the error of 1e-5 of a likelihood is nearly the same all over the grid
-GRID_STEP = 0.4
-# Twice the same parabola through three places where the likelihood is Gaussian; more where it is not, in few steps
-NEWTON_STEPS = 2
-LONGEST_STEP = 20.0  # of these, in scales: three times the length of the axis that the mode was not on
+# Of the log likelihood, by the step between the nodes of delta_i: up to 1e-5 of a probability, as it's nearly the same
+# all over the grid; part of every stated error
+LIKELIHOOD_ERROR = 2e-5
+# Parabolas through three places, exact where the likelihood is Gaussian; from less than this many scales one is enough
+NEWTON_STEPS, NEAR = 8, 1.0
+LONGEST_STEP = 3.0  # of these, in scales: the parabola says little beyond
+LOG_UNSEEN = -28.0  # of the density of a pair against the largest: 1e-12, less than a millionth of NEGLIGIBLE
 STEPS = 20  # of the iteration for the conditional centre of delta0 (study); it costs a thousandth of the likelihood
 COARSER = 0.75  # share of the fine nodes that the coarser integration takes: the error estimate is their difference
+
+
+@dataclass(frozen=True, eq=False)
+class Centring:
+    """How many scales the mode of delta0 lies from its approximate centre: a quadratic function, which is smooth.
+
+    Attributes
+    ----------
+    origin, length : tuple of float
+        Of the places on the axes of sigma0 and nu.
+    coefficients : ndarray, shape (6,)
+    distance : float
+        The largest distance of a mode from the function.
+    """
+
+    origin: tuple[float, float] = (0.0, 0.0)
+    length: tuple[float, float] = (1.0, 1.0)
+    coefficients: FloatArray = field(default_factory=lambda: np.zeros(6))
+    distance: float = 0.0
+
+    @classmethod
+    def of(cls, sigma0_places: FloatArray, nu_places: FloatArray, scales: FloatArray) -> Centring:
+        """Fitted to the modes at some places."""
+        axes = sigma0_places, nu_places
+        origin, length = [float(axis.mean()) for axis in axes], [float(np.ptp(axis)) or 1.0 for axis in axes]
+        empty = cls((origin[0], origin[1]), (length[0], length[1]))
+        powers = empty._powers(*axes)
+        fitted = np.asarray(np.linalg.lstsq(powers, scales, rcond=1e-6)[0], dtype=np.float64)
+        return replace(empty, coefficients=fitted, distance=float(np.abs(powers @ fitted - scales).max()))
+
+    def scales(self, sigma0_places: FloatArray, nu_places: FloatArray) -> FloatArray:
+        """The function at places on the axes."""
+        return np.asarray(self._powers(sigma0_places, nu_places) @ self.coefficients)
+
+    def _powers(self, sigma0_places: FloatArray, nu_places: FloatArray) -> FloatArray:
+        x, y = (
+            (axis - origin) / length
+            for axis, origin, length in zip((sigma0_places, nu_places), self.origin, self.length, strict=True)
+        )
+        return np.stack([np.ones_like(x), x, y, x * x, x * y, y * y], axis=-1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,10 +116,10 @@ class PosteriorGrid:
         nu_count: int,
         delta0_axis: ChebyshevAxis | StretchedLine,
         fineness: tuple[float, float, float] = (1.0, 1.0, 1.0),
-        *,
-        newton: bool = False,
+        centring: Centring | None = None,
     ) -> PosteriorGrid:
-        """Compute the log likelihood at every node; ``newton`` centres delta0 on its conditional mode."""
+        """Compute the log likelihood at every node."""
+        step = step_for(LIKELIHOOD_ERROR, len(problem.likelihood.n))
         stretched = isinstance(delta0_axis, StretchedLine)
         sigma0_axis = (SplineAxis if stretched else ChebyshevAxis)(-1.0, 1.0, sigma0_count)
         nu_axis = ChebyshevAxis(*support.nu, nu_count)
@@ -86,16 +129,49 @@ class PosteriorGrid:
             centre, log_scale = np.zeros(sigma0.shape), np.zeros(sigma0.shape)
             relative = delta0_axis.delta0(delta0_axis.nodes)
         else:
-            if newton:
-                centre, scale, _ = newton_moments(problem.likelihood, sigma0, nu, GRID_STEP)
-            else:
-                centre, scale = conditional_moments(problem.likelihood, sigma0, nu)
+            centre, scale = conditional_moments(problem.likelihood, sigma0, nu)
+            if centring is not None:
+                nu_places = np.broadcast_to(nu_axis.nodes, sigma0.shape)
+                places = support.sigma0_place(sigma0_axis.nodes, nu_axis.nodes)
+                centre = centre + scale * centring.scales(places, nu_places)
             log_scale = np.log(scale)
             relative = delta0_axis.nodes
         delta0 = centre[..., None] + np.exp(log_scale)[..., None] * relative
-        log_likelihood = problem.likelihood.log_marginal(delta0, sigma0[..., None], nu[..., None], step=GRID_STEP)
+        log_likelihood = problem.likelihood.log_marginal(delta0, sigma0[..., None], nu[..., None], step=step)
         values = log_likelihood.reshape(delta0.shape)
         return cls(problem, support, sigma0_axis, nu_axis, delta0_axis, centre, log_scale, values, fineness)
+
+    @property
+    def delta0(self) -> FloatArray:
+        """delta0 at every node, shape (sigma0 nodes, nu nodes, delta0 nodes)."""
+        axis = self.delta0_axis
+        relative = axis.delta0(axis.nodes) if isinstance(axis, StretchedLine) else axis.nodes
+        return np.asarray(self.centre[..., None] + np.exp(self.log_scale)[..., None] * relative)
+
+
+@dataclass(frozen=True, eq=False)
+class Interpolation:
+    """From values at the nodes of a grid to values at pairs of a sigma0 and a nu, along many nodes of delta0.
+
+    Attributes
+    ----------
+    by_sigma0 : ndarray, shape (values of nu, values of sigma0, sigma0 nodes)
+    by_nu : ndarray, shape (values of nu, nu nodes)
+    kept : ndarray of int, shape (pairs,)
+        Which of the pairs of a nu and a sigma0 are wanted.
+    by_delta0 : ndarray, shape (fine nodes, delta0 nodes)
+    """
+
+    by_sigma0: FloatArray
+    by_nu: FloatArray
+    kept: NDArray[np.intp]
+    by_delta0: FloatArray
+
+    def __call__(self, values: FloatArray) -> FloatArray:
+        """Values of shape (sigma0 nodes, nu nodes, delta0 nodes), interpolated to (pairs, fine nodes)."""
+        along_nu = np.tensordot(self.by_nu, values, axes=(1, 1))
+        pairs = (self.by_sigma0 @ along_nu).reshape(-1, values.shape[2])
+        return np.asarray(pairs[self.kept] @ self.by_delta0.T)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,10 +181,14 @@ class FineGrid:
     Attributes
     ----------
     grid : PosteriorGrid
+    kept : ndarray of int, shape (pairs,)
+        Which of the pairs of a nu and a sigma0 these are; those without mass are left out.
     sigma0, nu : ndarray, shape (pairs,)
-        One entry for each pair of a sigma0 and a nu.
+        One entry for each pair.
     shape : tuple of int
         Number of values of nu and of sigma0.
+    nu_places, relative : ndarray
+        Places on nu's axis, and relative places of sigma0; the latter those of the last nu where they differ.
     centre, scale : ndarray, shape (pairs,)
         delta0 is centre + scale times the relative place.
     first, spacing : float
@@ -118,12 +198,17 @@ class FineGrid:
     sums : ndarray, shape (pairs, nodes)
         Its integral from the first node on.
     log_peak : float
+    interpolation : Interpolation
+        From the nodes of the grid to these.
     """
 
     grid: PosteriorGrid
+    kept: NDArray[np.intp]
     sigma0: FloatArray
     nu: FloatArray
     shape: tuple[int, int]
+    nu_places: FloatArray
+    relative: FloatArray
     centre: FloatArray
     scale: FloatArray
     first: float
@@ -131,6 +216,7 @@ class FineGrid:
     density: FloatArray
     sums: FloatArray
     log_peak: float
+    interpolation: Interpolation
 
     @classmethod
     def of(
@@ -155,7 +241,8 @@ class FineGrid:
         problem = grid.problem
         wanted = SMOOTH_NODES if half_width is None else FINE_NODES
         factors = [(COARSER if less else 1.0) * more for less, more in zip(coarse, grid.fineness, strict=True)]
-        factors[0] *= max(1.0, grid.support.length / USUAL_LENGTH)
+        factors[0] *= max(1.0, grid.support.length / USUAL_LENGTHS[0])
+        factors[1] *= max(1.0, problem.nu_length(grid.support.nu) / USUAL_LENGTHS[1])
         sigma0_count, nu_count, delta0_count = (
             int(factor * count) for factor, count in zip(factors, wanted, strict=True)
         )
@@ -211,29 +298,52 @@ class FineGrid:
         first, last = axis.ends
         if isinstance(axis, StretchedLine):
             delta0_count = max(delta0_count, FINE_FOR_NODE * (axis.count - 1) + 1)
-        delta0_count = 8 * int(np.ceil((delta0_count - 1) / 8)) + 1  # thinned by 4 or 8, the last node is still there
+        delta0_count = 8 * int(np.ceil((delta0_count - 1) / 8)) + 1  # thinned by 2, the last node is still there
         places = np.linspace(first, last, delta0_count)
         by_delta0 = axis.interpolation(places, coarse=coarse[2])
-        along_nu = np.tensordot(by_nu, grid.log_likelihood @ by_delta0.T, axes=(1, 1))  # (nu, sigma0 nodes, delta0)
+        along_nu = np.tensordot(by_nu, grid.log_likelihood, axes=(1, 1))  # (nu, sigma0 nodes, delta0 nodes)
         log_density = (by_sigma0 @ along_nu).reshape(relative.size, -1)
         centre, log_scale = (
             (by_sigma0 @ (by_nu @ field.T)[..., None]).ravel() for field in (grid.centre, grid.log_scale)
         )
         log_density += (log_weight.ravel() + log_scale)[:, None]
+        # Few pairs hold mass where the axes are long; the others are not worth the interpolation along delta0
+        highest = log_density.max(axis=1)
+        kept = np.flatnonzero(highest > highest.max() + LOG_UNSEEN)
+        log_density = log_density[kept] @ by_delta0.T
         if isinstance(axis, StretchedLine):
             log_density += np.log(axis.slope(axis.delta0(places)))
         log_peak = float(log_density.max())
-        density = np.exp(log_density - log_peak)
+        log_density -= log_peak
+        density = np.exp(log_density, out=log_density)
         spacing = float(places[1] - places[0])
+        nu_of_pairs = np.repeat(nu, relative.shape[1])
         return cls(
-            grid, sigma0.ravel(), np.repeat(nu, relative.shape[1]), relative.shape, centre, np.exp(log_scale),
-            first, spacing, density, cumulative(density, spacing), log_peak,
+            grid, kept, sigma0.ravel()[kept], nu_of_pairs[kept], relative.shape, nu_places, relative[-1], centre[kept],
+            np.exp(log_scale[kept]), first, spacing, density, cumulative(density, spacing), log_peak,
+            Interpolation(by_sigma0, by_nu, kept, by_delta0),
         )  # fmt: skip
+
+    def without(self, terms: FloatArray) -> FineGrid:
+        """The posterior with some terms taken off the log likelihood, given at the nodes of the grid."""
+        log_change = -self.interpolation(terms)
+        largest = float(log_change.max())
+        log_change -= largest
+        density = self.density * np.exp(log_change, out=log_change)
+        sums = cumulative(density, self.spacing)
+        return replace(self, density=density, sums=sums, log_peak=self.log_peak + largest)
 
     def only(self, pairs: NDArray[np.intp]) -> FineGrid:
         """Some of the pairs, as often as they are named."""
-        fields = ("sigma0", "nu", "centre", "scale", "density", "sums")
-        return replace(self, shape=(1, len(pairs)), **{name: getattr(self, name)[pairs] for name in fields})
+        fields = ("kept", "sigma0", "nu", "centre", "scale", "density", "sums")
+        return replace(self, **{name: getattr(self, name)[pairs] for name in fields})
+
+    @property
+    def mass_table(self) -> FloatArray:
+        """Mass of every pair, shape (nu, sigma0)."""
+        table = np.zeros(self.shape)
+        table.ravel()[self.kept] = self.pair_mass
+        return table
 
     def mass_below(self, delta0: FloatArray) -> FloatArray:
         """Joint mass of each pair and of delta0 between its lower bound and some values.
@@ -271,15 +381,26 @@ class FineGrid:
         bound = np.full((len(self.centre), 1), self.grid.problem.delta0_bound)
         return self.mass_below(bound)[:, 0]
 
-    @cached_property
+    @property
     def expected_delta0(self) -> float:
-        """Posterior mean of delta0, by the trapezoidal rule given each pair."""
+        """Posterior mean of delta0."""
+        return self._delta0_moments[0]
+
+    @property
+    def deviation_of_delta0(self) -> float:
+        """Posterior standard deviation of delta0."""
+        return self._delta0_moments[1]
+
+    @cached_property
+    def _delta0_moments(self) -> tuple[float, float]:
+        """Mean and standard deviation, by the trapezoidal rule given each pair."""
         inside = np.abs(self.delta0) <= self.grid.problem.delta0_bound
         weight = np.where(inside, self.density, 0.0)
         weight[:, [0, -1]] /= 2
         sums = weight.sum(axis=1)
-        means = (weight * self.delta0).sum(axis=1) / np.where(sums > 0, sums, 1.0)
-        return float(means @ self.pair_mass / self.total)
+        share = self.pair_mass / np.where(sums > 0, sums, 1.0) / self.total
+        mean = float((weight * self.delta0).sum(axis=1) @ share)
+        return mean, float(np.sqrt((weight * (self.delta0 - mean) ** 2).sum(axis=1) @ share))
 
     @cached_property
     def total(self) -> float:
@@ -292,6 +413,11 @@ class FineGrid:
         problem = self.grid.problem
         priors = np.log(2 * problem.delta0_bound) + np.log(problem.sigma0_upper)
         return float(np.log(self.total) + self.log_peak - priors)
+
+
+def coarse_axes(grid: PosteriorGrid) -> list[tuple[bool, bool, bool]]:
+    """Which axis is to be coarser, for each axis that has more than one node."""
+    return [(axis == 0, axis == 1, axis == 2) for axis, count in enumerate(grid.log_likelihood.shape) if count > 1]
 
 
 def largest_sigma0_of_rope(half_width: float, nu: FloatArray) -> FloatArray:
@@ -342,17 +468,23 @@ def newton_moments(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Mode and scale of delta0 given sigma0 and nu by Newton's method, and the log likelihood at the mode.
 
-    For data that lie unevenly about their centre: the approximation's distance from the mode does not shrink with the
-    number of data sets, as the scale does.
+    Where the data lie unevenly about their centre, the distance of the approximation from the mode does not shrink with
+    the number of data sets, as the scale does.
     """
-    centre, scale = conditional_moments(likelihood, sigma0, nu)
-    log_peak = np.zeros_like(centre)
+    shape = sigma0.shape
+    centre, scale = (values.ravel() for values in conditional_moments(likelihood, sigma0, nu))
+    log_peak, moving = np.zeros_like(centre), np.arange(centre.size)
     for _ in range(NEWTON_STEPS):
-        delta0 = centre[..., None] + scale[..., None] * np.array([-1.0, 0.0, 1.0])
-        values = likelihood.log_marginal(delta0, sigma0[..., None], nu[..., None], step=step).reshape(delta0.shape)
-        slope = (values[..., 2] - values[..., 0]) / 2
-        bend = np.minimum(values[..., 2] - 2 * values[..., 1] + values[..., 0], -0.1)
+        near = centre[moving, None] + scale[moving, None] * np.array([-1.0, 0.0, 1.0])
+        population = sigma0.ravel()[moving, None], nu.ravel()[moving, None]
+        values = likelihood.log_marginal(near, *population, step=step).reshape(near.shape)
+        slope = (values[:, 2] - values[:, 0]) / 2
+        bend = np.minimum(values[:, 2] - 2 * values[:, 1] + values[:, 0], -0.1)
         moved = np.clip(-slope / bend, -LONGEST_STEP, LONGEST_STEP)
-        log_peak = values[..., 1] + slope * moved + bend * moved**2 / 2
-        centre, scale = centre + scale * moved, scale / np.sqrt(-bend)
-    return centre, scale, log_peak
+        log_peak[moving] = values[:, 1] + slope * moved + bend * moved**2 / 2
+        centre[moving] += scale[moving] * moved
+        scale[moving] /= np.sqrt(-bend)
+        moving = moving[np.abs(moved) > NEAR]
+        if len(moving) == 0:
+            break
+    return centre.reshape(shape), scale.reshape(shape), log_peak.reshape(shape)

@@ -16,15 +16,18 @@ from hiercomp.arguments import FloatArray
 
 # Of the trapezoidal rule; its error falls as exp(-pi^2 / (2 step)) for a Gaussian, faster for heavier tails: 1e-8 here
 STEP = 0.27
-TAIL = (
-    1e-10  # an infinite range ends where the integrand is this small against its peak: its error is below that of STEP
-)
+TAIL_SHARE = 0.01  # of that error: an infinite range ends where the integrand is this small against its peak
 ITERATIONS = 2  # more would merge the two centres where the narrower peak is a shoulder of the wider one
 # Arrays below 128 kB stay in the cache, and glibc takes no new pages for each of them, which Dask has it give back
 PAIRS_AT_ONCE = 15_000  # of a data set and a population
 NODES_AT_ONCE = 12_000
 TERMS = 60  # of the continued fraction; where it is used x > 300, and 20 give all digits
-LOG_NEGLIGIBLE = -30.0  # of the share that the bound of sigma_i cuts off: exp(-30) = 1e-13
+LOG_NEGLIGIBLE = -23.0  # of the share that the bound of sigma_i cuts off: exp(-23) = 1e-10
+
+
+def step_for(error: float, datasets: int) -> float:
+    """The step of the trapezoidal rule at which the log likelihoods of all data sets are together wrong by ``error``."""
+    return float(np.pi**2 / (2 * np.log(max(datasets, 1) / error)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,16 +122,27 @@ class MeanLikelihood:
         chosen = np.arange(len(self.n))
         return MeanIntegrals.of(self, chosen, delta0, sigma0, nu, step).log_values() + self.log_constant
 
-    def log_bound_factor(self, chosen: NDArray[np.intp], from_data: FloatArray) -> FloatArray | float:
-        """Log of the regularised upper incomplete gamma function; 0 where the bound is too far away to matter."""
+    def subset(self, chosen: NDArray[np.intp]) -> MeanLikelihood:
+        """The likelihood of some of the data sets."""
+        mean, squares, n, rho = (values[chosen] for values in (self.mean, self.sum_of_squares, self.n, self.rho))
+        return MeanLikelihood(mean, squares, n, rho, self.sigma_upper)
+
+    def log_bound_factor(self, chosen: NDArray[np.intp], from_data: FloatArray) -> FloatArray:
+        """Log of the regularised upper incomplete gamma function, the data sets along the last axis."""
+        half = np.broadcast_to((self.n[chosen] - 1) / 2, from_data.shape)
+        argument = self.bound_term[chosen] * from_data
+        matters = argument > self.harmless_bound_term[chosen]
+        found = np.zeros(from_data.shape)
+        found[matters] = _log_upper_gamma(half[matters], argument[matters])
+        return found
+
+    @cached_property
+    def harmless_bound_term(self) -> FloatArray:
+        """The largest argument of the incomplete gamma function for which it is 1, near enough."""
         from scipy import special
 
-        half = (self.n[chosen, None] - 1) / 2
-        argument = self.bound_term[chosen, None] * from_data
-        largest = argument.max(axis=-1, keepdims=True)
-        if (half * np.log(largest) - special.gammaln(half + 1)).max() < LOG_NEGLIGIBLE:
-            return 0.0
-        return _log_upper_gamma(half, argument)
+        half = (self.n - 1) / 2
+        return np.asarray(np.exp((LOG_NEGLIGIBLE + special.gammaln(half + 1)) / half))
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,6 +171,12 @@ class MeanIntegrals:
         Ends in the map's value.
     count : ndarray of int, shape (pairs,)
         Steps between them.
+    log_height : ndarray, shape (pairs,)
+        About the log of the largest value of the integrand, without the bound of sigma_i.
+    log_constant : ndarray, shape (pairs,)
+        Of the population's density.
+    bounded : ndarray of bool, shape (pairs,)
+        Whether the bound of sigma_i matters.
     """
 
     likelihood: MeanLikelihood
@@ -173,6 +193,9 @@ class MeanIntegrals:
     lowest: FloatArray
     highest: FloatArray
     count: NDArray[np.int64]
+    log_height: FloatArray
+    log_constant: FloatArray
+    bounded: NDArray[np.bool_]
 
     @classmethod
     def of(
@@ -201,17 +224,29 @@ class MeanIntegrals:
         # Ends: beyond both centres, where one factor alone has fallen far enough, whatever the other may still gain
         u1, u2 = (near_data - distance) / a, (near_population - distance) / a
         w1, w2 = near_data / spread, near_population / spread
-        right = np.minimum(distance + a * _reach(u1, k1), spread * _reach(w1, k, _log_kernel(u1, k1)))
-        left = np.maximum(distance - a * _reach(u2, k1, _log_kernel(w2, k)), -spread * _reach(w2, k))
+        log_tail = np.log(TAIL_SHARE) - np.pi**2 / (2 * step)
+        data1, population2 = _log_kernel(u1, k1), _log_kernel(w2, k)
+        data2, population1 = _log_kernel(u2, k1), _log_kernel(w1, k)
+        right = np.minimum(
+            distance + a * _reach(data1 + log_tail, k1), spread * _reach(population1 + data1 + log_tail, k)
+        )
+        left = np.maximum(
+            distance - a * _reach(data2 + population2 + log_tail, k1), -spread * _reach(population2 + log_tail, k)
+        )
+        log_height = np.maximum(data1 + population1, data2 + population2)
         lowest = np.arcsinh((left - near_data) / width1) + np.arcsinh((left - near_population) / width2)
         highest = np.arcsinh((right - near_data) / width1) + np.arcsinh((right - near_population) / width2)
         # One peak is mapped by twice the same function, so half as many steps do
         single = 1 / (1 + ((near_data - near_population) / np.minimum(width1, width2)) ** 2)
         count = np.ceil((highest - lowest) / (step * (1 + single))).astype(np.int64)
         side = np.where(signed < 0, -1.0, 1.0)
+        farthest = np.maximum(right - distance, distance - left) / likelihood.scale[chosen]
+        bounded = likelihood.bound_term[chosen] * (1 + k1 * farthest**2) > likelihood.harmless_bound_term[chosen]
+        log_constant = np.repeat(_log_student_constant(1 / nu) - np.log(sigma0), shape[1])
         return cls(
             likelihood, chosen, shape, distance, spread, k, side,
             near_data, near_population, width1, width2, lowest, highest, count,
+            log_height, log_constant, bounded,
         )  # fmt: skip
 
     def log_values(self) -> FloatArray:
@@ -223,35 +258,71 @@ class MeanIntegrals:
             # as many alike integrals as stay in the cache together
             some = order[first : first + max(1, NODES_AT_ONCE // int(self.count[order[first]] + 1))]
             nodes = self.nodes(some)
-            values[some] = np.log((np.exp(nodes.log_density) * nodes.weight).sum(axis=1)) + nodes.log_peak
+            density = np.exp(nodes.log_density, out=nodes.log_density)
+            values[some] = np.log(np.einsum("ij,ij->j", density, nodes.weight)) + nodes.log_peak
             first += len(some)
         return values.reshape(self.shape)
 
     def nodes(self, some: NDArray[np.intp]) -> Nodes:
-        """The nodes of some of the integrals."""
+        """The nodes of some of the integrals.
+
+        The pairs run along the last axis: loops over some hundred of them are faster than loops over some fifteen nodes.
+        """
         count = int(self.count[some].max())
-        width1, width2 = self.width1[some, None], self.width2[some, None]
-        near_data, near_population = self.near_data[some, None], self.near_population[some, None]
-        lowest = self.lowest[some, None]
-        spacing = (self.highest[some, None] - lowest) / count
-        growth = np.exp(lowest + spacing * np.arange(count + 1))
-        cosh, sinh = (growth + 1 / growth) / 2, (growth - 1 / growth) / 2
-        ratio, gap = width1 / width2, (near_data - near_population) / width2
-        denominator = ratio * (ratio + 2 * cosh) + 1
-        u = (sinh * np.sqrt(denominator + gap**2) - (ratio + cosh) * gap) / denominator
-        v = gap + ratio * u
-        weight = spacing / (1 / (width1 * np.sqrt(1 + u**2)) + 1 / (width2 * np.sqrt(1 + v**2)))
-        chosen = self.chosen[some]
-        offset = near_data + width1 * u
-        df = self.likelihood.df[chosen, None]
-        from_data = 1 + ((offset - self.distance[some, None]) / self.likelihood.scale[chosen, None]) ** 2 / df
-        log_density = -(df + 1) / 2 * np.log(from_data)
-        log_density += _log_kernel(offset / self.spread[some, None], self.k[some, None])
-        log_density += self.likelihood.log_bound_factor(chosen, from_data)
-        log_peak = log_density.max(axis=1)
-        log_density -= log_peak[:, None]
-        constant = _log_student_constant(self.k[some]) - np.log(self.spread[some])
-        return Nodes(offset, weight, log_density, log_peak + constant)
+        chosen, k = self.chosen[some], self.k[some]
+        width1, width2 = self.width1[some], self.width2[some]
+        lowest = self.lowest[some]
+        spacing = (self.highest[some] - lowest) / count
+        ratio, gap = width1 / width2, (self.near_data[some] - self.near_population[some]) / width2
+        # In place from here on: these arrays are nearly all of the engine's work
+        growth = np.arange(count + 1)[:, None] * spacing
+        growth += lowest
+        np.exp(growth, out=growth)
+        shrinkage = 1 / growth
+        cosh = growth + shrinkage
+        sinh = np.subtract(growth, shrinkage, out=growth)  # twice cosh and sinh
+        denominator = np.add(cosh, ratio, out=shrinkage)
+        denominator *= ratio
+        denominator += 1
+        root = np.sqrt(denominator + gap**2)
+        sinh *= root
+        cosh += 2 * ratio
+        cosh *= gap
+        u = np.subtract(sinh, cosh, out=sinh)
+        u /= denominator
+        u /= 2
+        v = np.multiply(u, ratio, out=root)
+        v += gap
+        # The weight is spacing / (1 / (width1 sqrt(1 + u^2)) + 1 / (width2 sqrt(1 + v^2)))
+        slope1 = np.multiply(u, u, out=cosh)
+        slope1 += 1
+        np.sqrt(slope1, out=slope1)
+        slope1 *= width1
+        v *= v
+        v += 1
+        slope2 = np.sqrt(v, out=v)
+        slope2 *= width2
+        sums = np.add(slope1, slope2, out=denominator)
+        weight = np.multiply(slope1, slope2, out=slope1)
+        weight /= sums
+        weight *= spacing
+        df, scale = self.likelihood.df[chosen], self.likelihood.scale[chosen]
+        offset = np.multiply(u, width1, out=u)
+        from_data = offset + (self.near_data - self.distance)[some]
+        offset += self.near_data[some]
+        from_data *= from_data
+        from_data *= 1 / (scale**2 * df)
+        from_data += 1
+        log_density = np.log(from_data)
+        log_density *= -(df + 1) / 2
+        log_density += _log_kernel(offset / self.spread[some], k)
+        log_peak = self.log_height[some]
+        bounded = self.bounded[some]
+        if bounded.any():
+            log_density[:, bounded] += self.likelihood.log_bound_factor(chosen[bounded], from_data[:, bounded])
+            log_peak = log_density.max(axis=0)
+        log_density -= log_peak
+        return Nodes(offset, weight, log_density, log_peak + self.log_constant[some])
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,12 +331,12 @@ class Nodes:
 
     Attributes
     ----------
-    offset : ndarray, shape (pairs, nodes)
+    offset : ndarray, shape (nodes, pairs)
         (delta_i - delta0) times the side of the data.
-    weight, log_density : ndarray, shape (pairs, nodes)
-        Weights, and the log of the integrand less its largest value.
+    weight, log_density : ndarray, shape (nodes, pairs)
+        Weights, and the log of the integrand less about its largest value.
     log_peak : ndarray, shape (pairs,)
-        The largest value, normalised as a density of the population.
+        That value, normalised as a density of the population.
     """
 
     offset: FloatArray
@@ -279,10 +350,12 @@ def _log_upper_gamma(half: FloatArray, argument: FloatArray) -> FloatArray:
     from scipy import special
 
     half, argument = np.broadcast_arrays(half, argument)
-    share = special.gammaincc(half, argument)
-    smallest = np.finfo(float).tiny
-    found = np.log(np.maximum(share, smallest))
-    far = share <= smallest
+    found = -argument  # that of half = 1, three scores, where the bound matters most
+    other, smallest = half != 1, np.finfo(float).tiny
+    share = special.gammaincc(half[other], argument[other])
+    found[other] = np.log(np.maximum(share, smallest))
+    far = np.zeros(half.shape, bool)
+    far[other] = share <= smallest
     if far.any():
         # The continued fraction of Legendre (Abramowitz & Stegun 6.5.31), even part, from its end on
         a, x = half[far], argument[far]
@@ -309,17 +382,19 @@ def _log_kernel(z: FloatArray, k: FloatArray) -> FloatArray:
     if gaussian.all():
         return np.asarray(-0.5 * z**2)
     safe = np.where(gaussian, 1.0, k)
-    kernel = -(1 / safe + 1) / 2 * np.log(1 + safe * z**2)
+    kernel = z * z
+    kernel *= safe
+    np.log1p(kernel, out=kernel)
+    kernel *= -(1 / safe + 1) / 2
     return np.asarray(np.where(gaussian, -0.5 * z**2, kernel) if gaussian.any() else kernel)
 
 
-def _reach(z: FloatArray, k: FloatArray, spare: FloatArray | float = 0.0) -> FloatArray:
-    """Where a kernel is ``TAIL`` times its value at z, times exp(spare)."""
-    drop = _log_kernel(z, k) + spare + np.log(TAIL)
+def _reach(drop: FloatArray, k: FloatArray) -> FloatArray:
+    """Where the log of a kernel is ``drop``."""
     gaussian = k == 0
     safe = np.where(gaussian, 1.0, k)
     heavy = np.sqrt(np.expm1(-2 * safe / (1 + safe) * np.where(gaussian, 0.0, drop)) / safe)
-    return np.asarray(np.where(gaussian, np.sqrt(-2 * drop), heavy))
+    return np.asarray(np.where(gaussian, np.sqrt(-2 * drop), heavy) if gaussian.any() else heavy)
 
 
 def _log_student_constant(k: FloatArray) -> FloatArray:

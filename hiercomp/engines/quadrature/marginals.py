@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hiercomp.arguments import FloatArray
-from hiercomp.engines.quadrature.grid import FineGrid, PosteriorGrid
+from hiercomp.engines.quadrature.grid import FineGrid, PosteriorGrid, coarse_axes
 
 LEVELS = np.array([0.025, 0.5, 0.975])
 CELLS = 64  # of sigma0 and of nu, each
@@ -40,13 +40,18 @@ class Marginal:
 
 
 def marginals(grid: PosteriorGrid) -> dict[str, Marginal]:
-    """The marginals of delta0, sigma0 and, of a Student-t population, nu; errors are differences from a coarser grid."""
+    """The marginals of delta0, sigma0 and, of a Student-t population, nu; errors are differences from coarser grids."""
     fine, even = FineGrid.of(grid), FineGrid.even(grid, CELLS)
-    means, others = _means(fine), _means(FineGrid.of(grid, None, (True, True, True)))
-    spread = {"delta0": _delta0_sd, "sigma0": _sigma0_sd, "nu": _nu_sd}
+    means, others = _means(fine), [_means(FineGrid.of(grid, None, coarse)) for coarse in coarse_axes(grid)]
+    deviations = {"delta0": fine.deviation_of_delta0}
     quantiles = {"delta0": _delta0_quantiles(fine), "sigma0": _sigma0_quantiles(even), "nu": _nu_quantiles(even)}
+    for name, values in (("sigma0", fine.sigma0), ("nu", fine.nu)):
+        if name in means:
+            deviations[name] = float(np.sqrt((values - means[name]) ** 2 @ fine.pair_mass / fine.total))
     return {
-        name: Marginal(mean, abs(mean - others[name]), spread[name](fine, mean), *quantiles[name].tolist())
+        name: Marginal(
+            mean, sum(abs(mean - other[name]) for other in others), deviations[name], *quantiles[name].tolist()
+        )
         for name, mean in means.items()
     }
 
@@ -56,22 +61,6 @@ def _means(fine: FineGrid) -> dict[str, float]:
     if fine.grid.problem.nu_prior is not None:
         means["nu"] = float(fine.nu @ fine.pair_mass / fine.total)
     return means
-
-
-def _sigma0_sd(fine: FineGrid, mean: float) -> float:
-    return float(np.sqrt((fine.sigma0 - mean) ** 2 @ fine.pair_mass / fine.total))
-
-
-def _nu_sd(fine: FineGrid, mean: float) -> float:
-    return float(np.sqrt((fine.nu - mean) ** 2 @ fine.pair_mass / fine.total))
-
-
-def _delta0_sd(fine: FineGrid, mean: float) -> float:
-    weight = np.where(np.abs(fine.delta0) <= fine.grid.problem.delta0_bound, fine.density, 0.0)
-    weight[:, [0, -1]] /= 2  # the trapezoidal rule
-    sums = weight.sum(axis=1)
-    squares = (weight * (fine.delta0 - mean) ** 2).sum(axis=1) / np.where(sums > 0, sums, 1.0)
-    return float(np.sqrt(squares @ fine.pair_mass / fine.total))
 
 
 def _delta0_quantiles(fine: FineGrid) -> FloatArray:
@@ -93,8 +82,7 @@ def _sigma0_quantiles(even: FineGrid) -> FloatArray:
     nu_places = even.grid.nu_axis.nodes if problem.nu_prior is None else _middles(*support.nu, nu_cells)
     lower, upper = support.ends(nu_places)
     edges = lower[:, None] + (upper - lower)[:, None] * np.arange(sigma0_cells + 1) / sigma0_cells
-    mass = even.pair_mass.reshape(even.shape)
-    reached = np.concatenate([np.zeros((nu_cells, 1)), np.cumsum(mass, axis=1)], axis=1)
+    reached = np.concatenate([np.zeros((nu_cells, 1)), np.cumsum(even.mass_table, axis=1)], axis=1)
     places = np.unique(edges)
     below = sum(np.interp(places, edges[number], reached[number]) for number in range(nu_cells)) / even.total
     return np.asarray(problem.sigma0(np.interp(LEVELS, below, places)))
@@ -104,7 +92,7 @@ def _nu_quantiles(even: FineGrid) -> FloatArray:
     """From cells of even density on the axis of nu."""
     problem, support = even.grid.problem, even.grid.support
     edges = np.linspace(*support.nu, even.shape[0] + 1)
-    below = np.concatenate([[0.0], np.cumsum(even.pair_mass.reshape(even.shape).sum(axis=1))]) / even.total
+    below = np.concatenate([[0.0], np.cumsum(even.mass_table.sum(axis=1))]) / even.total
     return np.asarray(problem.nu(np.interp(LEVELS, below, edges)))
 
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hiercomp.arguments import FloatArray
-from hiercomp.engines.quadrature.axes import StretchedLine
-from hiercomp.engines.quadrature.grid import NEGLIGIBLE, FineGrid, PosteriorGrid
-from hiercomp.rope import REGIONS, Rope, region_probabilities, student_t_half
+from hiercomp.engines.quadrature.grid import LIKELIHOOD_ERROR, NEGLIGIBLE, OUTSIDE, FineGrid, PosteriorGrid, coarse_axes
+from hiercomp.rope import REGIONS, Rope, student_t_half
 
-# Smooth integrands need few of the fine nodes of delta0. 160 / 8 = 20 steps of 0.6 standard deviations leave the trapezoidal
-# rule an error of exp(-2 (pi / 0.6)^2) = 1e-23; the stretched line has at least 4 fine nodes for each node (study)
-THINNED, THINNED_LINE = 8, 2
+# Of the fine nodes of delta0 the expected probabilities take every second (study): where sigma0 is small they are steps
+THINNED = 2
+LEAST_DEVIATION = 0.1  # of an indicator that shows the size of a change: below, other errors are more
+TABLE_SPACING = 0.06  # 0.06^4 / 384 = 3e-8
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +41,24 @@ class RegionMasses:
         expected = dict(zip(means, np.abs(self.expected - other.expected), strict=True))
         found = most | expected | {"p_positive": abs(self.positive - other.positive)}
         return {name: float(value) for name, value in found.items()}
+
+    def distances_by_axis(self, grid: PosteriorGrid, rope: Rope) -> list[dict[str, float]]:
+        """Differences from coarser grids, one for each axis that has more than one node."""
+        return [self.distance(region_masses(grid, rope, coarse)) for coarse in coarse_axes(grid)]
+
+    def stated_errors(self, by_axis: list[dict[str, float]], doubt: float) -> dict[str, float]:
+        """Estimated errors: those of the axes, which may not cancel, and those of the likelihood and of what is left out.
+
+        A small change of the log likelihood, whatever its shape, changes the mean of an indicator by less than its size
+        times the indicator's standard deviation. Its size is seen in the probability that it changes most, and taken for
+        every other, whose own change may be small by chance. ``doubt`` multiplies the differences from coarser grids.
+        """
+        values = np.array([*self.most_probable, *self.expected, self.positive])
+        deviation = np.sqrt(np.maximum(values * (1 - values), 0.0))
+        own = doubt * sum(np.array(list(distance.values())) for distance in by_axis)
+        size = float((own / np.maximum(deviation, LEAST_DEVIATION)).max())
+        stated = np.maximum(own, size * deviation) + (LIKELIHOOD_ERROR + OUTSIDE) * deviation + NEGLIGIBLE
+        return dict(zip(by_axis[0], stated.tolist(), strict=True))
 
 
 def centre_distance(half_width: float, sigma0: FloatArray, nu: FloatArray) -> FloatArray:
@@ -94,27 +113,75 @@ def region_masses(
     For each pair of sigma0 and nu the two boundaries in delta0 are found; the masses between them come from the
     conditional distribution of delta0.
     """
-    fine = FineGrid.of(grid, rope.half_width, coarse)
+    most_probable, positive = indicator_masses(FineGrid.of(grid, rope.half_width, coarse), rope)
+    expected = _expected_regions(FineGrid.of(grid, None, coarse), rope)
+    return RegionMasses(most_probable, expected, positive)
+
+
+def indicator_masses(fine: FineGrid, rope: Rope) -> tuple[FloatArray, float]:
+    """P(left), P(rope), P(right), shape (3,), and P(delta0 > 0), on a grid that is split at the rope's kink."""
+    return masses_between(fine, region_boundaries(fine, rope))
+
+
+def region_boundaries(fine: FineGrid, rope: Rope) -> FloatArray:
+    """For each pair the two delta0 at which the most probable region changes, and 0; shape (pairs, 3)."""
     middle = (rope.lower + rope.upper) / 2
     distance = centre_distance(rope.half_width, fine.sigma0, fine.nu)
-    boundaries = np.stack([middle - distance, middle + distance, np.zeros_like(distance)], axis=1)
+    return np.stack([middle - distance, middle + distance, np.zeros_like(distance)], axis=1)
+
+
+def masses_between(fine: FineGrid, boundaries: FloatArray) -> tuple[FloatArray, float]:
+    """As `indicator_masses`, with the boundaries given."""
     below = fine.mass_below(boundaries)
     left, inside, right = below[:, 0], below[:, 1] - below[:, 0], fine.pair_mass - below[:, 1]
     most_probable = np.array([left.sum(), inside.sum(), right.sum()]) / fine.total
     positive = 1 - below[:, 2].sum() / fine.total
-    expected = _expected_regions(FineGrid.of(grid, None, coarse), rope)
-    return RegionMasses(np.clip(most_probable, 0, 1), expected, float(np.clip(positive, 0, 1)))
+    return np.clip(most_probable, 0, 1), float(np.clip(positive, 0, 1))
 
 
 def _expected_regions(fine: FineGrid, rope: Rope) -> FloatArray:
-    thinned = THINNED_LINE if isinstance(fine.grid.delta0_axis, StretchedLine) else THINNED
-    inside = np.abs(fine.delta0[:, ::thinned]) <= fine.grid.problem.delta0_bound
-    weight = np.where(inside, fine.density[:, ::thinned], 0.0)
+    inside = np.abs(fine.delta0[:, ::THINNED]) <= fine.grid.problem.delta0_bound
+    weight = np.where(inside, fine.density[:, ::THINNED], 0.0)
     weight[:, [0, -1]] /= 2  # the trapezoidal rule: a stretched axis ends at the bounds
     # Every pair keeps its own mass, which is known more exactly than this thinned sum
     sums = weight.sum(axis=1, keepdims=True)
     weight = np.where(sums > 0, weight / np.where(sums > 0, sums, 1.0), 0.0) * fine.pair_mass[:, None]
     rows, columns = np.nonzero(weight > NEGLIGIBLE * weight.sum() / weight.size)
-    regions = region_probabilities(fine.delta0[rows, thinned * columns], fine.sigma0[rows], fine.nu[rows], rope)
+    delta0, scale = fine.delta0[rows, THINNED * columns], fine.sigma0[rows]
+    beyond = _TailTable(fine.grid.problem.nu(fine.nu_places), fine.kept[rows] // fine.shape[1])
+    below, above = (rope.lower - delta0) / scale, (rope.upper - delta0) / scale
+    outer, inner = beyond(np.abs(below)), beyond(np.abs(above))
+    left, right = np.where(below < 0, outer, 1 - outer), np.where(above > 0, inner, 1 - inner)
+    within = np.where((below < 0) & (above > 0), 1 - outer - inner, np.abs(outer - inner))
+    regions = np.stack([left, within, right])
     chosen = weight[rows, columns]
-    return np.asarray(chosen @ regions / chosen.sum())
+    return np.asarray(regions @ chosen / chosen.sum())
+
+
+class _TailTable:
+    """P(T > t) of Student-t distributions, t >= 0, from a table for each nu: the same few nu have all the many t.
+
+    Cubic Hermite interpolation in asinh(t), whose error is at most spacing^4 / 384 times a fourth derivative of about 1.
+
+    Parameters
+    ----------
+    nu : ndarray, shape (tables,)
+    which : ndarray of int
+        The table of each value that will be asked for.
+    """
+
+    def __init__(self, nu: FloatArray, which: NDArray[np.intp]) -> None:
+        self.nu, self.which = nu, which
+
+    def __call__(self, t: FloatArray) -> FloatArray:
+        place = np.arcsinh(t) / TABLE_SPACING
+        cell = place.astype(np.intp)
+        x = TABLE_SPACING * np.arange(int(cell.max(initial=0)) + 2)
+        tails, _ = student_t_half(np.sinh(x), self.nu[:, None])
+        slopes = -TABLE_SPACING * np.cosh(x) * _student_density(np.sinh(x), self.nu[:, None])
+        s, at = place - cell, self.which * len(x) + cell
+        below, above = tails.ravel()[at], tails.ravel()[at + 1]
+        slope_below, slope_above = slopes.ravel()[at], slopes.ravel()[at + 1]
+        step = above - below
+        cubic = slope_below + slope_above - 2 * step
+        return np.asarray(below + s * (slope_below + s * (step - slope_below - cubic + s * cubic)))

@@ -43,7 +43,7 @@ class Integrand:
         """The c in the axis log(sigma0 + c): about where a smaller sigma0 makes no difference any more."""
         scale = self.likelihood.width
         # With nu near 0 an outlying data set makes the likelihood a power of sigma0, all the way down
-        share = 0.1 if self.priors.nu_lower > 0 or self.nu_prior is None else 0.002
+        share = 0.1 if self.priors.nu_lower > 0 or self.nu_prior is None else 0.02
         return float(share * np.mean(scale**-2) ** -0.5 * len(scale) ** -0.25)
 
     def sigma0(self, eta: FloatArray) -> FloatArray:
@@ -64,6 +64,10 @@ class Integrand:
     def nu_slope(self, place: FloatArray) -> FloatArray:
         """Derivative of nu by the place on its axis."""
         return np.asarray(2 * np.expm1(place) * np.exp(place) if self.priors.nu_lower > 0 else np.exp(place))
+
+    def nu_length(self, ends: tuple[float, float]) -> float:
+        """How long a part of nu's axis is, in units that need about as many nodes whatever nu_lower is."""
+        return (ends[1] - ends[0]) * (1.0 if self.priors.nu_lower > 0 else 0.7)
 
     @property
     def sigma0_limits(self) -> tuple[float, float]:
@@ -87,9 +91,9 @@ class Support:
     ----------
     nu : tuple of float
         Ends on nu's axis.
-    lower, upper : ndarray, shape (3,)
-        Coefficients (constant first) of the ends on sigma0's axis as quadratic functions of u in [-1, 1], the place between
-        the ends of nu.
+    lower, upper : ndarray
+        Coefficients (constant first) of the ends on sigma0's axis as polynomials in u in [-1, 1], the place between the
+        ends of nu.
     """
 
     nu: tuple[float, float]
@@ -100,8 +104,8 @@ class Support:
         """Ends on sigma0's axis at places of nu's axis."""
         first, last = self.nu
         u = (2 * nu_place - first - last) / ((last - first) or 1.0)
-        powers = np.stack([np.ones_like(u), u, u**2], axis=-1)
-        return np.asarray(powers @ self.lower), np.asarray(powers @ self.upper)
+        lower, upper = (np.polynomial.polynomial.polyval(u, ends) for ends in (self.lower, self.upper))
+        return np.asarray(lower), np.asarray(upper)
 
     def widened(self, shares: FloatArray, limits: FloatArray) -> Support:
         """With ends further out.
@@ -117,22 +121,22 @@ class Support:
         first, last = self.nu
         length = last - first
         nu = max(first - nu_below * length, float(limits[0])), min(last + nu_above * length, float(limits[1]))
-        u = np.array([-1.0, 0.0, 1.0])
+        u = np.linspace(-1, 1, len(self.lower))
         ends = self.ends((nu[0] + nu[1]) / 2 + (nu[1] - nu[0]) / 2 * u)
         spread = self.length
         outer = (
             np.maximum(ends[0] - sigma0_below * spread, limits[2]),
             np.minimum(ends[1] + sigma0_above * spread, limits[3]),
         )
-        powers = np.vander(u, increasing=True)  # a quadratic function through three places
+        powers = np.vander(u, increasing=True)  # the polynomial through as many places
         wider = Support(nu, np.linalg.solve(powers, outer[0]), np.linalg.solve(powers, outer[1]))
         if wider.proper:
             return wider
         # Extrapolated, the two functions meet: constants instead
-        lower, upper = self.ends(np.linspace(*self.nu, 9))
+        lower, upper = self.ends(np.linspace(*self.nu, 33))
         lowest = max(float(lower.min()) - sigma0_below * spread, float(limits[2]))
         highest = min(float(upper.max()) + sigma0_above * spread, float(limits[3]))
-        return Support(nu, np.array([lowest, 0.0, 0.0]), np.array([highest, 0.0, 0.0]))
+        return Support(nu, np.array([lowest]), np.array([highest]))
 
     @property
     def proper(self) -> bool:
@@ -144,8 +148,14 @@ class Support:
     @cached_property
     def length(self) -> float:
         """The longest interval on sigma0's axis."""
-        lower, upper = self.ends(np.linspace(*self.nu, 9))
+        lower, upper = self.ends(np.linspace(*self.nu, 33))
         return float((upper - lower).max())
+
+    @cached_property
+    def area(self) -> float:
+        """Of the part of the two axes that it covers."""
+        lower, upper = self.ends(np.linspace(*self.nu, 33))
+        return float((upper - lower).mean() * ((self.nu[1] - self.nu[0]) or 1.0))
 
     def sigma0_place(self, relative: FloatArray, nu_place: FloatArray) -> FloatArray:
         """Places on sigma0's axis, ``relative`` in [-1, 1] between the ends, shape (relative, nu)."""

@@ -193,6 +193,11 @@ def chosen_measure(measure: str | None, measures: Sequence[str]) -> str:
     return measure
 
 
+def further_measures(also: str | Sequence[str], measures: Sequence[str]) -> list[str]:
+    """The measures that are kept beside the scores, all of which there must be."""
+    return [chosen_measure(name, measures) for name in one_or_more("also", also)]
+
+
 def one_or_more(option: str, names: str | Sequence[str]) -> tuple[str, ...]:
     """A name or several."""
     listed = (names,) if isinstance(names, str) else names

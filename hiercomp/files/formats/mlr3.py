@@ -13,9 +13,9 @@ from hiercomp.errors import ScoreTableError
 from hiercomp.files.formats.common import (
     Source,
     chosen_measure,
+    further_measures,
     names_the_file,
     need_columns,
-    one_or_more,
     read_table,
     rho_of_folds,
     runs_and_folds,
@@ -132,7 +132,7 @@ def read_mlr3(
     }
     if not np.isnan(correlation).any():
         columns["rho"] = correlation
-    columns |= {other: frame[chosen_measure(other, measures)] for other in one_or_more("also", also)}
+    columns |= {other: frame[other] for other in further_measures(also, measures)}
     hint = "Write each benchmark once; where a learner has several settings, give them different ids."
     return tidy_frame(
         columns,

@@ -13,7 +13,7 @@ import numpy as np
 from hiercomp.arguments import whole_number
 from hiercomp.errors import ArgumentError, DefaultedRhoWarning, Note, ScoreTableError
 from hiercomp.files.formats.arrays import Block, number_array, tidy_blocks
-from hiercomp.files.formats.common import chosen_measure, one_or_more
+from hiercomp.files.formats.common import chosen_measure, further_measures
 from hiercomp.scores.problems import MOST_FOLDS
 from hiercomp.wording import shown
 
@@ -79,7 +79,7 @@ def from_cross_validate(
         place = f"data set {shown(dataset)!r}, algorithm {shown(algorithm)!r}"
         scores = _metrics_of_result(result, place)
         chosen = chosen_measure(metric, list(scores))
-        further = {other: scores[chosen_measure(other, list(scores))] for other in one_or_more("also", also)}
+        further = {other: scores[other] for other in further_measures(also, list(scores))}
         blocks.append((dataset, algorithm, scores[chosen], further, scheme))
     return _frame(blocks, metric, "cross_validate")
 
@@ -148,7 +148,7 @@ def from_grid_search(
         scheme = _scheme(folds, cv) if folds is not None or cv is not None else _scheme_of_search(search)
         metrics = list(dict.fromkeys(match.group(2) for match in map(SPLIT.fullmatch, map(str, found)) if match))
         chosen = chosen_measure(metric, metrics)
-        further = {other: _splits(found, chosen_measure(other, metrics)) for other in one_or_more("also", also)}
+        further = {other: _splits(found, other) for other in further_measures(also, metrics)}
         scores = _splits(found, chosen)
         for row, candidate in enumerate(_candidates(found["params"])):
             extra = {other: values[row] for other, values in further.items()}

@@ -12,9 +12,9 @@ from hiercomp.files.formats.common import (
     Source,
     chosen_measure,
     column_roles,
+    further_measures,
     names_the_file,
     need_columns,
-    one_or_more,
     read_table,
     rho_of_folds,
     text_options,
@@ -102,7 +102,7 @@ def read_tidymodels(
     metrics = [str(name) for name in dict.fromkeys(frame[".metric"])]
     measure = chosen_measure(measure, metrics)
     place = ["dataset ", "algorithm ", "id"] + (["id2"] if "id2" in frame else [])
-    extra = {other: _values_of(frame, chosen_measure(other, metrics), place) for other in one_or_more("also", also)}
+    extra = {other: _values_of(frame, other, place) for other in further_measures(also, metrics)}
     frame = frame[frame[".metric"] == measure].reset_index(drop=True)
     run, fold, correlation = _resamples(frame, rho)
     columns = {

@@ -15,6 +15,7 @@ from hiercomp.files.formats.arff import RawTable, is_number, read_arff, read_quo
 from hiercomp.files.formats.common import (
     chosen_measure,
     file_text,
+    further_measures,
     names_the_file,
     one_or_more,
     rho_of_folds,
@@ -155,8 +156,7 @@ def _imported(
         columns["rho"] = rho_of_folds(columns["dataset"], columns["run"], columns["fold"])
     else:
         columns["rho"] = _share_of_test_cases(table, train_percent, columns["dataset"])
-    for other in also:
-        columns[chosen_measure(other, measures)] = _numbers(table, other)
+    columns |= {other: _numbers(table, other) for other in further_measures(also, measures)}
     return tidy_frame(columns, format_name="weka", measure=measure)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import warnings
 from dataclasses import replace
@@ -15,7 +16,6 @@ from scipy import special, stats
 import hiercomp as hc
 from hiercomp.engines.quadrature import engine as quadrature
 from hiercomp.engines.quadrature import grid as posterior_grid
-from hiercomp.engines.quadrature.likelihood import MeanLikelihood
 from hiercomp.engines.quadrature.support import Support
 from hiercomp.posterior.kinds import Exact
 from hiercomp.rope import Rope
@@ -73,14 +73,22 @@ def real_pair(uci54, pair: tuple[str, str], **options) -> hc.HierarchicalCompari
 def with_twice_the_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Double every number of nodes, and halve the step of the integrals over delta_i."""
     for module, name in [
-        (quadrature, "FIRST_NODES"),
+        (quadrature, "NODES_FOR_LENGTH"),
+        (quadrature, "NODES_FOR_LENGTH_SPLINE"),
         (posterior_grid, "FINE_NODES"),
         (posterior_grid, "SMOOTH_NODES"),
     ]:
-        monkeypatch.setattr(module, name, tuple(2 * count - count % 2 for count in getattr(module, name)))
-    for name in ("NODES_FOR_LENGTH", "NODES_FOR_LENGTH_SPLINE", "NODES_FOR_UNIT"):
+        monkeypatch.setattr(module, name, tuple(factor_of(count, 2) for count in getattr(module, name)))
+    for name in ("NODES_FOR_UNIT", "NODES_AT_LEAST", "FEWEST_SPLINE"):
         monkeypatch.setattr(quadrature, name, 2 * getattr(quadrature, name))
-    monkeypatch.setattr(MeanLikelihood.log_marginal, "__kwdefaults__", {"step": 0.15})
+    monkeypatch.setattr(posterior_grid, "LIKELIHOOD_ERROR", 1e-8)
+
+
+def factor_of(count: float, factor: float) -> float:
+    """A number of nodes times a factor; odd where it was odd, and whole where it was whole."""
+    return (
+        int(factor * count) - count % 2 * (int(factor * count) % 2 == 0) if isinstance(count, int) else factor * count
+    )
 
 
 @pytest.mark.parametrize("pair", list(EXACT), ids="-".join)
@@ -125,6 +133,54 @@ def collection(q: int, *, spread: float, seed: int, centre: float = 0.004, sizes
         noise = np.sqrt(0.1) * generator.normal() + np.sqrt(0.9) * generator.normal(size=n)
         rows.append(delta + sigma * noise)
     return rows
+
+
+def random_comparison(number: int) -> hc.HierarchicalComparison:
+    """2 to 80 data sets of 3 to 100 scores, a population of any width and tails, outliers, every named prior in turn."""
+    generator = np.random.default_rng([11, number])
+    q = int(generator.choice([2, 3, 5, 8, 11, 12, 13, 15, 20, 30, 54, 80]))
+    sizes = generator.integers(3, 101, q) if number % 3 else np.full(q, 30)
+    spread, centre = 10 ** generator.uniform(-3.3, -0.8), generator.normal(0, 0.01)
+    sigma = 0.02 * generator.gamma(6, 1 / 6, q)
+    delta = centre + spread * generator.standard_t(generator.choice([1.5, 4, 30]), q)
+    if number % 4 == 0:
+        delta[generator.integers(q)] += generator.choice([-0.4, 0.4])
+    shared, own = np.sqrt(0.1), np.sqrt(0.9)
+    rows = [
+        np.clip(d + s * (shared * generator.normal() + own * generator.normal(size=n)), -1, 1)
+        for d, s, n in zip(delta, sigma, sizes, strict=True)
+    ]
+    return of_arrays(rows, priors=list(VARIANTS.values())[number % 5])
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [(3, 30, 43), *(pytest.param(range(k, k + 10), marks=pytest.mark.slow) for k in range(0, 300, 10))],
+    ids=str,
+)
+def test_stated_errors_hold_on_random_problems(numbers, monkeypatch):
+    comparisons = [random_comparison(number) for number in numbers]
+    usual = [integrate(comparison) for comparison in comparisons]
+    with_twice_the_nodes(monkeypatch)
+    for number, comparison, one in zip(numbers, comparisons, usual, strict=True):
+        stated = [one.next_dataset.errors[name] for name in NAMES]
+        integration, finer = one.posterior.integration, integrate(comparison)
+        assert (np.abs(values(one) - values(finer)) <= stated).all(), number
+        for name in ("log_marginal_likelihood", "expected_delta0"):
+            change = abs(getattr(integration, name) - getattr(finer.posterior.integration, name))
+            assert change <= getattr(integration, f"{name}_error"), (number, name)
+
+
+def test_every_constant_of_the_study_has_its_row():
+    root = Path(__file__).parents[3]
+    page = (root / "docs/quadrature.md").read_text(encoding="utf-8")
+    for module in ("axes", "engine", "grid", "likelihood", "regions", "support"):
+        text = (root / f"hiercomp/engines/quadrature/{module}.py").read_text(encoding="utf-8")
+        lines = text.splitlines()
+        for line, following in itertools.pairwise(lines):
+            if line.endswith("(study)"):
+                names = (following if line.startswith("#") else line).split(" = ")[0].split(", ")
+                assert any(f"`{name}`" in page for name in names), names
 
 
 @pytest.mark.slow
@@ -428,17 +484,6 @@ def test_the_variants_of_a_fit_are_fitted_by_quadrature_too(few):
     assert found.loc["nu: kruschke", "p_right"] == named.next_dataset.p_right
 
 
-def test_leaving_out_a_data_set_by_weights_agrees_with_integrating_again(few):
-    result = integrate(hc.HierarchicalComparison.from_differences(few.differences), draws=2500)
-    weighted = result.influence(n_jobs=1)
-    name = few.differences.dataset_names[3]
-    rest = few.differences.subset([other for other in few.differences.dataset_names if other != name])
-    again = values(integrate(hc.HierarchicalComparison.from_differences(rest)))[:3]
-    # 10,000 independent draws under weights that are worth at least half of them
-    error = np.sqrt(np.maximum(again * (1 - again), 1e-4) / 5000)
-    assert (np.abs(weighted.to_frame().loc[name, list(PROBABILITIES)].to_numpy(float) - again) < 4 * error).all()
-
-
 def test_identical_scores_are_answered_without_integration():
     same = simulated_scores(6, centre=0.0, spread=0.0, noise=0.0)
     result = integrate(hc.HierarchicalComparison(same, "bayes", "tree"))
@@ -506,10 +551,15 @@ def test_a_probability_below_the_error_gives_odds_that_are_a_bound(few):
     assert clear.decision().region == "right"
 
 
+def coarse_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four or five nodes on each axis."""
+    monkeypatch.setattr(quadrature, "NODES_FOR_LENGTH", (0.5, 0.2, 0.2))
+    monkeypatch.setattr(quadrature, "FEWEST_NODES", 4)
+
+
 def test_a_grid_that_is_too_coarse_is_warned_of_and_its_error_is_above_the_difference(few, monkeypatch):
     exact = few.next_dataset
-    monkeypatch.setattr(quadrature, "FIRST_NODES", (5, 4, 4))
-    monkeypatch.setattr(quadrature, "NODES_FOR_LENGTH", 0.5)
+    coarse_nodes(monkeypatch)
     monkeypatch.setattr(quadrature, "MOST_REFINEMENTS", 0)
     comparison = hc.HierarchicalComparison.from_differences(few.differences)
     with pytest.warns(hc.IntegrationWarning, match="estimated error") as caught:
@@ -526,8 +576,7 @@ def test_a_grid_that_is_too_coarse_is_warned_of_and_its_error_is_above_the_diffe
 
 @pytest.mark.slow
 def test_the_grid_is_refined_until_its_error_is_small(few, monkeypatch):
-    monkeypatch.setattr(quadrature, "FIRST_NODES", (5, 5, 5))
-    monkeypatch.setattr(quadrature, "NODES_FOR_LENGTH", 0.5)
+    coarse_nodes(monkeypatch)
     monkeypatch.setattr(quadrature, "MOST_REFINEMENTS", 8)
     result = integrate(hc.HierarchicalComparison.from_differences(few.differences))
     assert result.posterior.integration.refinements > 0

@@ -230,3 +230,8 @@ def test_importing_the_importers_loads_neither_pandas_nor_scikit_learn():
     code = "import sys, hiercomp.files.read; print([name for name in ('pandas', 'sklearn') if name in sys.modules])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
+
+
+def test_a_further_measure_that_is_not_there_is_refused_with_those_that_are():
+    with pytest.raises(ArgumentError, match=r"no measure 'f1'.*'Area_under_ROC'"):
+        read_weka(SAMPLES / "weka.arff", also=["f1"])
