@@ -1,6 +1,6 @@
 """hiercomp: which of two algorithms is better on the next data set, from cross-validation scores.
 
-The public names are in ``__init__.pyi``; each is imported when it is first used, and ``import hiercomp`` is fast.
+The public names are in ``__init__.pyi``; each is imported on first use, so ``import hiercomp`` is fast.
 """
 
 import lazy_loader

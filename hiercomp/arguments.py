@@ -35,7 +35,7 @@ def seed_number(seed: object) -> int:
 
 
 def number_of_jobs(n_jobs: object) -> int | None:
-    """How many processes at once, as joblib counts them: -1 is all cores, None its own rule."""
+    """How many processes to use, as joblib counts them: -1 is all cores, None is joblib's default."""
     if n_jobs is None:
         return None
     number = whole_number("n_jobs", n_jobs, -64)
@@ -52,7 +52,7 @@ def finite_number(name: str, value: object) -> float:
 
 
 def number_between(name: str, value: object, lower: float, upper: float) -> float:
-    """A real number strictly between two limits, the upper of which may be infinite."""
+    """A real number strictly between two limits; the upper one may be infinite."""
     number = finite_number(name, value)
     if not lower < number < upper:
         limit = "" if upper == math.inf else f" and below {upper:g}"
@@ -61,7 +61,7 @@ def number_between(name: str, value: object, lower: float, upper: float) -> floa
 
 
 def true_or_false(name: str, value: object) -> bool:
-    """A boolean; "no" and 0 are refused, because a truthy text would be taken as True."""
+    """A boolean; "no" and 0 are refused, because a non-empty string would count as True."""
     if not isinstance(value, (bool, np.bool_)):
         raise ArgumentError(f"{name} must be True or False, got {value!r}.")
     return bool(value)

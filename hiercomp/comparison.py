@@ -35,9 +35,9 @@ class HierarchicalComparison:
     ----------
     df : data frame
         Tidy scores: one row for each data set, algorithm, run and fold (pandas, polars, ...). The columns dataset,
-        algorithm, run, fold and score are found by their names, common aliases, or ``columns``.
+        algorithm, run, fold and score are found by name, by common aliases, or by ``columns``.
     left, right : str, optional
-        The two algorithms; needed where df holds more than two.
+        The two algorithms; required if df has more than two.
     rope : float, pair of float or Rope
         Differences that make no practical difference, in the metric's units: a half-width or (lower, upper), right
         minus left.
@@ -49,14 +49,14 @@ class HierarchicalComparison:
     columns : mapping, optional
         Which column is which, such as ``{"score": "auc"}``.
     missing : {"error", "drop"}
-        What becomes of folds that one algorithm lacks or whose score is missing.
+        How to treat folds that one algorithm lacks or whose score is missing.
 
     Raises
     ------
     ScoreTableError
         If the table can't be compared; the message names the first few cells and what to do.
     ArgumentError
-        If an argument is outside what is allowed.
+        If an argument is invalid.
 
     References
     ----------
@@ -179,44 +179,44 @@ class HierarchicalComparison:
         progress: bool = True,
         keep: Literal["all", "population"] = "all",
     ) -> ComparisonResult:
-        """Integrate the posterior, sample it, and check each by the other.
+        """Integrate the posterior, sample it, and check one against the other.
 
-        With "auto" the probabilities are integrals, with an estimate of their error, and are the same for every seed; the
-        draws serve the plots, the table of data sets and ArviZ. Where the two differ by more than four combined standard
-        errors, the status is "failed" and there is no verdict; ``verification`` of the result has both. If the draws fail a
-        check, the integral stands, with the status "warned".
+        With "auto" the probabilities are integrals, with an estimate of their error, and are the same for every seed;
+        the draws are for the plots, the table of data sets and ArviZ. If the two differ by more than four combined
+        standard errors, the status is "failed" and there is no verdict; ``verification`` of the result has both. If the
+        draws fail a check, the integral stands, with the status "warned".
 
-        A sampler alone runs again where a check fails (R-hat 1.01, effective sample size 100 a chain, any divergence, E-BFMI
-        0.3): in the other parameterisation, then longer. The result says so, and if that fails too its status is "failed"
-        and it gives no verdict. For "auto" the longer run is left out, and fewer than 0.1% divergent transitions pass if the
-        draws agree with the integral.
+        A sampler alone runs again if a check fails (R-hat 1.01, effective sample size 100 per chain, any divergence,
+        E-BFMI 0.3): first in the other parameterisation, then longer. The result says so. If every run fails, its
+        status is "failed" and it gives no verdict. "auto" skips the longer run, and accepts fewer than 0.1% divergent
+        transitions if the draws agree with the integral.
 
-        To the quadrature engine alone warmup, adapt_delta and monte_carlo_error mean nothing. ``chains`` times ``draws``
-        independent draws are made by ``seed`` when the posterior is first asked for.
+        The quadrature engine ignores warmup, adapt_delta and monte_carlo_error. It makes ``chains`` times ``draws``
+        independent draws from ``seed`` when the posterior is first needed.
 
         Parameters
         ----------
         engine : {"auto", "embedded", "cmdstan", "quadrature"}
-            "auto" is quadrature and a sampler: CmdStan where it is installed, else the embedded interpreter.
+            "auto" is quadrature and a sampler: CmdStan if it is installed, else the embedded interpreter.
         chains, warmup, draws : int
-            Chains, and iterations of each.
+            Number of chains, and of iterations of each.
         seed : int or numpy.random.Generator
-            From 0 to 2^31 - 1, or a generator that gives it. The same data, engine and seed give the same draws.
+            From 0 to 2^31 - 1, or a generator that draws it. The same data, engine and seed give the same draws.
         adapt_delta : float
             Target acceptance rate, between 0 and 1.
         monte_carlo_error : float or None
-            Of a sampler alone: runs are extended beyond ``draws`` until the Monte Carlo standard error of P(left), P(rope)
-            and P(right) is below this; None keeps ``draws``.
+            For a sampler alone: sampling continues beyond ``draws`` until the Monte Carlo standard error of P(left),
+            P(rope) and P(right) is below this; None stops at ``draws``.
         progress : bool
             Show progress on a terminal (standard error) or in a notebook.
         keep : {"all", "population"}
-            "population" keeps no draws of delta and sigma, which are nearly all of a result's memory; the table of data sets
-            and the plots of them are then unavailable.
+            "population" discards the draws of delta and sigma, which take nearly all of a result's memory; the table of
+            data sets and its plots are then unavailable.
 
         Raises
         ------
         ArgumentError
-            If an argument is outside what is allowed.
+            If an argument is invalid.
         EngineError
             If the engine is missing or fails; the message gives the command that fixes it.
 
@@ -225,7 +225,7 @@ class HierarchicalComparison:
         ConvergenceWarning
             If the status is "failed".
         DoubtfulDrawsWarning
-            If the draws of "auto" failed a check, and the integral stands alone.
+            If the draws of "auto" failed a check and only the integral stands.
         RefitWarning
             If a first run failed a check.
         IntegrationWarning
@@ -250,10 +250,10 @@ class HierarchicalComparison:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ComparisonResult(Fit):
-    """The posterior of a comparison of two algorithms, and every question that can be asked of it.
+    """The posterior of a comparison of two algorithms, with methods for everything that follows from it.
 
-    Made by `HierarchicalComparison.fit`; nothing in it changes. All values are in the metric's units and all
-    differences are right minus left, after the sign is turned for a lower-is-better metric.
+    Returned by `HierarchicalComparison.fit`; immutable. All values are in the metric's units and all differences are
+    right minus left, after the sign is reversed for a lower-is-better metric.
 
     Attributes
     ----------
@@ -273,9 +273,9 @@ class ComparisonResult(Fit):
         return cls(**{field.name: getattr(fit, field.name) for field in fields(fit)})
 
     def closed_form_tests(self, seed: int = 0) -> ClosedFormTests:
-        """Every applicable closed-form or classical test beside this result, and what each does and does not say.
+        """Every applicable closed-form or classical test beside this result, and what each can and cannot tell you.
 
-        Tests that need the single scores are left out, with a note, where the result was read from a file.
+        If the result was read from a file, tests that need the single scores are left out, with a note.
         """
         from hiercomp.closed_form.side_by_side import closed_form_tests
 
@@ -314,10 +314,10 @@ class ComparisonResult(Fit):
         alpha: float = 0.05,
         overwrite: bool = False,
     ) -> Path:
-        """Write an HTML page of everything, in one file; see ``hiercomp.report.write_report``.
+        """Write an HTML page with everything, in one file; see ``hiercomp.report.write_report``.
 
-        ``sensitivity`` and ``influence`` are what those methods gave, or True to compute them now; ``source`` is the file
-        of the scores, whose name and hash the page shows.
+        ``sensitivity`` and ``influence`` are results of those methods, or True to compute them now; ``source`` is the
+        file of the scores, whose name and hash the page shows.
         """
         from hiercomp.report import write_report
 
@@ -345,7 +345,7 @@ class ComparisonResult(Fit):
         return summarise(self, alpha)
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
-        """Write everything to a netCDF file, from which `load_result` makes an equal result.
+        """Write everything to a netCDF file, from which `load_result` restores an equal result.
 
         Raises
         ------
@@ -418,7 +418,7 @@ def load_result(path: str | Path) -> ComparisonResult:
     Returns
     -------
     ComparisonResult
-        Equal to the saved one, but without the single scores, which the file does not hold.
+        Equal to the saved one, but without the single scores, which the file does not contain.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What a person reads of a result: title, conclusion, tables, details and notes, as text, rich, HTML, Markdown, LaTeX."""
+"""What a result shows: title, conclusion, tables, details and notes, as text, rich, HTML, Markdown or LaTeX."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class Table:
     Attributes
     ----------
     header : tuple of str
-        One name a column; the first column names the rows.
+        One name for each column; the first column names the rows.
     rows : tuple of tuple of str
     legend : str
-        What the columns hold; may be empty.
+        What the columns contain; may be empty.
     styles : tuple of str
         Rich styles of the rows' names; empty for none.
     """
@@ -39,7 +39,7 @@ class Table:
 
     @classmethod
     def of_frame(cls, frame: pd.DataFrame) -> Table:
-        """The first rows of a data frame, each cell as a person reads it."""
+        """The first rows of a data frame, with each cell formatted for reading."""
         names = [shown(str(name)) for name in frame.columns]
         head = frame.head(MOST_ROWS)
         cells = [[cell_text(str(name), value) for value in head[name]] for name in head.columns]
@@ -108,12 +108,12 @@ class Table:
 
 @dataclass(frozen=True)
 class Document:
-    """What a person reads of a result, before it has a form.
+    """What a result shows, independent of the output format.
 
     Attributes
     ----------
     title : str
-        What was asked, of what data.
+        The question and the data.
     conclusion : str
         One sentence that claims no more than the result.
     tables : tuple of Table
@@ -192,10 +192,10 @@ class Document:
 
 
 class Documented:
-    """Text, rich, HTML, Markdown and LaTeX of a result, all from its `document`."""
+    """Text, rich, HTML, Markdown and LaTeX forms of a result, all made from its `document`."""
 
     def document(self) -> Document:
-        """What a person reads of this result."""
+        """The readable form of this result."""
         raise NotImplementedError
 
     def __str__(self) -> str:
@@ -217,7 +217,7 @@ class Documented:
 
 
 def cell_text(column: str, value: Any) -> str:
-    """A number with the digits that mean something, a name without control characters."""
+    """A number with its meaningful digits, or a name without control characters."""
     if isinstance(value, str):
         return shown(value)
     if value is None or value != value:
@@ -228,16 +228,16 @@ def cell_text(column: str, value: Any) -> str:
 
 
 class Presentation(Documented):
-    """A result with a title, a conclusion, notes and a frame, whose document is made of these."""
+    """A result with a title, a conclusion, notes and a frame, which make up its document."""
 
     @property
     def title(self) -> str:
-        """Which test, of what."""
+        """The test and what it compared."""
         raise NotImplementedError
 
     @property
     def conclusion(self) -> str:
-        """What the result says, in a sentence."""
+        """The result in one sentence."""
         raise NotImplementedError
 
     def to_frame(self) -> pd.DataFrame:

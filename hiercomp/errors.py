@@ -42,7 +42,7 @@ class HiercompError(Exception):
     remedy : str
         What to do; the error's text is both.
     places : tuple of str
-        Data sets, algorithms, columns or lines that are meant.
+        The data sets, algorithms, columns or lines concerned.
     key : str
         Names the kind of problem, for programs.
     """
@@ -56,7 +56,7 @@ class HiercompError(Exception):
 
 
 class ScoreTableError(HiercompError, ValueError):
-    """A table of scores that can't be compared as it stands."""
+    """A table of scores that can't be compared in its present state."""
 
     table: Any = None  # the tidy frame that was refused, where an importer had come so far
 
@@ -68,7 +68,7 @@ class ScoreFileError(HiercompError, ValueError):
 
 
 class ArgumentError(HiercompError, ValueError):
-    """A rope, rho, prior or engine argument outside what is allowed."""
+    """An invalid rope, rho, prior, engine or other argument."""
 
 
 class EngineError(HiercompError, RuntimeError):
@@ -80,7 +80,7 @@ class ResultFileError(HiercompError, ValueError):
 
 
 class NoVerdictError(HiercompError, RuntimeError):
-    """A question that needs a verdict, asked of a result whose computation failed."""
+    """A verdict was requested of a result whose computation failed."""
 
 
 class HiercompWarning(UserWarning):
@@ -92,7 +92,7 @@ class ConvergenceWarning(HiercompWarning):
 
 
 class RefitWarning(HiercompWarning):
-    """A first fit failed a check and was run again otherwise."""
+    """A first fit failed a check and was repeated with other settings."""
 
 
 class DoubtfulDrawsWarning(HiercompWarning):
@@ -104,11 +104,11 @@ class IntegrationWarning(HiercompWarning):
 
 
 class DegenerateScoresWarning(HiercompWarning):
-    """Data sets whose differences never vary between folds; their standard deviation was set from the rope."""
+    """Differences never vary between the folds of some data sets; their spread was derived from the rope."""
 
 
 class DroppedScoresWarning(HiercompWarning):
-    """Scores, folds or data sets that were left out."""
+    """Scores, folds or data sets were left out."""
 
 
 class DefaultedRhoWarning(HiercompWarning):
@@ -116,24 +116,24 @@ class DefaultedRhoWarning(HiercompWarning):
 
 
 class FewDatasetsWarning(HiercompWarning):
-    """So few data sets that the prior weighs heavily."""
+    """There are so few data sets that the verdict depends strongly on the priors."""
 
 
 class ScaleWarning(HiercompWarning):
-    """Scores, names or a rope that look as if they were not meant."""
+    """Scores, names or a rope look like a mistake."""
 
 
 class FailedCellsWarning(HiercompWarning):
-    """Cells of a cross-validation that have no score because their estimator failed."""
+    """Cells of a cross-validation have no score because their estimator failed."""
 
 
 class LargeProblemWarning(HiercompWarning):
-    """A fit that will take long or much memory."""
+    """A fit will take a long time or much memory."""
 
 
 @dataclass(frozen=True)
 class Note:
-    """A warning that is kept in the result as well as raised.
+    """A warning that is raised and also kept in the result.
 
     Attributes
     ----------
@@ -144,9 +144,9 @@ class Note:
     remedy : str
         What to do about it; may be empty.
     places : tuple of str
-        Data sets, algorithms or columns that are meant.
+        The data sets, algorithms or columns concerned.
     key : str
-        Names the kind of note, for programs: notes with the same key say the same of other places.
+        Names the kind of note, for programs: notes with the same key say the same about other places.
     """
 
     category: type[HiercompWarning]

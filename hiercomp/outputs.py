@@ -14,7 +14,8 @@ from hiercomp.wording import shown
 
 
 def output_path(path: str | Path, *, overwrite: bool) -> Path:
-    """Where a file may be written, checked before its content is made; a link stays a link, to the new content.
+    """Where a file may be written, checked before its content is made; a link stays a link and leads to the new
+    content.
 
     Raises
     ------
@@ -37,12 +38,12 @@ def output_path(path: str | Path, *, overwrite: bool) -> Path:
 
 @contextmanager
 def written_whole(path: str | Path, *, overwrite: bool) -> Iterator[Path]:
-    """Give the name of a temporary file beside the path, and move it there when the block ends without an error.
+    """Yield the name of a temporary file beside the path, and move it there if the block ends without an error.
 
     Raises
     ------
     ResultFileError
-        As `output_path` does, and if the folder can't be written to or the disk is full.
+        In the same cases as `output_path`, and if the folder can't be written to or the disk is full.
     """
     place = output_path(path, overwrite=overwrite)
     try:

@@ -54,7 +54,7 @@ class Rope:
 
     @classmethod
     def of(cls, rope: RopeLike) -> Rope:
-        """Make a rope of a half-width (0.01 is [-0.01, 0.01]), of a pair of ends, or of a rope.
+        """Make a rope from a half-width (0.01 is [-0.01, 0.01]), a pair of ends, or a rope.
 
         Raises
         ------
@@ -96,12 +96,12 @@ class Rope:
 
 
 def student_t_half(t: ArrayLike, nu: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """P(T > t) and P(0 < T < t) of a Student-t for t >= 0; ``nu`` may be infinite (Gaussian).
+    """P(T > t) and P(0 < T < t) for a Student-t and t >= 0; ``nu`` may be infinite (Gaussian).
 
-    The smaller of the two has full relative accuracy: below t = 1 the central part is computed and the tail is the rest
-    of 1/2, above it the other way round. With x = nu / (nu + t^2) the tail is I_x(nu/2, 1/2) / 2 and the central part
-    I_(1-x)(1/2, nu/2) / 2 (Abramowitz & Stegun 26.7.1); where x is near 1 and has lost its digits, the tail comes from
-    1 - x. ``scipy.special.stdtr`` is not used: with one degree of freedom it is wrong near 0.
+    The smaller of the two has full relative accuracy: below t = 1 the central part is computed and the tail is 1/2
+    minus that; above, the other way round. With x = nu / (nu + t^2) the tail is I_x(nu/2, 1/2) / 2 and the central part
+    I_(1-x)(1/2, nu/2) / 2 (Abramowitz & Stegun 26.7.1); if x is near 1 and has lost its digits, the tail comes from 1 -
+    x. ``scipy.special.stdtr`` is not used: with one degree of freedom it is wrong near 0.
     """
     from scipy import special
 
@@ -123,7 +123,7 @@ def region_probabilities(delta0: ArrayLike, sigma0: ArrayLike, nu: ArrayLike, ro
     """Probability that the next difference falls left of, in, and right of the rope.
 
     The next difference is Student-t with centre ``delta0``, scale ``sigma0`` and ``nu`` degrees of freedom; the three
-    probabilities are F(lower), F(upper) - F(lower) and 1 - F(upper), each computed where nothing cancels. A scale of
+    probabilities are F(lower), F(upper) - F(lower) and 1 - F(upper), each computed without cancellation. A scale of
     zero is a point mass at ``delta0``.
 
     Parameters
@@ -167,7 +167,7 @@ def region_probabilities(delta0: ArrayLike, sigma0: ArrayLike, nu: ArrayLike, ro
 
 
 def most_probable_shares(regions: NDArray[np.float64]) -> NDArray[np.float64]:
-    """For each draw 1 for the most probable of the three regions, shared equally where regions tie.
+    """For each draw, 1 for the most probable of the three regions; regions that tie share it equally.
 
     Parameters
     ----------

@@ -48,7 +48,7 @@ MIRRORED: dict[str, Verdict] = {"better": "worse", "worse": "better"}
 class TournamentResult:
     """The comparisons of every pair of many algorithms, or of every algorithm with a baseline.
 
-    Made by `compare_all`; nothing in it changes. In its square frames the row is seen against the column:
+    Returned by `compare_all`; immutable. Its square frames compare the row with the column:
     ``better().loc["a", "b"]`` is the probability that a is better than b.
 
     Attributes
@@ -56,9 +56,10 @@ class TournamentResult:
     algorithms : tuple of str, length k
         In the order in which they first appear in the table; `order` has the best first.
     dataset_names : tuple of str
-        Every data set of the table; a pair's own are in its ``differences``.
+        Every data set of the table; those of a pair are in its ``differences``.
     pairs : tuple of ComparisonResult or FailedPair
-        In the order of ``algorithms``, or the baseline on the left. Pickled with everything but what can be computed again.
+        In the order of ``algorithms``, or with the baseline on the left. Pickling leaves out only what can be computed
+        again.
     standings : Standings
         What `ranking` is computed from.
     rope : Rope
@@ -66,12 +67,12 @@ class TournamentResult:
     higher_is_better : bool
         Whether the metric is a gain (True) or a loss.
     baseline : str or None
-        The algorithm that the others were compared with; None where all pairs were.
+        The algorithm that the others were compared with; None if all pairs were compared.
     engine_name, engine_version : str
-        What computed the pairs; the version names the library behind it too.
+        The engine that computed the pairs; the version includes that of the library behind it.
     seed : int
     all_notes : tuple of Note
-        Warnings, those of one kind of all pairs together; ``notes`` has their texts.
+        Warnings, with those of one kind merged over all pairs; ``notes`` has their texts.
     """
 
     algorithms: tuple[str, ...]
@@ -89,7 +90,7 @@ class TournamentResult:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Every warning, in words."""
+        """Every warning, as text."""
         return tuple(note.text for note in self.all_notes)
 
     @property
@@ -99,13 +100,13 @@ class TournamentResult:
         return "failed" if "failed" in found else "warned" if "warned" in found else "ok"
 
     def pair(self, left: str, right: str) -> ComparisonResult:
-        """The comparison of a pair, with everything that a single comparison has.
+        """The comparison of a pair, with everything a single comparison has.
 
         Raises
         ------
         ArgumentError
-            If the pair was not compared, or is kept with the other algorithm on the left: turning it round would turn the
-            sign of every difference, which is best done knowingly.
+            If the pair was not compared, or is stored with the other algorithm on the left: swapping them would reverse
+            the sign of every difference, so it is left to you.
         """
         found = self._entry(left, right)
         if found is None:
@@ -124,7 +125,7 @@ class TournamentResult:
         return found
 
     def better(self) -> pd.DataFrame:
-        """P(row better): that on the next data set the row being better is the most likely outcome.
+        """P(row better): the probability that "row better" is the most likely outcome on the next data set.
 
         NaN on the diagonal and for pairs that failed or were not compared.
         """
@@ -137,22 +138,23 @@ class TournamentResult:
     def expected_difference(self) -> pd.DataFrame:
         """Posterior mean of the mean difference, row minus column in the metric's units: above zero the row is better.
 
-        For a loss the sign is turned: above zero is better there too.
+        For a loss the sign is reversed, so above zero is better there too.
         """
         return self._square(lambda pair: -pair.expected_difference, lambda pair: pair.expected_difference)
 
     def odds(self) -> pd.DataFrame:
         """Posterior odds P(row better) / P(column better); see ``ComparisonResult.odds`` of a pair for bounds and grades.
 
-        Where one of the two is zero the bound is given; NaN where both are, and for identical algorithms.
+        If one of the two is zero, the value is a bound; NaN if both are, and for identical algorithms.
         """
         return self._square(lambda pair: _odds(pair, "left"), lambda pair: _odds(pair, "right"))
 
     def verdict(self, row: str, column: str, alpha: float = 0.05) -> Verdict:
-        """What the row is to the column at level ``alpha``.
+        """How the row compares with the column at level ``alpha``.
 
-        "better", "worse" or "equivalent" with a probability above 1 - alpha; "none" without; "undecided" where that is too
-        close to call; "failed" where the pair has no result; "not compared" beside a baseline.
+        "better", "worse" or "equivalent" with a probability above 1 - alpha; "none" without; "undecided" if that is too
+        close to call; "failed" if the pair has no result; "not compared" if there is a baseline and the pair is without
+        it.
         """
         found = self._entry(row, column)
         if found is None:
@@ -214,21 +216,21 @@ class TournamentResult:
     def ranking(self, *, draws: int = DRAWS, seed: int | None = None) -> pd.DataFrame:
         """Posterior expected rank of each algorithm with its 95% interval, and P(best on the next data set); best first.
 
-        From the joint posterior of all algorithms' mean scores on each data set that every one of them has, the next data
-        set being drawn from those: see `hiercomp.expected_ranks`, and ``attrs["assumption"]``.
+        Computed from the joint posterior of all algorithms' mean scores on each data set that all of them share; the
+        next data set is drawn from those. See `hiercomp.expected_ranks`, and ``attrs["assumption"]``.
 
         Parameters
         ----------
         draws : int
         seed : int, optional
-            That of the result by default.
+            By default that of the result.
         """
         if draws == DRAWS and seed is None:
             return self._ranking.copy()
         return expected_ranks(self.standings, draws=draws, seed=self.seed if seed is None else seed)
 
     def order(self) -> tuple[str, ...]:
-        """The algorithms, the best expected rank first; by their means of P(better) - P(worse) where there is no ranking."""
+        """The algorithms, best expected rank first; without a ranking, by their mean P(better) - P(worse)."""
         if self.standings.dataset_names:
             return tuple(self._ranking.index)
         balance = (self.better() - self.better().T).mean(axis=1).fillna(0.0)
@@ -237,18 +239,19 @@ class TournamentResult:
     def cliques(self, alpha: float = 0.05) -> list[tuple[str, ...]]:
         """The largest groups within which no algorithm is better than another at level ``alpha``.
 
-        Members are indistinguishable, which is no evidence that they are equivalent: see `equivalent_groups`. So are pairs
-        without a result; pairs that were not compared join no group.
+        The members are indistinguishable, which is no evidence that they are equivalent: see `equivalent_groups`. Pairs
+        without a result count as indistinguishable; pairs that were not compared join no group.
 
         Returns
         -------
         list of tuple of str
-            Each group and the list begin with the best; every group has at least two members and is part of no other.
+            Each group and the list begin with the best; every group has at least two members, and none is part of
+            another.
         """
         return self._groups(alpha, ("equivalent", "none", "undecided", "failed"))
 
     def equivalent_groups(self, alpha: float = 0.05) -> list[tuple[str, ...]]:
-        """The largest groups in which every two are practically equivalent at level ``alpha``; as `cliques`."""
+        """The largest groups in which every pair is practically equivalent at level ``alpha``; see `cliques`."""
         return self._groups(alpha, ("equivalent",))
 
     def summary(self, alpha: float = 0.05) -> TournamentSummary:
@@ -265,7 +268,7 @@ class TournamentResult:
     def report(
         self, path: str | Path, *, source: str | Path | None = None, alpha: float = 0.05, overwrite: bool = False
     ) -> Path:
-        """Write an HTML page of everything, in one file; see ``hiercomp.report.write_tournament_report``."""
+        """Write an HTML page with everything, in one file; see ``hiercomp.report.write_tournament_report``."""
         from hiercomp.report import write_tournament_report
 
         return write_tournament_report(self, path, source=source, alpha=alpha, overwrite=overwrite)
@@ -293,7 +296,7 @@ class TournamentResult:
     def _square(
         self, forward: Callable[[ComparisonResult], float], backward: Callable[[ComparisonResult], float]
     ) -> pd.DataFrame:
-        """A value of each pair, for the left algorithm against the right one and the other way round."""
+        """A square frame of a value of each pair, in both directions."""
         import pandas as pd
 
         number = {name: place for place, name in enumerate(self.algorithms)}
@@ -339,11 +342,11 @@ def compare_all(
     dask: str | Client | None = None,
     **fit_options: Any,
 ) -> TournamentResult:
-    """Compare every pair of algorithms, or every algorithm with one, by the hierarchical model.
+    """Compare every pair of algorithms, or every algorithm with one baseline, by the hierarchical model.
 
-    The table is read and checked once. Each pair uses the data sets that both algorithms have; where a data set has no
-    scores of an algorithm, that algorithm's pairs do without it, and the result says so. A pair that can't be
-    compared is kept with its reason and without numbers.
+    The table is read and checked once. Each pair uses the data sets that both algorithms have; if a data set lacks an
+    algorithm, that algorithm's pairs leave it out, and the result says so. A pair that can't be compared is kept with
+    the reason instead of numbers.
 
     Parameters
     ----------
@@ -356,19 +359,19 @@ def compare_all(
         "quadrature" has no Monte Carlo error and is much faster than sampling; the others are those of
         `HierarchicalComparison.fit`.
     baseline : str, optional
-        Compare every other algorithm with this one only. "best" takes the algorithm with the best mean of the data sets'
-        mean scores, unless an algorithm has that name.
+        Compare every other algorithm only with this one. "best" takes the algorithm with the best mean of the data
+        sets' mean scores, unless an algorithm has that name.
     n_jobs : int, optional
         Processes at once. None is joblib's rule: one, unless a ``joblib.parallel_config`` is active; -1 is all cores, -2 all
         but one.
     seed : int
-        From 0 to 2^31 - 1. Each pair's own seed depends on this and on the two names, so neither the order of
-        running nor further algorithms change it.
+        From 0 to 2^31 - 1. The seed of each pair depends only on this and on the two names, not on the order of running
+        or on other algorithms.
     progress : bool
         Show progress on a terminal (standard error) or in a notebook.
     checkpoint : str or Path, optional
-        An SQLite file to which finished pairs are written as they come. A later call with the same file fits only the
-        pairs whose scores, rope, priors, engine or version differ, or that are missing.
+        An SQLite file to which each pair is written when it is finished. A later call with the same file fits only
+        pairs that are missing or whose scores, rope, priors, engine or version changed.
     rho : float or mapping from data set to float, optional
         Correlation between folds, in [0, 1); by default 1/k for the k folds of each data set.
     higher_is_better : bool
@@ -377,14 +380,14 @@ def compare_all(
     columns : mapping, optional
         Which column is which, such as ``{"score": "auc"}``.
     missing : {"error", "drop"}
-        How to treat folds that one algorithm of a pair lacks or whose score is missing. Whole data sets that the
-        table does not have for one algorithm are left out in either case.
+        How to treat folds that one algorithm of a pair lacks or whose score is missing. A data set without any scores
+        of one algorithm is left out in either case.
     dask : str or dask.distributed.Client, optional
         A Dask scheduler's address, or a client: the pairs are fitted on its workers, where hiercomp must be installed.
-        The same as calling this under ``joblib.parallel_config(backend="dask")``.
+        Same as calling this under ``joblib.parallel_config(backend="dask")``.
     **fit_options
-        Passed on to `HierarchicalComparison.fit`, such as ``draws`` for a sampling engine. Of sampled pairs only the
-        population's draws are kept, unless ``keep="all"`` is passed.
+        Passed on to `HierarchicalComparison.fit`, such as ``draws`` for a sampling engine. Sampled pairs keep only the
+        population's draws unless you pass ``keep="all"``.
 
     Returns
     -------
@@ -395,22 +398,22 @@ def compare_all(
     ScoreTableError
         If the table can't be compared, or no pair of it can.
     ArgumentError
-        If an argument is outside what is allowed.
+        If an argument is invalid.
     ResultFileError
-        If the checkpoint is another program's file, damaged, or can't be written.
+        If the checkpoint is damaged, belongs to another program, or can't be written.
 
     Warns
     -----
     DroppedScoresWarning
         If data sets or folds are left out.
     HiercompWarning
-        If pairs failed or have warnings of their own, once for each kind; the result's notes hold them.
+        If pairs failed or have warnings of their own, once for each kind; the result's notes contain them.
 
     Notes
     -----
-    The pairs' posteriors are computed one by one: the probabilities of two pairs with a common algorithm are not
-    independent, and none of them is adjusted for the number of pairs. joblib's Ray backend (``ray.util.joblib``) should
-    work as Dask's does; it is not tested.
+    The posterior of each pair is computed by itself: the probabilities of two pairs with a common algorithm are not
+    independent, and none is adjusted for the number of pairs. joblib's Ray backend (``ray.util.joblib``) should work
+    like Dask's; it is not tested.
 
     Examples
     --------
@@ -498,7 +501,7 @@ def compare_all(
 
 
 def _checked_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of a fit, by their names; their values are checked by each fit."""
+    """The options of a fit, checked by name; each fit checks their values."""
     allowed = [name for name in signature(HierarchicalComparison.fit).parameters if name not in TAKEN]
     for name in options:
         if name not in allowed:
@@ -510,7 +513,7 @@ def _checked_options(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _odds(pair: ComparisonResult, favoured: str) -> float:
-    """Odds of one algorithm over the other, whichever is favoured."""
+    """The odds of one algorithm over the other, whichever is favoured."""
     for odds in pair.odds():
         if {odds.favoured, odds.against} == {"left", "right"}:
             return odds.value if odds.favoured == favoured else 1 / odds.value

@@ -1,4 +1,4 @@
-"""How names, numbers and values are written for a person, and made harmless for Markdown and LaTeX."""
+"""How names, numbers and values are written for readers, and escaped for Markdown and LaTeX."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PLURALS = {"has": "have", "is": "are", "was": "were"}
 
 
 def probability_text(value: float, exact: bool = False) -> str:
-    """Three decimals, and never a 0 or 1 that was only rounded."""
+    """Three decimals; a probability is never rounded to 0 or 1."""
     if exact and value in (0.0, 1.0):
         return f"{value:.0f}"
     if value < SMALLEST_SHOWN:
@@ -48,7 +48,7 @@ def outcome_words(left: str, right: str) -> dict[str, str]:
 
 
 def counted(number: int, thing: str, verb: str = "") -> str:
-    """A number and what it counts, with a verb where one is given: "has", "is" or "was".
+    """A number and what it counts, followed by a verb if one is given: "has", "is" or "was".
 
     Examples
     --------
@@ -62,14 +62,14 @@ def counted(number: int, thing: str, verb: str = "") -> str:
 
 
 def markdown(text: str) -> str:
-    """Text whose special characters are escaped for Markdown."""
+    """Text with its special characters escaped for Markdown."""
     for character in r"\`*_{}[]<>|#":
         text = text.replace(character, f"\\{character}")
     return text
 
 
 def latex(text: str) -> str:
-    """Text whose special characters are escaped for LaTeX."""
+    """Text with its special characters escaped for LaTeX."""
     special = {
         "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
         "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"$<$", ">": r"$>$",
@@ -84,14 +84,14 @@ def normal_name(name: object) -> str:
 
 
 def nearest_name(name: str, names: Iterable[str]) -> str:
-    """ " Did you mean 'x'?" where one of the names is close, else nothing."""
+    """ " Did you mean 'x'?" if one of the names is close, else nothing."""
     folded = {candidate.casefold(): candidate for candidate in names}
     close = difflib.get_close_matches(str(name).casefold(), list(folded), n=1, cutoff=0.6)
     return f" Did you mean {folded[close[0]]!r}?" if close else ""
 
 
 def shown(name: object) -> str:
-    """A name as a message shows it: control characters and bidirectional marks are written as escapes."""
+    """A name for a message, with control characters and bidirectional marks escaped."""
     return "".join(
         character if character.isprintable() or character == " " else character.encode("unicode_escape").decode("ascii")
         for character in str(name)
@@ -99,7 +99,7 @@ def shown(name: object) -> str:
 
 
 def shown_value(value: object) -> str:
-    """A value as a message shows it: the beginning of what Python writes for it, in one line."""
+    """A value for a message: the beginning of its repr, in one line."""
     try:
         text = shown(repr(value))
     except Exception:  # an int of thousands of digits, and whatever a strange object raises
@@ -108,7 +108,7 @@ def shown_value(value: object) -> str:
 
 
 def error_in_words(error: BaseException) -> str:
-    """An error of another package in one line: its class, and its text where it has one."""
+    """An error of another package in one line: its class, and its text if it has one."""
     try:
         text = shown(" ".join(str(error).split())[:LONGEST_ERROR]).rstrip(".")
     except Exception:  # raised by the error's own __str__
@@ -123,7 +123,7 @@ def first_names(names: Sequence[str]) -> str:
 
 
 def cells_in_words(frame: pd.DataFrame, rows: NDArray[np.bool_], value: str | None = None) -> str:
-    """The first few rows of a tidy frame that ``rows`` marks, in words."""
+    """The first few rows of a tidy frame selected by ``rows``, in words."""
     picked = frame.loc[rows].head(EXAMPLES_SHOWN)
     listed = []
     for row in picked.to_dict("records"):

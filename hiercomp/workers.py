@@ -25,11 +25,11 @@ class Report(Protocol):
     """Called with a chain's number and its finished iterations."""
 
     def __call__(self, chain: int, iteration: int) -> None:
-        """Take note that a chain has finished so many iterations."""
+        """Record that a chain has finished so many iterations."""
 
 
 def task_seed(seed: int, *names: str) -> int:
-    """The seed of one task of a run, from that of the run and what the task is called; from 0 to 2^31 - 1.
+    """The seed of one task, from the seed of the run and the name of the task; from 0 to 2^31 - 1.
 
     Examples
     --------
@@ -44,26 +44,26 @@ def task_seed(seed: int, *names: str) -> int:
 class Progress:
     """The steps of a run: how many are finished, how many there will be, and the bar that shows them.
 
-    A run may have several parts, whose steps become known one part after the other.
+    A run may have several parts; the number of steps of each becomes known when it begins.
 
     Attributes
     ----------
     parts : int
-        Of the whole run.
+        Parts of the whole run.
     started : int
         Parts whose steps are known; each of the others is assumed to have as many as these on average.
     known : int
-        Steps of these.
+        Steps of the started parts.
     finished : int
         Steps that have a result.
     computed : int
-        Steps of these that this run computed, not found in a checkpoint.
+        Finished steps that this run computed itself, rather than found in a checkpoint.
     failed : int
-        Steps of these that failed.
+        Computed steps that failed.
     since : float
         When the run began, in seconds of `time.monotonic`.
     unit : str
-        What the steps are called on the bar.
+        The name of a step on the bar.
     bar : rich.progress.Progress or None
         Shows the steps.
     """
@@ -79,14 +79,14 @@ class Progress:
     bar: Any = None
 
     def begin(self, steps: int, found: int = 0) -> None:
-        """A part of so many steps begins; some were found in a checkpoint."""
+        """Begin a part with so many steps, some of them found in a checkpoint."""
         self.started += 1
         self.known += steps
         self.finished += found
         self._show()
 
     def add(self, steps: int = 1, *, failed: bool = False) -> None:
-        """Some more steps are computed."""
+        """Count more computed steps."""
         self.finished += steps
         self.computed += steps
         self.failed += failed
@@ -98,7 +98,7 @@ class Progress:
         return round(self.known * self.parts / self.started) if self.started else 0
 
     def time_left(self, now: float) -> str:
-        """Hours, minutes and seconds that the rest will take at the pace so far; empty where there is none yet.
+        """Hours, minutes and seconds left at the pace so far; empty if there is no pace yet.
 
         Examples
         --------
@@ -126,7 +126,7 @@ class Progress:
 
 @contextmanager
 def progress_bar(description: str, *, shown: bool, parts: int = 1, unit: str = "") -> Iterator[Progress]:
-    """The progress of a run, with a bar on a terminal or in a notebook; a pipe or a log gets none."""
+    """The progress of a run, with a bar on a terminal or in a notebook but not in a pipe or a log."""
     if not (shown and on_screen()):
         yield Progress(parts, unit=unit)
         return
@@ -142,7 +142,7 @@ def progress_bar(description: str, *, shown: bool, parts: int = 1, unit: str = "
 
 @contextmanager
 def sampling_progress(description: str, chains: int, iterations: int, *, shown: bool) -> Iterator[Report | None]:
-    """A bar over all chains; yields the function that reports, or None where nothing is to be shown."""
+    """A bar over all chains; yields the function that reports, or None if nothing is to be shown."""
     with progress_bar(description, shown=shown) as progress:
         if progress.bar is None:
             yield None
@@ -174,7 +174,8 @@ def in_notebook() -> bool:
 def dask_backend(dask: str | Client | None) -> Iterator[None]:
     """Joblib on a Dask cluster, if one is given or joblib's Dask backend is active.
 
-    A task whose workers died gives no result, while the others go on; a scheduler that is lost is an `EngineError`.
+    If the workers of a task die, that task has no result and the others go on; if the scheduler is lost, an
+    `EngineError` is raised.
     """
     client = active_client() if dask is None else _client(dask)
     if client is None:
@@ -191,7 +192,7 @@ def dask_backend(dask: str | Client | None) -> Iterator[None]:
 
 
 def active_client() -> Client | None:
-    """The client of the Dask cluster that joblib works on, if it does."""
+    """The client of joblib's Dask cluster, if there is one."""
     from joblib.parallel import get_active_backend
 
     backend, _ = get_active_backend()
@@ -216,7 +217,7 @@ def _client(dask: str | Client) -> Client:
 
 
 def _lasting_backend(client: Client) -> Any:
-    """Joblib's Dask backend, which as it is waits forever for a task whose workers died."""
+    """Joblib's Dask backend, changed so as not to wait forever for a task whose workers died."""
     from dask.distributed import CancelledError, KilledWorker
     from joblib._dask import DaskDistributedBackend
 

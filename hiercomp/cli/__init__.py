@@ -1,4 +1,4 @@
-"""The ``hiercomp`` command: thin functions that call the library and print; nothing but results on standard output."""
+"""The ``hiercomp`` command: thin functions that call the library and print; only results go to standard output."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ app.command("install-cmdstan")(install_cmdstan.install_cmdstan)
 
 
 def main() -> None:
-    """Run the command; errors are one line on standard error and exit code 2, never a traceback."""
+    """Run the command; an error is one line on standard error with exit code 2, never a traceback."""
     try:
         code = app(standalone_mode=False)
     except HiercompError as error:

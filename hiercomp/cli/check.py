@@ -1,4 +1,4 @@
-"""``hiercomp check``: what a file of scores holds, and everything that is wrong with it."""
+"""``hiercomp check``: what a file of scores contains, and every problem in it."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from hiercomp.cli.shared import print_result
 
 
 def check(
-    scores: Annotated[Path, typer.Argument(help="A file of scores, tidy or of another tool, or a folder for lm_eval.")],
+    scores: Annotated[
+        Path, typer.Argument(help="A file of scores, tidy or from another tool, or a folder for lm_eval.")
+    ],
     reading: ReadingOptions,
     outputs: OutputOptions,
     rho: RhoOption = None,
     lower_is_better: LowerIsBetterOption = False,
 ) -> None:
-    """Say what a file of scores holds, and list every problem that it has, without a fit.
+    """Summarise a file of scores and list every problem in it, without a fit.
 
     Exit code 0: fine; 1: warnings; 2: errors.
     """

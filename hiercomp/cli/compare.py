@@ -47,19 +47,21 @@ def compare(
     reading: ReadingOptions,
     model: ModelOptions,
     outputs: OutputOptions,
-    left: Annotated[str | None, typer.Option(help="The left algorithm; needed if there are more than two.")] = None,
+    left: Annotated[str | None, typer.Option(help="The left algorithm; required if there are more than two.")] = None,
     right: Annotated[str | None, typer.Option(help="The right algorithm.")] = None,
     drop_unpaired: DropUnpairedOption = False,
     engine: EngineOption = "auto",
     chains: Annotated[int, typer.Option(help="Markov chains.", rich_help_panel=MODEL)] = 4,
-    warmup: Annotated[int, typer.Option(help="Warmup iterations of a chain.", rich_help_panel=MODEL)] = 1000,
-    draws: Annotated[int, typer.Option(help="Draws of a chain.", rich_help_panel=MODEL)] = 1000,
+    warmup: Annotated[int, typer.Option(help="Warmup iterations per chain.", rich_help_panel=MODEL)] = 1000,
+    draws: Annotated[int, typer.Option(help="Draws per chain.", rich_help_panel=MODEL)] = 1000,
     closed_form_tests: Annotated[
-        bool, typer.Option("--closed-form-tests", help="Also show what the tests without the model say.")
+        bool, typer.Option("--closed-form-tests", help="Also show the tests without the model.")
     ] = False,
     sensitivity: Annotated[
         bool,
-        typer.Option("--sensitivity", help="Also fit under other priors, correlations and bounds; in the report too."),
+        typer.Option(
+            "--sensitivity", help="Also fit with other priors, correlations and bounds, and add them to the report."
+        ),
     ] = False,
     save: Annotated[
         Path | None, typer.Option(help="Also save the whole result as netCDF.", rich_help_panel=OUTPUT)
@@ -114,7 +116,7 @@ def compare(
 
 def _sensitivity(result: ComparisonResult, alpha: float) -> Sensitivity | None:
     if result.status == "failed":
-        typer.echo("hiercomp: no sensitivity, since the computation failed its checks", err=True)
+        typer.echo("hiercomp: no sensitivity, because the computation failed its checks", err=True)
         return None
     return result.sensitivity(alpha=alpha, n_jobs=-1)
 

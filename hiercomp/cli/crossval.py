@@ -19,20 +19,20 @@ def crossval(
     ],
     output: Annotated[
         Path | None,
-        typer.Option(help="Where the table goes: .csv, .csv.gz or .parquet; by default as the experiment file says."),
+        typer.Option(help="Output file: .csv, .csv.gz or .parquet; by default that of the experiment file."),
     ] = None,
     checkpoint: Annotated[
-        Path | None, typer.Option(help="Keep every finished cell in this file, and resume from it if it exists.")
+        Path | None, typer.Option(help="Save every finished cell in this file, and resume from it if it exists.")
     ] = None,
-    jobs: Annotated[int | None, typer.Option(help="Cells at once; -1 takes every core.")] = None,
+    jobs: Annotated[int | None, typer.Option(help="Cells to run in parallel; -1 for all cores.")] = None,
     dask: Annotated[str | None, typer.Option(help="Address of a Dask scheduler to run on.")] = None,
     allow: Annotated[
         list[str] | None,
         typer.Option(
-            help="A package besides sklearn whose estimators may be imported; may be repeated.", metavar="NAME"
+            help="Another package, besides sklearn, to import estimators from; may be repeated.", metavar="NAME"
         ),
     ] = None,
-    on_error: Annotated[str, typer.Option(help="record goes on after a cell that fails; raise stops.")] = "record",
+    on_error: Annotated[str, typer.Option(help="record: continue if a cell fails; raise: stop.")] = "record",
     force: ForceOption = False,
 ) -> None:
     """Cross-validate estimators on data sets, all on the same folds, into a table for compare and pairs.
@@ -47,14 +47,14 @@ def crossval(
     target = output or read.output
     if target is None:
         raise ArgumentError(
-            "No output file was given. Pass --output scores.csv, or write output = ... into the experiment file."
+            "No output file was given. Pass --output scores.csv, or set output = ... in the experiment file."
         )
     check_target(target, overwrite=force)
     kept = checkpoint or read.checkpoint
     inputs = {"the experiment file": [experiment], "data": read.files, "the checkpoint": [kept] if kept else []}
     for what, paths in inputs.items():
         if target.resolve() in {path.resolve() for path in paths}:
-            raise ArgumentError(f"{target} is {what}; the table must go elsewhere.")
+            raise ArgumentError(f"{target} is {what}; write the table to another file.")
     check_data(read.estimators, read.data, cv=read.cv, seed=read.seed)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")

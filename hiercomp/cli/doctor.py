@@ -11,7 +11,7 @@ from hiercomp.errors import HiercompError, HiercompWarning
 
 
 def doctor() -> None:
-    """Say which engines work here, by running each on a small problem."""
+    """Report which engines work here, by running each on a small problem."""
     import numpy as np
 
     from hiercomp.comparison import HierarchicalComparison

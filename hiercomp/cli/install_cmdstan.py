@@ -1,4 +1,4 @@
-"""``hiercomp install-cmdstan``: CmdStan by CmdStanPy's own installer."""
+"""``hiercomp install-cmdstan``: install CmdStan with CmdStanPy's own installer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ REMEDY = (
 
 
 def install_cmdstan() -> None:
-    """Install CmdStan from its releases on GitHub; it takes some minutes and a C++ compiler."""
+    """Install CmdStan from its releases on GitHub; this takes some minutes and needs a C++ compiler."""
     import cmdstanpy
 
     from hiercomp.engines.cmdstan import CmdStanEngine

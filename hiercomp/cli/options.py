@@ -1,4 +1,4 @@
-"""Options that several commands share, each declared once: a group is a dataclass, and a command takes it whole."""
+"""Options that several commands share, each declared once, in dataclasses that a command takes as a whole."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ON_COMMAND_LINE = (  # arguments of importers that --option does not set
 )
 
 ScoresArgument = Annotated[
-    Path, typer.Argument(help="Scores: a tidy .csv, .csv.gz or .parquet file, or a result file of another tool.")
+    Path, typer.Argument(help="Scores: a tidy .csv, .csv.gz or .parquet file, or a result file from another tool.")
 ]
 LowerIsBetterOption = Annotated[
     bool, typer.Option("--lower-is-better", help="The metric is a loss or an error.", rich_help_panel=MODEL)
@@ -39,11 +39,11 @@ RhoOption = Annotated[
 DropUnpairedOption = Annotated[
     bool,
     typer.Option(
-        "--drop-unpaired", help="Leave out folds that one algorithm lacks, and say so.", rich_help_panel=MODEL
+        "--drop-unpaired", help="Leave out folds that one algorithm lacks, with a warning.", rich_help_panel=MODEL
     ),
 ]
 EngineOption = Annotated[str, typer.Option(help="auto, embedded, cmdstan or quadrature.", rich_help_panel=MODEL)]
-SeedOption = Annotated[int, typer.Option(help="Seed of every random draw.", rich_help_panel=MODEL)]
+SeedOption = Annotated[int, typer.Option(help="Seed for all random draws.", rich_help_panel=MODEL)]
 ReportOption = Annotated[
     Path | None,
     typer.Option(help="Also write a report: one HTML file with figures and tables.", rich_help_panel=OUTPUT),
@@ -82,17 +82,17 @@ class ReadingOptions:
     ] = None
     sep: Annotated[
         str | None,
-        typer.Option("--sep", help="The separator of cells; by default it is detected.", rich_help_panel=READING),
+        typer.Option("--sep", help="Separator of cells; detected by default.", rich_help_panel=READING),
     ] = None
-    decimal: Annotated[str, typer.Option(help="The decimal sign.", rich_help_panel=READING)] = "."
+    decimal: Annotated[str, typer.Option(help="Decimal sign.", rich_help_panel=READING)] = "."
     percent: Annotated[
         bool,
-        typer.Option("--percent", help="Take cells such as 91% and divide them by 100.", rich_help_panel=READING),
+        typer.Option("--percent", help="Accept cells such as 91% and divide them by 100.", rich_help_panel=READING),
     ] = False
     largest_bytes: Annotated[
         int | None,
         typer.Option(
-            help="Refuse a table of more bytes, decompressed; by default 4,000,000,000.",
+            help="Refuse a table with more bytes than this after decompression; by default 4,000,000,000.",
             min=1,
             rich_help_panel=READING,
         ),
@@ -104,7 +104,7 @@ class ReadingOptions:
         return dict(_pair("--column", "ROLE=NAME such as score=auc", text) for text in self.column or [])
 
     def arguments(self) -> dict[str, Any]:
-        """Arguments of `hiercomp.read_scores`, those of the format included."""
+        """Arguments of `hiercomp.read_scores`, including those of the format."""
         return {
             "format": self.file_format,
             "columns": self.columns or None,
@@ -117,7 +117,7 @@ class ReadingOptions:
         }
 
     def read(self, path: Path) -> pd.DataFrame:
-        """The scores of a file; notes on how it was read go to standard error."""
+        """Read the scores of a file; notes on how it was read go to standard error."""
         from hiercomp.files.read import read_scores
 
         with warnings.catch_warnings():
@@ -130,7 +130,7 @@ class ReadingOptions:
         return table
 
     def _of_the_format(self) -> dict[str, Any]:
-        """The NAME=VALUE of ``--option``: numbers, true and false as such, all else as text."""
+        """The NAME=VALUE pairs of ``--option``: numbers, true and false are converted; anything else is text."""
         found: dict[str, Any] = {}
         for text in self.option or []:
             name, value = _pair("--option", "NAME=VALUE such as folds=10", text)
@@ -145,7 +145,7 @@ class ReadingOptions:
 
 @dataclass(frozen=True)
 class ModelOptions:
-    """What is compared how, and what a verdict needs."""
+    """How to compare, and what a verdict needs."""
 
     rope: Annotated[
         str, typer.Option(help="Half-width of the region of equivalence, or LOWER:UPPER.", rich_help_panel=MODEL)
@@ -187,7 +187,7 @@ class ModelOptions:
 
 @dataclass(frozen=True)
 class OutputOptions:
-    """What a command writes besides its text."""
+    """What a command writes in addition to its text."""
 
     json_file: Annotated[
         Path | None,
@@ -201,7 +201,7 @@ class OutputOptions:
         return str(self.json_file) != "-"
 
     def check(self, **others: Path | None) -> None:
-        """Refuse existing files, and two options that name the same one, before a long computation.
+        """Refuse existing files, and two options that name the same file, before a long computation.
 
         Parameters
         ----------
@@ -237,7 +237,7 @@ class OutputOptions:
 
 
 def with_groups(command: Callable[..., None]) -> Callable[..., None]:
-    """A command for typer, in which each parameter that is a group of options stands as these options.
+    """A command for typer, with each group of options replaced by its options.
 
     Parameters
     ----------

@@ -27,14 +27,15 @@ def pairs(
     model: ModelOptions,
     outputs: OutputOptions,
     baseline: Annotated[
-        str | None, typer.Option(help="Compare every other algorithm with this one only; best takes the best mean.")
+        str | None,
+        typer.Option(help="Compare every other algorithm only with this one; best: the one with the best mean."),
     ] = None,
     drop_unpaired: DropUnpairedOption = False,
     engine: EngineOption = "quadrature",
-    jobs: Annotated[int, typer.Option(help="Processes at once; -1 for every core.")] = -1,
+    jobs: Annotated[int, typer.Option(help="Processes to run in parallel; -1 for all cores.")] = -1,
     dask: Annotated[str | None, typer.Option(help="Address of a Dask scheduler to run on.")] = None,
     checkpoint: Annotated[
-        Path | None, typer.Option(help="Keep finished pairs in this file, and resume from it if it exists.")
+        Path | None, typer.Option(help="Save every finished pair in this file, and resume from it if it exists.")
     ] = None,
     report: ReportOption = None,
 ) -> None:

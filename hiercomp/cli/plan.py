@@ -31,12 +31,12 @@ class PopulationOptions:
         typer.Option(help="Assumed scale of the data sets' mean differences.", rich_help_panel=POPULATION),
     ] = None
     nu: Annotated[
-        float | None, typer.Option(help="Their degrees of freedom; by default Gaussian.", rich_help_panel=POPULATION)
+        float | None, typer.Option(help="Degrees of freedom of these; by default Gaussian.", rich_help_panel=POPULATION)
     ] = None
     sd: Annotated[
         str | None,
         typer.Option(
-            help="Standard deviation of the folds' differences within a data set; A,B,... to draw from.",
+            help="Standard deviation of the folds' differences within a data set; or several to draw from, as A,B,...",
             rich_help_panel=POPULATION,
         ),
     ] = None
@@ -48,7 +48,7 @@ def plan(
     model: ModelOptions,
     outputs: OutputOptions,
     pilot: Annotated[
-        Path | None, typer.Option(help="Scores of a pilot, whose posterior replaces the assumed population.")
+        Path | None, typer.Option(help="Scores of a pilot; its posterior replaces the assumed population.")
     ] = None,
     left: Annotated[str | None, typer.Option(help="The left algorithm.")] = None,
     right: Annotated[str | None, typer.Option(help="The right algorithm.")] = None,
@@ -70,11 +70,11 @@ def plan(
     ] = None,
     simulations: Annotated[int, typer.Option(help="Simulated collections of each size.")] = 200,
     engine: EngineOption = "quadrature",
-    jobs: Annotated[int, typer.Option(help="Fits at once; -1 for one on each core.")] = -1,
+    jobs: Annotated[int, typer.Option(help="Fits to run in parallel; -1 for all cores.")] = -1,
 ) -> None:
-    """Say how probable each verdict is with so many data sets and runs, by simulation.
+    """Estimate by simulation how probable each verdict is with so many data sets and runs.
 
-    Either under an assumed population (--delta0, --sigma0, --nu, --sd) or under the posterior of a pilot (--pilot).
+    Use either an assumed population (--delta0, --sigma0, --nu, --sd) or the posterior of a pilot (--pilot).
     """
     from hiercomp.planning import plan as planning
 
@@ -171,7 +171,7 @@ def _numbers(option: str, text: str) -> tuple[float, ...]:
 
 
 def _plain(found: PlanResult) -> dict[str, Any]:
-    """Numbers that are not there are null."""
+    """Missing numbers become null."""
     rows = found.to_frame().to_dict("records")
     return {
         "title": found.title,

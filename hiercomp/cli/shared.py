@@ -1,4 +1,4 @@
-"""What the commands share besides options: exit codes, and how a result is printed."""
+"""What the commands share besides options: exit codes and the printing of results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests are given: arrays, `PairedDifferences` or a tidy table, brought to one form."""
+"""The inputs of the tests: arrays, `PairedDifferences` or a tidy table, converted to one form."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ALTERNATIVES = ("two-sided", "less", "greater")
 
 
 class Sides(TypedDict, total=False):
-    """Which algorithm is on which side, and which way their scores go: the arguments of `as_differences`."""
+    """Which algorithm is on which side, and whether higher scores are better: the arguments of `as_differences`."""
 
     left: str | None
     right: str | None
@@ -45,7 +45,7 @@ class Given:
     Attributes
     ----------
     differences : PairedDifferences
-        Sum of squares 0 where the differences are constant up to rounding, and mean 0 where they are 0 up to rounding.
+        With sum of squares 0 if the differences are constant up to rounding, and mean 0 if they are 0 up to rounding.
     single : bool
         True for a one-dimensional array, whose results are single numbers.
     """
@@ -65,7 +65,7 @@ class Given:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was odd about the data."""
+        """Warnings about the data."""
         return tuple(note.text for note in self.differences.notes)
 
     def plain(self, values: NDArray[Any]) -> Any:
@@ -81,7 +81,7 @@ def as_differences(
     right: str | None = None,
     higher_is_better: bool = True,
 ) -> Given:
-    """Bring what a test was given to paired differences.
+    """Convert the input of a test to paired differences.
 
     Parameters
     ----------
@@ -91,14 +91,14 @@ def as_differences(
     rho : float or mapping, optional
         Correlation between two differences of a data set. A table has a default, arrays have none.
     left, right : str, optional
-        The algorithms: which two of a table, or what to call them.
+        The two algorithms of a table to compare, or names for them.
     higher_is_better : bool
-        False for losses and errors: the sign is turned.
+        False for losses and errors: the sign is reversed.
     """
     true_or_false("higher_is_better", higher_is_better)
     if isinstance(x, PairedDifferences):
         if not higher_is_better:
-            raise ArgumentError("PairedDifferences already have their sign turned; leave higher_is_better out.")
+            raise ArgumentError("The sign of PairedDifferences is already set; leave higher_is_better out.")
         if (left is not None and left != x.left) or (right is not None and right != x.right):
             raise ArgumentError(
                 f"The differences are those of {x.left!r} (left) and {x.right!r} (right); leave names out."
@@ -131,7 +131,7 @@ def as_pairs(x: Any, y: Any = None, **sides: Unpack[Sides]) -> Given:
     if is_labelled(x):
         if y is not None:
             raise ArgumentError(
-                "A table and a second argument were both given; a table holds the scores of both sides."
+                "A table and a second argument were both given; a table already has the scores of both sides."
             )
         return _with_scores(x, **sides)
     if y is None:
@@ -148,16 +148,16 @@ def as_runs(
     layout: tuple[int, int] | None = None,
     **sides: Unpack[Sides],
 ) -> tuple[Given, FloatArray]:
-    """Differences by run and fold, shape (q, runs, folds), for tests that need to know which is which.
+    """Differences by run and fold, shape (q, runs, folds), for tests that depend on the layout.
 
     Parameters
     ----------
     x : array_like, PairedDifferences or data frame
         Differences of shape (runs, folds) or (q, runs, folds); or a tidy table.
     by_run_and_fold : callable
-        Brings the column ``difference`` of the scores of a table into that shape.
+        Puts the column ``difference`` of the scores of a table into that shape.
     layout : tuple of int, optional
-        The runs and folds that the test is made for.
+        The runs and folds that the test requires.
     **sides
         The algorithms and their direction, as in `as_differences`.
     """
@@ -203,7 +203,7 @@ def as_means(x: Any, **sides: Unpack[Sides]) -> Given:
 
 
 def scores_of(differences: PairedDifferences) -> dict[str, tuple[FloatArray, FloatArray]]:
-    """Scores of the left and of the right algorithm by data set, signs turned where lower is better."""
+    """Scores of the left and of the right algorithm by data set, with the sign reversed if lower is better."""
     assert differences.scores is not None
     sign = 1.0 if differences.higher_is_better else -1.0
     return {
@@ -213,7 +213,7 @@ def scores_of(differences: PairedDifferences) -> dict[str, tuple[FloatArray, Flo
 
 
 def zeros_and_ties(differences: PairedDifferences) -> FloatArray:
-    """Mean differences in which what is equal up to rounding is equal.
+    """Mean differences in which values equal up to rounding are made equal.
 
     Without this, 0.9 - 0.8 and 0.8 - 0.7 would have different ranks.
     """
@@ -221,7 +221,7 @@ def zeros_and_ties(differences: PairedDifferences) -> FloatArray:
 
 
 def rounded(values: FloatArray, size: Any) -> FloatArray:
-    """Values to 12 decimals in units of ``size``: what differs by rounding only becomes equal."""
+    """Values to 12 decimals in units of ``size``: values that differ only by rounding become equal."""
     size = np.maximum(size, np.finfo(float).tiny)
     return np.asarray(np.round(values / size, 12) * size)
 
@@ -237,7 +237,7 @@ class ScoreMatrix:
 
     @property
     def ranks(self) -> FloatArray:
-        """Ranks within each data set, 1 for the best, mean ranks for ties; what is equal up to rounding ties."""
+        """Ranks within each data set, 1 for the best, mean ranks for ties; values equal up to rounding tie."""
         from scipy import stats  # slow to import, and only Friedman's kind of tests needs it
 
         size = np.abs(self.values).max(axis=1, keepdims=True)
@@ -251,7 +251,7 @@ class ScoreMatrix:
 
 
 def read_score_matrix(scores: Any, *, missing: str, higher_is_better: bool, fewest: int) -> ScoreMatrix:
-    """Bring an array, a wide frame or a tidy table to one matrix; refuse fewer than ``fewest`` algorithms."""
+    """Convert an array, a wide frame or a tidy table to a matrix; refuse fewer than ``fewest`` algorithms."""
     if missing not in ("error", "drop"):
         raise ArgumentError(f"missing must be 'error' or 'drop', got {missing!r}.")
     sign = 1.0 if true_or_false("higher_is_better", higher_is_better) else -1.0
@@ -281,7 +281,7 @@ def is_labelled(x: Any) -> bool:
 
 
 def rows_of(x: Any, name: str) -> tuple[list[FloatArray], bool]:
-    """An array as a list of rows, and whether it had one dimension; what is not a finite number is refused."""
+    """An array as a list of rows, and whether it had one dimension; values other than finite numbers are refused."""
     message = f"{name} must hold numbers: one row of differences or scores, or one row for each data set."
     try:
         given = list(x)
@@ -308,14 +308,14 @@ def rows_of(x: Any, name: str) -> tuple[list[FloatArray], bool]:
 
 
 def refuse_masked(x: Any, name: str) -> None:
-    """Refuse a masked array with masked cells: NumPy would hand over what lies under the mask."""
+    """Refuse a masked array with masked cells: NumPy would pass on the values under the mask."""
     if isinstance(x, np.ma.MaskedArray) and np.ma.getmaskarray(x).any():
         count = np.ma.getmaskarray(x).sum()
         raise ScoreTableError(f"{count} of {x.size} numbers of {name} are masked. Remove them, with their partners.")
 
 
 def check_alternative(alternative: object) -> None:
-    """Refuse what is not one of scipy's alternatives."""
+    """Refuse anything other than scipy's alternatives."""
     if alternative not in ALTERNATIVES:
         raise ArgumentError(f"alternative must be 'two-sided', 'less' or 'greater', got {alternative!r}.")
 
@@ -326,13 +326,13 @@ def need_scores(differences: PairedDifferences, smallest: int, test: str) -> Non
     if len(few):
         name, count = shown(differences.dataset_names[few[0]]), differences.n[few[0]]
         raise ScoreTableError(
-            f"{test} needs at least {smallest} scores of a data set; {len(few)} of {len(differences.n)} data sets "
+            f"{test} needs at least {smallest} scores for each data set; {len(few)} of {len(differences.n)} data sets "
             f"have fewer (first: {name!r}, {count})."
         )
 
 
 def some_datasets(chosen: NDArray[np.bool_], names: Sequence[str], detail: str = "") -> str:
-    """How many data sets are chosen, and the first of them; empty where none is."""
+    """How many data sets are chosen, and the first of them; empty if none is."""
     if not chosen.any():
         return ""
     return f"{chosen.sum()} of {len(chosen)} data sets (first: {shown(names[int(np.argmax(chosen))])!r}{detail})"
@@ -366,7 +366,7 @@ def _size(differences: PairedDifferences) -> FloatArray:
 def _with_rho(differences: PairedDifferences, rho: RhoLike) -> PairedDifferences:
     if isinstance(rho, Mapping):
         raise ArgumentError(
-            "PairedDifferences hold the rho of each data set already. Pass one number for all, or give the mapping to "
+            "PairedDifferences already have a rho for each data set. Pass one number for all, or give the mapping to "
             "PairedDifferences.from_table."
         )
     return replace(differences, rho=np.full(len(differences.n), checked_rho(rho)))
@@ -412,7 +412,7 @@ def _read_frame(scores: Any) -> tuple[pd.DataFrame, list[Note]]:
     for column, kind in zip(scores.columns, scores.dtypes, strict=True):
         if kind.kind not in "fiu":
             raise ScoreTableError(
-                f"Column {shown(column)!r} doesn't hold numbers; each column holds an algorithm's scores."
+                f"Column {shown(column)!r} doesn't contain numbers; each column must hold the scores of one algorithm."
             )
     frame = pd.DataFrame(scores.to_numpy(dtype=float, na_value=np.nan))
     frame.index = pd.Index([normal_name(name) for name in scores.index], name="dataset")
@@ -436,7 +436,7 @@ def _unstacked(scores: pd.DataFrame) -> tuple[pd.DataFrame, list[Note]]:
 
 
 def _complete(frame: pd.DataFrame, *, drop: bool) -> tuple[pd.DataFrame, list[Note]]:
-    """Without the data sets that lack a score, if that is allowed."""
+    """The data sets without missing scores, if leaving out the others is allowed."""
     wrong = ~np.isfinite(frame.to_numpy())
     if not wrong.any():
         return frame, []

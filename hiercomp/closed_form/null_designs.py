@@ -1,6 +1,6 @@
 """The generative models of the papers' experiments, each a pure function of a NumPy generator.
 
-Differences are right minus left: positive where the right algorithm is better.
+Differences are right minus left: positive if the right algorithm is better.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ def random_attributes_differences(
     class_probability: float = 0.5,
     hold_out: bool = False,
 ) -> FloatArray:
-    """Differences of accuracy, decision tree minus naive Bayes, on a data set without anything to learn.
+    """Differences of accuracy, decision tree minus naive Bayes, on a data set with nothing to learn.
 
-    Attributes are binary, fair and independent of one another and of the class, so both learners have the same
-    expected accuracy whatever they do: a test that rejects is wrong. This is the null design of Bouckaert's Table 2.
+    Attributes are binary, fair and independent of one another and of the class, so both learners have the same expected
+    accuracy whatever they do, and a test that rejects is wrong. This is the null design of Bouckaert's Table 2.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def random_attributes_differences(
     class_probability : float
         Probability of the second class, between 0 and 1.
     hold_out : bool
-        True: every cell is a random split of its own with a share of 1/folds for the test (repeated hold-out).
+        True: every cell is a separate random split with a share of 1/folds for the test (repeated hold-out).
 
     Returns
     -------
@@ -57,15 +57,15 @@ def random_attributes_differences(
     Raises
     ------
     ArgumentError
-        If an argument is outside what is allowed.
+        If an argument is invalid.
 
     Notes
     -----
     The paper compares WEKA's naive Bayes with its C4.5. Naive Bayes here is scikit-learn's ``BernoulliNB`` with Laplace
-    counts of 1, computed for all splits at once; WEKA's takes the class frequencies with Laplace counts too. The tree is
-    scikit-learn's ``DecisionTreeClassifier`` on the entropy with at least 2 cases in a leaf, as C4.5 has; it chooses
-    splits by the gain instead of the gain ratio, and prunes by cost and complexity instead of C4.5's pessimistic errors
-    and subtree raising, to about as many leaves.
+    counts of 1, computed for all splits at once; WEKA's uses Laplace counts for the class frequencies too. The tree is
+    scikit-learn's ``DecisionTreeClassifier`` with entropy and at least 2 cases in a leaf, as in C4.5; it chooses splits
+    by gain instead of gain ratio, and prunes by cost and complexity instead of C4.5's pessimistic errors and subtree
+    raising, to about as many leaves.
 
     References
     ----------
@@ -105,7 +105,7 @@ def equal_correlation_differences(
     mean: float = 0.0,
     standard_deviation: float = 1.0,
 ) -> FloatArray:
-    """Normal differences; any two of a data set have correlation rho, as the correlated t-test supposes.
+    """Normal differences; any two of a data set have correlation rho, as the correlated t-test assumes.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def equal_correlation_differences(
     Raises
     ------
     ArgumentError
-        If an argument is outside what is allowed.
+        If an argument is invalid.
 
     Notes
     -----
@@ -153,7 +153,7 @@ def equal_correlation_differences(
 def unequal_uncertainty_differences(
     generator: np.random.Generator, case: int, *, n_datasets: int = 20, n: int = 100, rho: float = 0.1
 ) -> FloatArray:
-    """Differences of data sets that are unequally uncertain: two cases that only a test with weights tells apart.
+    """Differences of data sets with unequal uncertainty: two cases that only a weighted test can distinguish.
 
     In both cases half of the data sets have a positive and half a negative mean difference, of the same sizes. In case 1
     the positive ones have the small standard deviation and the negative ones the large one; in case 2 it is the other
@@ -178,19 +178,19 @@ def unequal_uncertainty_differences(
     Raises
     ------
     ArgumentError
-        If an argument is outside what is allowed.
+        If an argument is invalid.
 
     Notes
     -----
-    The example is that of the paper's Table 3 with other values. There ten data sets have ten uncorrelated differences
-    each, the means are 0.1 on five of them and -0.1 on the other five, and the standard deviation is 0.05 on all in case
-    1, in case 2 0.15 where the mean is negative. Here the means are smaller and differ in size, the differences are
-    correlated, and both cases are unequally uncertain, so that one mirrors the other.
+    This is the example of the paper's Table 3 with other values. There ten data sets have ten uncorrelated differences
+    each, the means are 0.1 on five of them and -0.1 on the other five, and the standard deviation is 0.05 on all in
+    case 1, and in case 2 0.15 if the mean is negative. Here the means are smaller and differ in size, the differences
+    are correlated, and both cases have unequal uncertainty, so one mirrors the other.
 
     Means and standard deviations are those of `unequal_uncertainty_design`. Case 2 is case 1 with the sign of every
-    difference turned, up to the order of the data sets. The observed means of case 2 are distributed as those of
-    case 1 with their signs turned; a test of the means that is two-sided and symmetrical, such as Wilcoxon's
-    signed-rank test, has the same distribution of p in both cases. One-sided p-values do not.
+    difference reversed, up to the order of the data sets. The observed means of case 2 are distributed like those of
+    case 1 with reversed signs; a test of the means that is two-sided and symmetrical, such as Wilcoxon's signed-rank
+    test, has the same distribution of p in both cases. One-sided p-values do not.
 
     References
     ----------
@@ -242,9 +242,9 @@ def unequal_uncertainty_design(case: int, n_datasets: int = 20) -> tuple[FloatAr
 
 
 def naive_bayes_predictions(values: NDArray[Any], classes: NDArray[Any], test: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Predictions of Bernoulli naive Bayes for all cases, trained on what each split leaves for it.
+    """Predictions of Bernoulli naive Bayes for all cases, trained on the training cases of each split.
 
-    Equal to ``sklearn.naive_bayes.BernoulliNB()`` fitted split by split, some hundred times faster.
+    Equal to ``sklearn.naive_bayes.BernoulliNB()`` fitted split by split, but about a hundred times faster.
 
     Parameters
     ----------
@@ -291,7 +291,7 @@ def _tree_predictions(values: NDArray[Any], classes: NDArray[Any], test: NDArray
 
 
 def _stratified_folds(generator: np.random.Generator, classes: NDArray[Any], folds: int) -> NDArray[np.int64]:
-    """The fold of each case: shuffled, brought in order of the class, and dealt out in turn."""
+    """The fold of each case: cases are shuffled, sorted by class, and dealt out in turn."""
     order = generator.permutation(len(classes))
     order = order[np.argsort(classes[order], kind="stable")]
     fold = np.empty(len(classes), dtype=np.int64)

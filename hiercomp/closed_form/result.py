@@ -26,7 +26,7 @@ class FrequentistResult(Presentation):
     test : str
         Name of the test, with its source.
     statistic : float, or ndarray of shape (q,)
-        Positive where the right algorithm is better, for statistics that have a sign.
+        Positive if the right algorithm is better, for statistics that have a sign.
     df : float, tuple, ndarray or None
         Degrees of freedom; None for tests without.
     pvalue : float, or ndarray of shape (q,)
@@ -38,9 +38,9 @@ class FrequentistResult(Presentation):
     dataset_names : tuple of str
         One name for each p-value.
     notes : tuple of str
-        What was odd about the data.
+        Warnings about the data.
     scheme, df_source : str
-        Of a calibrated test what was averaged, and where its degrees of freedom come from; else empty.
+        For a calibrated test, what was averaged and where its degrees of freedom come from; else empty.
     """
 
     test: str
@@ -56,12 +56,12 @@ class FrequentistResult(Presentation):
 
     @property
     def title(self) -> str:
-        """Which test, of what."""
+        """The test and what it compared."""
         return f"{self.test}, {compared(self.algorithms, len(self.dataset_names))}, {self.alternative}"
 
     @property
     def conclusion(self) -> str:
-        """What the result says, in a sentence."""
+        """The result in one sentence."""
         pvalue = np.atleast_1d(self.pvalue)
         if len(pvalue) == 1:
             return f"p = {pvalue[0]:.3g}: {verdict(pvalue[0])}."
@@ -71,7 +71,7 @@ class FrequentistResult(Presentation):
         )
 
     def to_frame(self) -> pd.DataFrame:
-        """One row for each data set: statistic, df (where there is one), pvalue."""
+        """One row for each data set: statistic, df (if there is one), pvalue."""
         pvalue = np.atleast_1d(self.pvalue)
         columns: dict[str, Any] = {"statistic": np.atleast_1d(self.statistic)}
         if isinstance(self.df, tuple):
@@ -92,7 +92,7 @@ def frequentist_result(
     odd: Iterable[Note] = (),
     **of_calibration: str,
 ) -> FrequentistResult:
-    """The result of a test of each data set; ``odd`` is what the test finds odd about the data."""
+    """The result of a test of each data set; ``odd`` has the test's own warnings about the data."""
     return FrequentistResult(
         test=test,
         statistic=given.plain(statistic),
@@ -107,20 +107,20 @@ def frequentist_result(
 
 
 def noted(given: Given, odd: Iterable[Note]) -> tuple[str, ...]:
-    """The notes on the data, and those on what a test finds odd about them, which are raised as warnings too."""
+    """The notes on the data, and the test's own notes, which are also raised as warnings."""
     odd = tuple(odd)
     warn_caller(odd)
     return given.notes + tuple(note.text for note in odd)
 
 
 def compared(algorithms: tuple[str, str], n_datasets: int) -> str:
-    """Which algorithms were compared on how much, for a title."""
+    """The algorithms and the number of data sets, for a title."""
     left, right = map(shown, algorithms)
     return f"{left} against {right}, {counted(n_datasets, 'data set')}"
 
 
 def most_probable(algorithms: tuple[str, str], probabilities: Sequence[float]) -> str:
-    """The outcome with the largest of the probabilities of left, rope and right, and that probability, for a sentence."""
+    """The most probable of left, rope and right, and its probability, for a sentence."""
     left, right = map(shown, algorithms)
     largest = int(np.argmax(probabilities))
     outcome = (f"{left} better", "practical equivalence", f"{right} better")[largest]
@@ -128,6 +128,6 @@ def most_probable(algorithms: tuple[str, str], probabilities: Sequence[float]) -
 
 
 def verdict(pvalue: float, where: str = "") -> str:
-    """Whether equal performance is rejected at the level of the sentences; ``where`` begins with a space."""
+    """Whether equal performance is rejected at the level used in conclusions; ``where`` begins with a space."""
     said = "rejected" if pvalue < LEVEL else "not rejected, which is no evidence for it"
     return f"at the {100 * LEVEL:g}% level equal performance{where} is {said}"

@@ -1,4 +1,4 @@
-"""Every applicable test's answer beside the hierarchical model's, each with what it does and does not say."""
+"""The answer of every applicable test beside the hierarchical model's, with what each does and does not say."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ class ClosedFormAnswer:
     ----------
     test : str
     says, does_not_say : str
-        What it means, and what is often read into it.
+        What it means, and how it is often misread.
     p_left, p_rope, p_right : float or None
-        Probabilities, where the test is Bayesian and speaks of all data sets.
+        Probabilities, if the test is Bayesian and covers all data sets.
     pvalue : float or None
-        p-value, where the test is frequentist and speaks of all data sets.
+        p-value, if the test is frequentist and covers all data sets.
     """
 
     test: str
@@ -74,7 +74,7 @@ class ClosedFormTests(Presentation):
     rope : Rope
         The region of practical equivalence.
     notes : tuple of str
-        Tests that could not be done, and why.
+        Tests that could not be run, and why.
     """
 
     rows: tuple[ClosedFormAnswer, ...]
@@ -94,7 +94,7 @@ class ClosedFormTests(Presentation):
         left, right = map(shown, self.algorithms)
         return (
             f"p_left: {left} better; p_rope: practically equivalent; p_right: {right} better. The tests answer different "
-            "questions, and only the hierarchical model speaks of the next data set with a margin."
+            "questions, and only the hierarchical model is about the next data set, with a margin."
         )
 
     def to_frame(self) -> pd.DataFrame:
@@ -126,12 +126,12 @@ def closed_form_tests(
     Parameters
     ----------
     differences : PairedDifferences
-        With their scores, the tests that need them are done as well.
+        If they include the scores, the tests that need these are run as well.
     rope : Rope
     hierarchical : tuple of float or None
-        Probabilities of the hierarchical model; None where it has no verdict.
+        Probabilities of the hierarchical model; None if it has no verdict.
     seed : int
-        Of the sampled tests.
+        Seed of the sampled tests.
     """
     seed = whole_number("seed", seed, 0)
     asked = _Question(differences, rope, shown(differences.left), shown(differences.right), seed)
@@ -171,7 +171,7 @@ def _signed_rank_bayesian(asked: _Question) -> ClosedFormAnswer:
         bayesian_signed_rank_test(asked.differences, rope=asked.rope, seed=asked.seed),
         "Bayesian signed-rank",
         "probability that this region holds most of the (averaged pairs of) data sets' mean differences.",
-        "anything of the uncertainty of each mean, which it takes as exact.",
+        "anything about the uncertainty of each mean, which it treats as exact.",
     )
 
 
@@ -180,7 +180,7 @@ def _sign_bayesian(asked: _Question) -> ClosedFormAnswer:
         bayesian_sign_test(asked.differences, rope=asked.rope, seed=asked.seed),
         "Bayesian sign",
         "probability that this region is the most frequent one among data sets.",
-        "anything of the sizes of the differences, or of their uncertainty.",
+        "anything about the sizes of the differences or their uncertainty.",
     )
 
 
@@ -191,7 +191,7 @@ def _trinomial(asked: _Question) -> ClosedFormAnswer:
         poisson_binomial_test(asked.differences, rope=asked.rope, method=method, seed=asked.seed),
         "Poisson-binomial, rope",
         "probability that this outcome is the most frequent one on these data sets.",
-        "anything of other data sets: it doesn't generalise.",
+        "anything about other data sets: it doesn't generalise.",
     )
 
 
@@ -201,7 +201,7 @@ def _poisson_binomial(asked: _Question) -> ClosedFormAnswer:
     return ClosedFormAnswer(
         "Poisson-binomial",
         f"probability of being better on more than half of these data sets{half}.",
-        "whether by a margin that matters, or on other data sets.",
+        "whether the margin matters, or what happens on other data sets.",
         p_left=result.p_left,
         p_right=result.p_right,
     )
@@ -222,7 +222,7 @@ def _sign(asked: _Question) -> ClosedFormAnswer:
     return ClosedFormAnswer(
         "sign test",
         f"{wins}how surprising these wins would be if both were equally good.",
-        "anything of the sizes of the differences.",
+        "anything about the sizes of the differences.",
         pvalue=result.pvalue,
     )
 
@@ -234,7 +234,7 @@ def _correlated(asked: _Question) -> ClosedFormAnswer:
         "correlated t, each data set",
         f"with probability above {1 - LEVEL:g}, {asked.left} is better on {left}, both are equivalent on {rope} and "
         f"{asked.right} is better on {right} of {len(asked.differences.dataset_names)} data sets.",
-        "anything of the data sets together; the rest are undecided.",
+        "anything about the data sets together; the rest are undecided.",
     )
 
 
@@ -255,9 +255,9 @@ def _each_dataset(
     return answer
 
 
-NO_EQUIVALENCE = "that the others are equivalent, or that the margins matter."
-CORRELATED_FOLDS = "what it seems to: folds are correlated, and it rejects far too often."
-PAIRED_FOLDS = "much: it ignores that folds are paired and that they are correlated."
+NO_EQUIVALENCE = "whether the others are equivalent, or whether the margins matter."
+CORRELATED_FOLDS = "what it seems to: folds are correlated, so it rejects far too often."
+PAIRED_FOLDS = "much: it ignores that folds are paired and correlated."
 
 _TESTS: dict[str, Callable[[_Question], ClosedFormAnswer]] = {
     "Bayesian signed-rank": _signed_rank_bayesian,

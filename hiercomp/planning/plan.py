@@ -97,7 +97,7 @@ def plan(
     Raises
     ------
     ArgumentError
-        If an argument is outside what is allowed.
+        If an argument is invalid.
 
     Warns
     -----
@@ -201,7 +201,7 @@ def plan_from_result(
     NoVerdictError
         If the pilot's computation failed its checks.
     ArgumentError
-        If an argument is outside what is allowed, or the pilot's scores are identical.
+        If an argument is invalid, or the pilot's scores are identical.
 
     Notes
     -----

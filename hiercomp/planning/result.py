@@ -113,7 +113,7 @@ class PlanResult(Documented):
         Raises
         ------
         ArgumentError
-            If an argument is outside what is allowed.
+            If an argument is invalid.
         """
         power = number_between("power", power, 0, 1)
         for name, value, allowed in (("region", region, REGIONS), ("by", by, BY)):

@@ -320,7 +320,7 @@ class ScoreArrays:
         ScoreTableError
             If no data set has scores of both, or scores are missing that are not to be dropped, or nothing gives rho.
         ArgumentError
-            If rho is outside what is allowed.
+            If rho is invalid.
         """
         two = self
         if self.algorithms != (left, right):

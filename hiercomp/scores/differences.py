@@ -108,7 +108,7 @@ class PairedDifferences:
         ScoreTableError
             If the table can't be paired; the message names the first few cells.
         ArgumentError
-            If rho or ``missing`` is outside what is allowed.
+            If rho or ``missing`` is invalid.
         """
         if missing not in ("error", "drop"):
             raise ArgumentError(f"missing must be 'error' or 'drop', got {missing!r}.")

@@ -1,1 +1,1 @@
-"""What each summary says."""
+"""The content of each summary."""

@@ -1,4 +1,4 @@
-"""The summary of a comparison: what a paper would report of it, as a document, a frame or a dictionary."""
+"""The summary of a comparison: what a paper would report, as a document, a frame or a dictionary."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ COLOURS = ("dark_orange", "bright_black", "dodger_blue2")
 
 @dataclass(frozen=True)
 class Summary(Documented):
-    """What a paper would report of a comparison, and whether it can be trusted.
+    """What a paper would report about a comparison, and whether it can be trusted.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class Summary(Documented):
     status : str
         "ok", "warned" or "failed".
     next_dataset : NextDataset or None
-        None where the status is "failed".
+        None if the status is "failed".
     decision : Decision or None
     odds : tuple of Odds
     population : dict
@@ -48,12 +48,12 @@ class Summary(Documented):
     computation : str
         Engine, run lengths, seed and diagnostics.
     confirmation : str
-        Whether a second computation agrees; empty where there is none.
+        Whether a second computation agrees; empty if there is none.
     diagnostics : dict
     notes : tuple of str
         Every warning.
     error_name : str
-        How the errors are called.
+        The name of the errors.
     """
 
     conclusion: str
@@ -75,7 +75,7 @@ class Summary(Documented):
 
     @property
     def legend(self) -> str:
-        """What the columns are."""
+        """What the columns mean."""
         return LEGEND.format(self.error_name)
 
     @property
@@ -89,7 +89,7 @@ class Summary(Documented):
     def to_frame(self) -> pd.DataFrame:
         """One row for each region: outcome, probability, its error, expected probability, its error.
 
-        Where the status is "failed" the numbers are missing.
+        If the status is "failed", the numbers are missing.
         """
         import pandas as pd
 
@@ -139,7 +139,7 @@ class Summary(Documented):
         }
 
     def document(self) -> Document:
-        """What a person reads."""
+        """The summary for readers."""
         names, inference = outcome_words(shown(self.left), shown(self.right)), self.next_dataset
         rows = []
         for region, name in names.items():
@@ -169,7 +169,7 @@ class Summary(Documented):
 
 
 def _with_nulls(value: Any) -> Any:
-    """Numbers that JSON has no word for become null, in every part."""
+    """Replace numbers that JSON can't represent by null, at every depth."""
     if isinstance(value, dict):
         return {name: _with_nulls(part) for name, part in value.items()}
     if isinstance(value, list):

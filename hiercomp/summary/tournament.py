@@ -46,7 +46,7 @@ MOST_COLUMNS = 40  # of the table of signs
 
 @dataclass(frozen=True, repr=False)
 class TournamentSummary(Documented):
-    """What a paper would report of all pairs, and whether it can be trusted.
+    """What a paper would report about all pairs, and whether it can be trusted.
 
     Attributes
     ----------
@@ -57,8 +57,8 @@ class TournamentSummary(Documented):
     alpha : float
         Level of the verdicts.
     ranking : list of dict
-        Best first: algorithm, expected_rank, lower, upper, p_best (None where there is no ranking), and the
-        numbers of algorithms that it is better than, worse than and equivalent to.
+        Best first: algorithm, expected_rank, lower, upper, p_best (None if there is no ranking), and the numbers of
+        algorithms it is better than, worse than and equivalent to.
     assumption : str
         What the ranking assumes.
     signs : pandas.DataFrame
@@ -150,7 +150,7 @@ class TournamentSummary(Documented):
         return Table(HEADER, tuple(rows))
 
     def _signs_table(self) -> tuple[Table, ...]:
-        """The signs under the algorithms' numbers; none where they are too many for a page."""
+        """The signs under the algorithms' numbers; None if there are too many for a page."""
         if len(self.signs) > MOST_COLUMNS:
             return ()
         rows = []

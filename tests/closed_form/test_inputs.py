@@ -123,7 +123,7 @@ def test_differences_keep_their_names_and_their_sign():
     for names in ({"left": "tree"}, {"right": "bayes"}):
         with pytest.raises(ArgumentError, match=r"those of 'bayes' \(left\) and 'tree' \(right\)"):
             as_differences(differences, **names)
-    with pytest.raises(ArgumentError, match="already have their sign turned"):
+    with pytest.raises(ArgumentError, match="The sign of PairedDifferences is already set"):
         as_differences(differences, higher_is_better=False)
 
 
@@ -141,7 +141,7 @@ def test_the_correlation_of_differences_can_be_replaced_by_a_number(rho):
         (math.nan, "rho must be a finite number"),
         ("0.1", "rho must be a finite number"),
         (True, "rho must be a finite number"),
-        ({"d0": 0.1}, "hold the rho of each data set already"),
+        ({"d0": 0.1}, "already have a rho for each data set"),
     ],
 )
 def test_another_correlation_of_differences_is_refused(rho, message):

@@ -34,7 +34,7 @@ class BayesianSignResult(Presentation):
     expected_left, expected_rope, expected_right : float
         Expected probability of the region.
     errors : dict
-        Monte Carlo standard errors of p_left, p_rope and p_right, by name; 0 where the result is exact.
+        Monte Carlo standard errors of p_left, p_rope and p_right, by name; 0 if the result is exact.
     region_draws : ndarray, shape (draws, 3)
         Posterior draws of the regions' probabilities, for the simplex.
     rope : Rope
@@ -48,7 +48,7 @@ class BayesianSignResult(Presentation):
     algorithms : tuple of str
         The left and the right algorithm.
     notes : tuple of str
-        What was odd about the data.
+        Warnings about the data.
     """
 
     test: str
@@ -69,7 +69,7 @@ class BayesianSignResult(Presentation):
 
     @property
     def title(self) -> str:
-        """Which test, of what."""
+        """The test and what it compared."""
         return (
             f"Bayesian {self.test} test, {compared(self.algorithms, self.n_datasets)}, rope {self.rope}, "
             f"prior {self.strength:g} in {self.place}"
@@ -77,7 +77,7 @@ class BayesianSignResult(Presentation):
 
     @property
     def conclusion(self) -> str:
-        """What the result says, in a sentence."""
+        """The result in one sentence."""
         outcome = most_probable(self.algorithms, (self.p_left, self.p_rope, self.p_right))
         return f"The most probable outcome over data sets is {outcome}."
 
@@ -106,9 +106,9 @@ def bayesian_sign_test(
 ) -> BayesianSignResult:
     """Bayesian sign test: a Dirichlet posterior of the probabilities of left, rope and right on a data set.
 
-    The data sets' mean differences are counted left of, in, and right of the rope; the prior adds ``strength``
+    The mean differences left of, in, and right of the rope are counted; the prior adds ``strength``
     pseudo-counts to one region. The probability that a region is the most probable one is integrated numerically, not
-    sampled; ``draws`` are for the simplex only.
+    sampled; ``draws`` are only for the simplex.
 
     With a rope of 0, data sets with no difference (and a prior placed in the rope) count one half left and one half
     right, so identical algorithms get one half each.
@@ -127,7 +127,7 @@ def bayesian_sign_test(
     draws, seed : int
         Of the posterior draws.
     left, right : str, optional
-        The algorithms: which two of a table, or what to call them.
+        The two algorithms of a table to compare, or names for them.
     higher_is_better : bool
         False for losses and errors.
 
@@ -140,7 +140,7 @@ def bayesian_sign_test(
     ScoreTableError
         If a number is not finite.
     ArgumentError
-        If the rope, the prior or the number of draws is outside what is allowed.
+        If the rope, the prior or the number of draws is invalid.
 
     References
     ----------
@@ -180,9 +180,10 @@ def bayesian_signed_rank_test(
     """Bayesian signed-rank test: the Dirichlet-process version of Wilcoxon's test, with a rope.
 
     The data sets' mean differences z_1, ..., z_q and a pseudo-observation z_0 get weights w from a Dirichlet with
-    parameters (strength, 1, ..., 1). A draw's probability of the right region is the sum of w_i w_j over all i, j whose
-    average (z_i + z_j) / 2 lies right of the rope, and so on (the paper's Theorem 1 and its extension to a rope). The
-    reported probabilities are the shares of draws in which a region has the largest probability.
+    parameters (strength, 1, ..., 1). In each draw the probability of the right region is the sum of w_i w_j over all i,
+    j whose average (z_i + z_j) / 2 lies right of the rope, and likewise for the others (the paper's Theorem 1 and its
+    extension to a rope). The reported probabilities are the shares of draws in which a region has the largest
+    probability.
 
     With a rope of 0, pairs with an average of 0 count one half left and one half right, so identical algorithms get
     one half each.
@@ -201,7 +202,7 @@ def bayesian_signed_rank_test(
     draws, seed : int
         Of the posterior.
     left, right : str, optional
-        The algorithms: which two of a table, or what to call them.
+        The two algorithms of a table to compare, or names for them.
     higher_is_better : bool
         False for losses and errors.
 
@@ -214,7 +215,7 @@ def bayesian_signed_rank_test(
     ScoreTableError
         If a number is not finite.
     ArgumentError
-        If the rope, the prior or the number of draws is outside what is allowed.
+        If the rope, the prior or the number of draws is invalid.
 
     Notes
     -----
@@ -289,7 +290,7 @@ class _Asked:
 
 
 def _by_region(name: str, values: FloatArray) -> dict[str, Any]:
-    """The three values under the names of left, rope and right."""
+    """The three values by the names of left, rope and right."""
     return {f"{name}_{region}": value for region, value in zip(REGIONS, values.tolist(), strict=True)}
 
 
@@ -297,8 +298,8 @@ def largest_of_dirichlet(alpha: FloatArray) -> FloatArray:
     """Probability that each component of a Dirichlet is the largest, shape (k,).
 
     With independent Gamma(alpha_i) variables G_i it is the integral of the density of G_i times the cdfs of the others,
-    done by the trapezoidal rule in log G_i, where the integrand is smooth and decays on both sides. A component with
-    alpha 0 is 0.
+    computed by the trapezoidal rule in log G_i; there the integrand is smooth and decays on both sides. A component
+    with alpha 0 is 0.
     """
     present = np.flatnonzero(alpha > 0)
     result = np.zeros(len(alpha))
@@ -349,11 +350,11 @@ def _pair_regions(z: FloatArray, weights: FloatArray, asked: _Asked) -> FloatArr
 
 
 def _slack(z: FloatArray, rope: Rope) -> float:
-    """What is nearer to a boundary of the rope lies on it, up to rounding."""
+    """Values closer than this to a boundary of the rope count as on it."""
     return 1e-12 * max(float(np.abs(z[np.isfinite(z)]).max(initial=0.0)), abs(rope.lower), abs(rope.upper))
 
 
 def _dirichlet(alpha: FloatArray, asked: _Asked) -> FloatArray:
-    """Draws of a Dirichlet some of whose parameters may be 0."""
+    """Draws from a Dirichlet; some of its parameters may be 0."""
     draw = asked.generator.standard_gamma(np.maximum(alpha, 1e-300), (asked.draws, len(alpha))) * (alpha > 0)
     return np.asarray(draw / draw.sum(axis=1, keepdims=True))

@@ -37,9 +37,9 @@ Pair: TypeAlias = "tuple[FloatArray, FloatArray]"
 class PoissonBinomialResult(Presentation):
     """Which outcome is the most frequent over the data sets.
 
-    Without a rope there are two outcomes, and the more frequent one happens on more than half of the data sets; half and
-    half is counted by itself, as ``p_tie``. With a rope there are three; where several are the most frequent they share
-    equally, and ``p_tie`` is 0.
+    Without a rope there are two outcomes, and the more frequent one happens on more than half of the data sets; a tie
+    (half and half) is counted separately, as ``p_tie``. With a rope there are three; if several are the most frequent,
+    they share equally, and ``p_tie`` is 0.
 
     Attributes
     ----------
@@ -52,18 +52,18 @@ class PoissonBinomialResult(Presentation):
         Probability that left, rope and right happens on more than half of the data sets; with a rope these need not sum
         to 1.
     pmf, cdf, sf : ndarray, shape (q + 1,)
-        P(X = k), P(X <= k), P(X > k) for k = 0, ..., q; each summed from its own end.
+        P(X = k), P(X <= k), P(X > k) for k = 0, ..., q; each tail is summed from its own end.
     region_probabilities : ndarray, shape (q, 3)
         Probabilities of left, rope and right of each data set.
     method : {"exact", "sampling"}
     errors : dict
-        Monte Carlo standard errors of the four probabilities, by name; 0 where the method is exact.
+        Monte Carlo standard errors of the four probabilities, by name; 0 if the method is exact.
     rope : Rope
         The region of practical equivalence; without one both ends are 0.
     algorithms : tuple of str
         The left and the right algorithm.
     notes : tuple of str
-        What was odd about the data.
+        Warnings about the data.
     """
 
     p_left: float
@@ -83,14 +83,14 @@ class PoissonBinomialResult(Presentation):
 
     @property
     def title(self) -> str:
-        """Which test, of what."""
+        """The test and what it compared."""
         what = compared(self.algorithms, len(self.region_probabilities))
         rope = f", rope {self.rope}" if self.rope.half_width else ""
         return f"Poisson-binomial test ({self.method}), {what}{rope}"
 
     @property
     def conclusion(self) -> str:
-        """What the result says, in a sentence."""
+        """The result in one sentence."""
         if self.rope.half_width:
             outcome = most_probable(self.algorithms, (self.p_left, self.p_rope, self.p_right))
             return f"The most frequent outcome on these data sets is {outcome}."
@@ -136,7 +136,7 @@ def poisson_binomial_test(
     right: str | None = None,
     higher_is_better: bool = True,
 ) -> PoissonBinomialResult:
-    """On how many of the data sets is the right algorithm better? The Poisson-binomial inference of the 2015 paper.
+    """The Poisson-binomial inference of the 2015 paper: on how many of the data sets is the right algorithm better?
 
     The correlated Bayesian t-test of data set i gives p_i, the probability that the right algorithm is better there. The
     number X of data sets on which it is better is then Poisson-binomial, and the right algorithm is better overall with
@@ -145,7 +145,7 @@ def poisson_binomial_test(
     With a rope each data set has three probabilities, the counts are trinomial, and the result says which region is the
     most frequent.
 
-    It speaks of the data sets at hand, not of the next one: for that use `HierarchicalComparison`.
+    The result is about the data sets at hand, not about the next one: for that use `HierarchicalComparison`.
 
     Parameters
     ----------
@@ -155,13 +155,13 @@ def poisson_binomial_test(
     rho : float or mapping from data set to float, optional
         Correlation between the differences of a data set: 1/k for k folds. Not used with probabilities.
     rope : float, pair of float or Rope
-        Differences that make no practical difference, in the metric's units. 0 for none: left against right only.
+        Differences that make no practical difference, in the metric's units; 0 compares only left and right.
     method : {"exact", "sampling"}
         "sampling" tosses the coins ``draws`` times, as the paper did.
     draws, seed : int
-        Of the sampling.
+        For the sampling.
     left, right : str, optional
-        The algorithms: which two of a table, or what to call them.
+        The two algorithms of a table to compare, or names for them.
     higher_is_better : bool
         False for losses and errors.
 
@@ -174,12 +174,11 @@ def poisson_binomial_test(
     ScoreTableError
         If a number is not finite, or a data set has fewer than two differences.
     ArgumentError
-        If a probability, rho, the rope or the method is outside what is allowed; or for the exact trinomial of more than
-        500 data sets.
+        If a probability, rho, the rope or the method is invalid; or if the exact trinomial has more than 500 data sets.
 
     Notes
     -----
-    A data set without variation has p_i = 0 or 1, and 1/2 where its mean is 0 as well. Relative errors are below 1e-12 for
+    A data set without variation has p_i = 0 or 1, or 1/2 if its mean is also 0. Relative errors are below 1e-12 for
     tails above 1e-300, on every platform; 10,000 data sets take about 40 ms.
 
     References
@@ -236,10 +235,10 @@ def poisson_binomial_test(
 def _region_probabilities(
     x: Any, rope: Rope, rho: RhoLike, left: str | None, right: str | None, higher_is_better: bool
 ) -> tuple[FloatArray, tuple[str, str], tuple[str, ...]]:
-    """Probabilities of left, rope and right of each data set, shape (q, 3); the algorithms, and the notes of the data."""
+    """Probabilities of left, rope and right for each data set, shape (q, 3); the algorithms; notes on the data."""
     if isinstance(x, CorrelatedTResult):
         if rho is not None or left is not None or right is not None or not higher_is_better:
-            raise ArgumentError("A result of correlated_t_test knows its rho, names and direction; leave them out.")
+            raise ArgumentError("A result of correlated_t_test already has rho, names and direction; leave them out.")
         mean, scale, df = (np.atleast_1d(np.asarray(value, dtype=float)) for value in (x.mean, x.scale, x.df))
         return regions_with_ties(mean, scale, df, rope), x.algorithms, x.notes
     if not is_labelled(x):
@@ -276,7 +275,7 @@ class PoissonBinomial:
     Attributes
     ----------
     scaled : ndarray, shape (q + 1,)
-        Probabilities of 0, ..., q successes times 2^500: none of a size that matters underflows.
+        Probabilities of 0, ..., q successes times 2^500, so that none that matters underflows.
     """
 
     scaled: FloatArray
@@ -311,7 +310,7 @@ def poisson_binomial(success: FloatArray, failure: FloatArray) -> PoissonBinomia
     Parameters
     ----------
     success, failure : ndarray, shape (q,)
-        Probability of success and of failure of each trial. Both are given, because 1 - p has no digits where p is
+        Probability of success and of failure of each trial. Both are needed, because 1 - p loses its digits if p is
         near 1.
 
     Returns
@@ -322,11 +321,11 @@ def poisson_binomial(success: FloatArray, failure: FloatArray) -> PoissonBinomia
     -----
     All terms are positive and nothing is subtracted, so a probability keeps its relative accuracy however small it is:
     with u = 2^-53, a convolution of vectors with m terms adds at most (m + 1) u to the relative error, and in practice
-    about sqrt(m) u, as roundings have both signs. Only the roundings of *equal* trials, 1 - p and its powers above all, have
-    one sign and add up, to q u. Therefore leaves of 64 trials are convolved with twice the digits (Dekker's and Knuth's
-    exact products and sums of doubles), rounded once, and 100,000 equal trials stay below 1e-12. Only IEEE doubles are
-    used, so the digits do not depend on the platform's long double. Vectors are trimmed to what can matter, which makes
-    them about 50 sqrt(q) long.
+    about sqrt(m) u, as roundings have both signs. Only the rounding errors of *equal* trials, mainly of 1 - p and its
+    powers, have one sign and add up, to q u. Therefore leaves of 64 trials are convolved with twice the digits
+    (Dekker's and Knuth's exact products and sums of doubles), rounded once, and 100,000 equal trials stay below 1e-12.
+    Only IEEE doubles are used, so the digits do not depend on the platform's long double. Vectors are trimmed to the
+    terms that matter, which leaves about 50 sqrt(q).
 
     References
     ----------
@@ -351,7 +350,7 @@ def poisson_binomial(success: FloatArray, failure: FloatArray) -> PoissonBinomia
 
 
 def trinomial(regions: FloatArray) -> FloatArray:
-    """Joint distribution of how many data sets fall left and right, the others falling in the rope.
+    """Joint distribution of the numbers of data sets left and right; the others are in the rope.
 
     Parameters
     ----------
@@ -371,7 +370,7 @@ def trinomial(regions: FloatArray) -> FloatArray:
     q = len(regions)
     if q > LARGEST_TRINOMIAL:
         raise ArgumentError(
-            f"The exact trinomial of {q} data sets would take long (the limit is {LARGEST_TRINOMIAL}). "
+            f"The exact trinomial of {q} data sets would take too long (the limit is {LARGEST_TRINOMIAL}). "
             "Pass method='sampling'."
         )
     joint = np.zeros((q + 1, q + 1))
@@ -385,7 +384,7 @@ def trinomial(regions: FloatArray) -> FloatArray:
 
 
 def most_frequent(joint: FloatArray) -> tuple[float, float, float]:
-    """Probability that left, rope, right is the most frequent region; ties are shared equally."""
+    """Probability that each of left, rope and right is the most frequent region; ties are shared equally."""
     q = len(joint) - 1
     left, right = np.indices(joint.shape)
     possible = left + right <= q
@@ -395,14 +394,14 @@ def most_frequent(joint: FloatArray) -> tuple[float, float, float]:
 
 
 def sampled_wins(success: FloatArray, draws: int, generator: np.random.Generator) -> NDArray[np.int64]:
-    """Numbers of successes of ``draws`` repetitions of q trials, shape (draws,); memory is bounded."""
+    """Numbers of successes in ``draws`` repetitions of q trials, shape (draws,), in bounded memory."""
     return np.concatenate([(uniform < success).sum(axis=1) for uniform in _uniform(len(success), draws, generator)])
 
 
 def sampled_most_frequent(
     regions: FloatArray, draws: int, generator: np.random.Generator
 ) -> tuple[list[float], list[float]]:
-    """What `most_frequent` gives, by ``draws`` repetitions, and the Monte Carlo standard errors."""
+    """The result of `most_frequent` estimated from ``draws`` repetitions, and the Monte Carlo standard errors."""
     q = len(regions)
     left_below, right_above = regions[:, 0], regions[:, 0] + regions[:, 1]
     total, squares = np.zeros(3), np.zeros(3)
@@ -423,7 +422,7 @@ def _uniform(q: int, draws: int, generator: np.random.Generator) -> Iterator[Flo
 
 
 def _pairwise(a: Pair, b: Pair) -> Pair:
-    """Convolve the rows of two matrices of one shape, each the sum of its high and its low part, times 2^-500."""
+    """Convolve the rows of two matrices of one shape, each the sum of a high and a low part, times 2^-500."""
     rows, width = a[0].shape
     high, low = np.zeros((rows, 2 * width - 1)), np.zeros((rows, 2 * width - 1))
     for shift in range(width):
@@ -440,7 +439,7 @@ def _pairwise(a: Pair, b: Pair) -> Pair:
 
 
 def _exact_product(a: FloatArray, b: FloatArray) -> Pair:
-    """A product, and what its rounding lost (Dekker)."""
+    """A product and its rounding error (Dekker)."""
     product = a * b
     (a_high, a_low), (b_high, b_low) = _halves_of_bits(a), _halves_of_bits(b)
     return product, ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low

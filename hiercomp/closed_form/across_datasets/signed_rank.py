@@ -39,7 +39,7 @@ class SignedRankResult(Presentation):
     algorithms : tuple of str
         The left and the right algorithm.
     notes : tuple of str
-        What was odd about the data.
+        Warnings about the data.
     """
 
     test: str
@@ -60,12 +60,12 @@ class SignedRankResult(Presentation):
 
     @property
     def title(self) -> str:
-        """Which test, of what."""
+        """The test and what it compared."""
         return f"{self.test}, {compared(self.algorithms, self.n_datasets)}, {self.alternative}, zeros: {self.zeros}"
 
     @property
     def conclusion(self) -> str:
-        """What the result says, in a sentence."""
+        """The result in one sentence."""
         return f"p = {self.pvalue:.3g}: {verdict(self.pvalue, ' over data sets')}."
 
     def to_frame(self) -> pd.DataFrame:
@@ -86,7 +86,7 @@ def signed_rank_test(
 ) -> SignedRankResult:
     """Wilcoxon signed-rank test of the data sets' mean differences (``scipy.stats.wilcoxon``).
 
-    It uses one number of each data set and so ignores how uncertain that number is; it knows no rope and can't find
+    It uses one number from each data set and ignores the uncertainty of that number; it has no rope and can't show
     equivalence.
 
     Parameters
@@ -102,7 +102,7 @@ def signed_rank_test(
     correction : bool
         Continuity correction of the normal approximation.
     left, right : str, optional
-        The algorithms: which two of a table, or what to call them.
+        The two algorithms of a table to compare, or names for them.
     higher_is_better : bool
         False for losses and errors.
 
@@ -119,9 +119,9 @@ def signed_rank_test(
 
     Notes
     -----
-    Tied absolute differences get their mean rank; differences that are equal up to rounding are ties (0.9 - 0.8 and
-    0.8 - 0.7). Whether the p-value is exact or from the normal approximation, whose variance is corrected for ties, is
-    scipy's automatic choice; ties and zeros make the exact one approximate too. Where all differences are zero p is 1.
+    Tied absolute differences get their mean rank; differences that are equal up to rounding are ties (0.9 - 0.8 and 0.8
+    - 0.7). scipy chooses whether the p-value is exact or from the normal approximation, whose variance is corrected for
+    ties; with ties and zeros the exact one is approximate too. If all differences are zero, p is 1.
 
     References
     ----------
@@ -144,7 +144,7 @@ def signed_rank_test(
 
 
 def wilcoxon(z: FloatArray, zero_method: ZeroMethod, **options: Any) -> tuple[float, float]:
-    """Statistic and p-value of ``scipy.stats.wilcoxon``, and p 1 where all differences are zero."""
+    """Statistic and p-value of ``scipy.stats.wilcoxon``; p is 1 if all differences are zero."""
     if not z.any():
         return (len(z) * (len(z) + 1) / 4 if zero_method == "zsplit" else 0.0), 1.0
     found = stats.wilcoxon(z, zero_method=zero_method, **options)
@@ -169,11 +169,11 @@ def sign_test(
         averaged; or a tidy table.
     zeros : {"split", "drop"}
         Data sets without a difference: "split" gives half of them to each algorithm and leaves out an odd one, as Demšar
-        (2006) advises; "drop" leaves all of them out. Where all are zero p is 1.
+        (2006) advises; "drop" leaves all of them out. If all are zero, p is 1.
     alternative : {"two-sided", "less", "greater"}
         "greater": the right algorithm is better.
     left, right : str, optional
-        The algorithms: which two of a table, or what to call them.
+        The two algorithms of a table to compare, or names for them.
     higher_is_better : bool
         False for losses and errors.
 

@@ -27,7 +27,7 @@ class FriedmanResult(Presentation):
     statistic, df, pvalue : float
         Friedman's chi-squared, corrected for ties, its k - 1 degrees of freedom and its p-value.
     f_statistic : float
-        Iman & Davenport's F, infinite where all data sets rank the algorithms alike.
+        Iman & Davenport's F, infinite if all data sets rank the algorithms alike.
     f_df : tuple of float
         Its degrees of freedom, k - 1 and (k - 1) (N - 1).
     f_pvalue : float
@@ -52,12 +52,12 @@ class FriedmanResult(Presentation):
 
     @property
     def title(self) -> str:
-        """Which test, of what."""
+        """The test and what it compared."""
         return f"Friedman test, {len(self.algorithms)} algorithms, {counted(len(self.dataset_names), 'data set')}"
 
     @property
     def conclusion(self) -> str:
-        """What the result says, in a sentence."""
+        """The result in one sentence."""
         return (
             f"Chi-squared = {self.statistic:.4g} (df {self.df:g}), p = {self.pvalue:.3g}; Iman & Davenport's F = "
             f"{self.f_statistic:.4g} (df {self.f_df[0]:g}, {self.f_df[1]:g}), p = {self.f_pvalue:.3g}: "
@@ -77,20 +77,20 @@ class PostHocResult(Presentation):
     Attributes
     ----------
     test : str
-        Name of the test, with its source.
+        Name and source of the test.
     algorithms : tuple of str
     mean_ranks : ndarray, shape (k,)
         Mean rank of each algorithm; 1 is the best.
     statistic : ndarray of shape (k, k), or None
-        Statistic of each pair, NaN on the diagonal; None for tests that give p-values only.
+        Statistic of each pair, NaN on the diagonal; None for tests that give only p-values.
     pvalue, adjusted_pvalue : ndarray, shape (k, k)
         p-value of each pair before and after the adjustment for their number; 1 on the diagonal.
     adjust : str
-        The adjustment; "none" also where the p-values hold for all pairs at once as they are.
+        The adjustment; "none" also if the p-values already hold for all pairs at once.
     alpha : float
         The level of `groups` and of the critical difference.
     critical_difference : float or None
-        Mean ranks that differ by more differ significantly; None for tests without.
+        Mean ranks that differ by more than this differ significantly; None for tests without one.
     n_datasets : int
         Number of data sets.
     notes : tuple of str
@@ -111,23 +111,23 @@ class PostHocResult(Presentation):
 
     @property
     def title(self) -> str:
-        """Which test, of what."""
+        """The test and what it compared."""
         adjustment = "" if self.adjust == "none" else f", p adjusted by {self.adjust}"
         count = counted(self.n_datasets, "data set")
         return f"{self.test}, all pairs of {len(self.algorithms)} algorithms, {count}{adjustment}"
 
     @property
     def conclusion(self) -> str:
-        """What the result says, in a sentence."""
+        """The result in one sentence."""
         p = self.adjusted_pvalue[np.triu_indices(len(self.algorithms), 1)]
         critical = "" if self.critical_difference is None else f" (critical difference {self.critical_difference:.4g})"
         return (
             f"At the {100 * self.alpha:g}% level {(p < self.alpha).sum()} of {counted(len(p), 'pair')} differ significantly"
-            f"{critical}; the others may differ or not."
+            f"{critical}; for the others the test decides nothing."
         )
 
     def to_frame(self) -> pd.DataFrame:
-        """One row for each pair: algorithm, against, statistic (where there is one), pvalue, adjusted_pvalue."""
+        """One row for each pair: algorithm, against, statistic (if there is one), pvalue, adjusted_pvalue."""
         one, other = np.triu_indices(len(self.algorithms), 1)
         names = np.array(self.algorithms, dtype=object)
         columns: dict[str, Any] = {"algorithm": names[one], "against": names[other]}
@@ -145,7 +145,7 @@ class PostHocResult(Presentation):
         """The largest groups within which no pair differs significantly, for a critical-difference diagram.
 
         Each group and the list begin with the best mean rank. A group has at least two algorithms and is not part of
-        another; one that is in no group differs significantly from all others.
+        another; an algorithm in no group differs significantly from all others.
         """
         by_rank = np.argsort(self.mean_ranks, kind="stable")
         alike = (self.adjusted_pvalue >= self.alpha)[np.ix_(by_rank, by_rank)]
@@ -158,29 +158,29 @@ def friedman_test(
     """Friedman's test: do several algorithms have the same mean rank over data sets?
 
     Ties get mean ranks, and chi-squared is corrected for them (``scipy.stats.friedmanchisquare``). Iman & Davenport's
-    F = (N - 1) chi2 / (N (k - 1) - chi2) of N data sets and k algorithms is less conservative.
+    F = (N - 1) chi2 / (N (k - 1) - chi2), for N data sets and k algorithms, is less conservative.
 
     Parameters
     ----------
     scores : array_like or data frame
         One row for each data set and one column for each algorithm; or a tidy table (dataset, algorithm, run, fold,
-        score), averaged over folds. A frame is tidy where it has dataset and algorithm columns.
+        score), averaged over folds. A frame counts as tidy if it has dataset and algorithm columns.
     missing : {"error", "drop"}
-        Refuse missing scores, or leave out the data sets that lack any, with a warning.
+        Refuse missing scores, or leave out data sets that lack any, with a warning.
     higher_is_better : bool
         False for losses and errors.
 
     Returns
     -------
     FriedmanResult
-        Where all algorithms tie on every data set both statistics are 0 and both p are 1, with a warning.
+        If all algorithms tie on every data set, both statistics are 0 and both p are 1, with a warning.
 
     Raises
     ------
     ScoreTableError
         If scores are missing or duplicate, or there are fewer than 3 algorithms or 2 data sets.
     ArgumentError
-        If an argument is outside what is allowed.
+        If an argument is invalid.
 
     References
     ----------
@@ -227,7 +227,7 @@ def nemenyi_test(
     missing: Literal["error", "drop"] = "error",
     higher_is_better: bool = True,
 ) -> PostHocResult:
-    """Nemenyi's test: which pairs of algorithms have different mean ranks, all pairs at once.
+    """Nemenyi's test: which pairs of algorithms have different mean ranks, for all pairs at once.
 
     The difference of two mean ranks over sqrt(k (k + 1) / (12 N)) is compared with the studentized range of k groups and
     infinite degrees of freedom, so the p-values need no further adjustment. Ties are not corrected for.
@@ -244,8 +244,8 @@ def nemenyi_test(
     Returns
     -------
     PostHocResult
-        The statistic is the studentized range. p-values have an absolute error of at most 1e-11, scipy's tolerance; smaller
-        ones are only known to be small.
+        The statistic is the studentized range. p-values have an absolute error of at most 1e-11, scipy's tolerance;
+        smaller ones are known only to be small.
 
     Raises
     ------

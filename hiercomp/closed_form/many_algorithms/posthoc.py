@@ -45,44 +45,44 @@ def posthoc_test(
     scores : array_like or data frame
         One row for each data set and one column for each algorithm; or a tidy table, as in `friedman_test`.
     method : {"wilcoxon", "nemenyi", "conover", "siegel", "miller"}
-        "wilcoxon": ``scipy.stats.wilcoxon`` of each pair by itself, two-sided; exact up to 50 data sets without ties and
-        zeros and up to 13 with them, else the normal approximation. "nemenyi": `nemenyi_test`. The others use
-        the ranks among all algorithms and come from the package scikit-posthocs, if it is installed.
+        "wilcoxon": ``scipy.stats.wilcoxon`` on each pair by itself, two-sided; exact up to 50 data sets without ties
+        and zeros and up to 13 with them, else the normal approximation. "nemenyi": `nemenyi_test`. The others use the
+        ranks among all algorithms and come from the package scikit-posthocs, if it is installed.
     adjust : {"holm", "shaffer", "bonferroni", "hochberg", "hommel", "fdr_bh", "fdr_by", "none"}
         The adjustment; see Notes. Not applied to "nemenyi" and "miller", whose p-values hold for all pairs at once.
     alpha : float
         Level of the groups, and of Nemenyi's critical difference.
     zero_method : {"zsplit", "wilcox", "pratt"}
-        What Wilcoxon's test does with data sets on which both algorithms are equal: split their ranks between both
-        (Demšar 2006), leave them out, or rank them and leave these ranks out.
+        How Wilcoxon's test treats data sets on which both algorithms are equal: split their ranks between both (Demšar
+        2006), leave them out, or rank them and drop these ranks.
     missing : {"error", "drop"}
-        Refuse missing scores, or leave out the data sets that lack any, with a warning.
+        Refuse missing scores, or leave out data sets that lack any, with a warning.
     higher_is_better : bool
         False for losses and errors.
 
     Returns
     -------
     PostHocResult
-        The statistic of Wilcoxon's test is the smaller of the two rank sums. Algorithms that are equal on every data set
-        have p 1.
+        The statistic of Wilcoxon's test is the smaller of the two rank sums. Two algorithms that are equal on every
+        data set have p 1.
 
     Raises
     ------
     ScoreTableError
         If scores are missing or duplicate, or there are fewer than 2 algorithms or 2 data sets.
     ArgumentError
-        If an argument is outside what is allowed, or a package of the extra ``posthocs`` is needed and not installed.
+        If an argument is invalid, or a required package of the extra ``posthocs`` is not installed.
 
     Notes
     -----
-    "holm", "bonferroni", "hochberg" and "hommel" hold the probability of any false rejection at alpha, "fdr_bh" (Benjamini
-    & Hochberg) and "fdr_by" (Benjamini & Yekutieli) the expected share of false ones among the rejections.
-    "hochberg", "hommel" and "fdr_bh" assume that the tests are independent or positively dependent, which tests of pairs
-    need not be. "hommel" is ``statsmodels.stats.multitest.multipletests``, if statsmodels is installed.
+    "holm", "bonferroni", "hochberg" and "hommel" control the probability of any false rejection at alpha; "fdr_bh"
+    (Benjamini & Hochberg) and "fdr_by" (Benjamini & Yekutieli) control the expected share of false ones among the
+    rejections. "hochberg", "hommel" and "fdr_bh" assume that the tests are independent or positively dependent, which
+    tests of pairs need not be. "hommel" is ``statsmodels.stats.multitest.multipletests``, if statsmodels is installed.
 
-    "shaffer" is the static procedure of Shaffer (1986), `shaffer_adjusted`: it gains on Holm's because hypotheses about
-    pairs imply each other. Bergmann & Hommel's procedure is left out on purpose: its cost grows with the number of
-    partitions of the algorithms (already 115,975 of 10), and its gain over Shaffer's is small.
+    "shaffer" is the static procedure of Shaffer (1986), `shaffer_adjusted`: it is more powerful than Holm's because
+    hypotheses about pairs imply each other. Bergmann & Hommel's procedure is left out on purpose: its cost grows with
+    the number of partitions of the algorithms (115,975 for 10), and its gain over Shaffer's is small.
 
     References
     ----------
@@ -103,7 +103,7 @@ def posthoc_test(
     one_of("zero_method", zero_method, get_args(ZeroMethod))
     alpha = number_between("alpha", alpha, 0, 1)
     if zero_method != "zsplit" and method != "wilcoxon":
-        raise ArgumentError(f"zero_method is of method 'wilcoxon' only; leave it out with {method!r}.")
+        raise ArgumentError(f"zero_method applies to method 'wilcoxon' only; leave it out with {method!r}.")
     if method == "nemenyi":
         return nemenyi_test(scores, alpha=alpha, missing=missing, higher_is_better=higher_is_better)
     friedman_posthoc = None if method == "wilcoxon" else _scikit_posthocs(method)
@@ -152,7 +152,7 @@ def adjusted_pvalues(pvalues: ArrayLike, adjust: Adjustment, algorithms: int) ->
 
 
 def _in_steps(values: FloatArray, scale: Callable[[FloatArray], FloatArray], *, down: bool) -> FloatArray:
-    """Scale the ascending p-values; then none is below a smaller one's (step down), or above a larger one's (step up)."""
+    """Scale the ascending p-values and keep them ascending, from the smallest (step down) or the largest (step up)."""
     order = np.argsort(values, kind="stable")
     scaled = scale(values[order])
     adjusted = np.empty(len(values))
@@ -173,8 +173,8 @@ def _hommel_adjusted(values: FloatArray) -> FloatArray:
 def shaffer_adjusted(pvalues: ArrayLike, algorithms: int) -> FloatArray:
     """p-values of all pairs adjusted by Shaffer's static procedure.
 
-    The i-th smallest p-value is multiplied by t_i, the largest number of hypotheses that can be true once i - 1 are
-    false, where Holm's procedure has m - i + 1; then no adjusted value is below an earlier one.
+    The i-th smallest p-value is multiplied by t_i, the largest number of hypotheses that can be true if i - 1 are
+    false; Holm's procedure uses m - i + 1. Then no adjusted value is below an earlier one.
 
     Parameters
     ----------
@@ -239,10 +239,10 @@ def _wilcoxon(table: ScoreMatrix, zero_method: ZeroMethod) -> tuple[FloatArray, 
 
 
 def signed_rank_with_ties(values: FloatArray, zero_method: ZeroMethod) -> tuple[float, float]:
-    """Smaller rank sum and exact two-sided p-value of a few differences that have ties or zeros.
+    """Smaller rank sum and exact two-sided p-value for a few differences with ties or zeros.
 
-    It is what ``scipy.stats.wilcoxon`` finds for them since version 1.15 by a permutation test, which takes it about half
-    a second a pair: the distribution of the rank sum over all changes of sign.
+    Since version 1.15 ``scipy.stats.wilcoxon`` finds the same by a permutation test, in about half a second per pair:
+    the distribution of the rank sum over all changes of sign.
     """
     ranked = values[values != 0] if zero_method == "wilcox" else values
     ranks, zero = stats.rankdata(np.abs(ranked)), ranked == 0

@@ -4,9 +4,10 @@ x_ij is the difference on fold j of run i. A scheme makes a mean m and a varianc
 statistic is T = m sqrt(df + 1) / s, compared with Student-t. The calibrated df, smaller than the nominal one because the
 differences are not independent, enters both the factor sqrt(df + 1) and the t distribution.
 
-What the averaged schemes average is our reading of their names, and defined in `SCHEMES`: "folds" concerns the folds within
-a run, "runs" the runs at a fold position; an averaged variance is a mean of sample variances, an averaged T a mean of
-T values. Schemes with sorted and with unsorted runs must differ, which excludes readings that pool the values first.
+What the averaged schemes average is our interpretation of their names, defined in `SCHEMES`: "folds" concerns the folds
+within a run, "runs" the runs at a fold position; an averaged variance is a mean of sample variances, an averaged T a
+mean of T values. Schemes with sorted and with unsorted runs must differ, which rules out interpretations that pool the
+values first.
 """
 
 from __future__ import annotations
@@ -79,14 +80,15 @@ def calibrated_test(
     scheme : str
         What is averaged, one of `SCHEMES`; see the notes.
     df : {"calibrated", "nominal"} or float
-        Degrees of freedom: those of the table `CALIBRATED`, which give a Type I error of 5%, or less where none gives it
-        (10 runs of 10 folds; for other layouts ask `calibrate`); those of independent differences; or a number above 0.
+        Degrees of freedom: those of the table `CALIBRATED`, which give a Type I error of 5%, or less if none gives
+        exactly that (10 runs of 10 folds; for other layouts use `calibrate`); those of independent differences; or a
+        number above 0.
     alternative : {"two-sided", "less", "greater"}
         "greater": the right algorithm is better.
     rho : float, optional
         Correlation of "corrected resampling", in [0, 1): the share of test cases; None is 1/folds.
     left, right : str, optional
-        The algorithms: which two of a table, or what to call them.
+        The two algorithms of a table to compare, or names for them.
     higher_is_better : bool
         False for losses and errors.
 
@@ -100,7 +102,7 @@ def calibrated_test(
     ScoreTableError
         If a number is not finite, or runs or folds are missing from a data set.
     ArgumentError
-        If an argument is outside what is allowed, or no calibrated df is known for the scheme and layout.
+        If an argument is invalid, or no calibrated df is known for the scheme and layout.
 
     Notes
     -----
@@ -119,9 +121,9 @@ def calibrated_test(
     - "corrected resampling": the same with the variance (1/n + rho / (1 - rho)) s^2 of Nadeau & Bengio (r k - 1);
       corrected instead of calibrated, "calibrated" means nominal
 
-    A sample without variation makes T infinite, or 0 where its mean is 0 too (two-sided p 1, one-sided 0.5), with a
-    warning. Of averaged T, the parts without variation are taken as the limit of a common small standard deviation: the
-    average is infinite with the sign of the sum of their means, and where that sum is 0 they count as T = 0.
+    A sample without variation makes T infinite, or 0 if its mean is also 0 (two-sided p 1, one-sided 0.5), with a
+    warning. In an averaged T, the parts without variation are treated as the limit of a common small standard
+    deviation: the average is infinite with the sign of the sum of their means; if that sum is 0, they count as T = 0.
 
     References
     ----------
@@ -172,7 +174,7 @@ def _degrees_of_freedom(scheme: str, df: object, runs: int, folds: int) -> tuple
     if (scheme, runs, folds) not in CALIBRATED:
         raise ArgumentError(
             f"No calibrated df of {scheme!r} is known for {layout}. Run calibrate({scheme!r}, runs={runs}, folds={folds}) "
-            "and pass the df that it finds."
+            "and pass the df it finds."
         )
     found, source = CALIBRATED[scheme, runs, folds]
     if found is None:
@@ -184,17 +186,17 @@ def _degrees_of_freedom(scheme: str, df: object, runs: int, folds: int) -> tuple
 
 
 def _oddities(scheme: str, runs: int, constant: NDArray[np.bool_], datasets: tuple[str, ...]) -> Iterator[Note]:
-    """What a scheme leaves out, and the data sets in which it finds no variation; ``constant`` has shape (q, parts)."""
+    """What a scheme leaves out, and the data sets without variation; ``constant`` has shape (q, parts)."""
     if scheme == "k-fold cv" and runs > 1:
-        text = f"'k-fold cv' takes the first run of each data set; the other {runs - 1} of {runs} runs are left out."
+        text = f"'k-fold cv' uses the first run of each data set; the other {runs - 1} of {runs} runs are left out."
         yield Note(DroppedScoresWarning, text)
     affected: NDArray[np.bool_] = np.asarray(constant.any(axis=1))
     first = constant[int(np.argmax(affected))]
     parts = f" in {first.sum()} of {len(first)} parts" if len(first) > 1 else ""
     if where := some_datasets(affected, datasets, parts):
         text = (
-            f"In {where} the values of which {scheme!r} takes the variance never vary: the statistic is infinite, or 0 "
-            "where their mean is 0 too."
+            f"In {where} the values whose variance {scheme!r} uses never vary: the statistic is infinite, or 0 "
+            "if their mean is also 0."
         )
         yield Note(DegenerateScoresWarning, text)
 
@@ -220,7 +222,7 @@ def _by_run_and_fold(pairs: pd.DataFrame) -> FloatArray:
         )
         raise ScoreTableError(
             f"Every data set must have the same {len(runs)} runs and {len(folds)} folds, but {len(gaps)} of {values.size} "
-            f"scores are missing (first: {listed}). Add them, number the folds anew in each run, or test the data sets "
+            f"scores are missing (first: {listed}). Add them, number the folds afresh in each run, or test the data sets "
             "that lack them on their own."
         )
     return values
@@ -228,7 +230,7 @@ def _by_run_and_fold(pairs: pd.DataFrame) -> FloatArray:
 
 @dataclass(frozen=True)
 class Scheme:
-    """How a scheme makes a mean and a standard deviation of the differences of a data set.
+    """How a scheme computes a mean and a standard deviation from the differences of a data set.
 
     Attributes
     ----------
@@ -236,8 +238,8 @@ class Scheme:
         From differences of shape (q, runs, folds) to samples of shape (q, parts, n). Variances are those within a part,
         with divisor n - 1, and the nominal degrees of freedom are n - 1.
     averages_t : bool
-        Whether each part has its own T, which are averaged; else there is one T, of the mean of all values and of the
-        mean of the parts' variances.
+        Whether each part has its own T, to be averaged; else there is one T, from the mean of all values and the mean
+        of the parts' variances.
     corrected : bool
         Whether the variance of the mean is corrected for overlapping training sets (Nadeau & Bengio 2003).
     needs_calibration : bool
@@ -286,7 +288,7 @@ SCHEMES: Mapping[str, Scheme] = {
 def statistic_parts(
     x: FloatArray, scheme: str, *, rho: float | None = None, tolerance: float | FloatArray = 0.0
 ) -> tuple[FloatArray, FloatArray]:
-    """Mean and standard deviation of the differences of each data set as a scheme takes them.
+    """Mean and standard deviation of the differences of each data set, as a scheme defines them.
 
     Parameters
     ----------
@@ -298,7 +300,7 @@ def statistic_parts(
         Correlation of "corrected resampling"; None is 1/folds. Its standard deviation is inflated by
         sqrt(1 + n rho / (1 - rho)), so mean sqrt(n) / standard deviation is the corrected t.
     tolerance : float or ndarray of shape (q,)
-        A sample whose range is not above this has standard deviation 0.
+        A sample with a range up to this has standard deviation 0.
 
     Returns
     -------
@@ -308,7 +310,7 @@ def statistic_parts(
     Raises
     ------
     ArgumentError
-        If the scheme has single values to take the variance of, or rho is outside what is allowed.
+        If the scheme would take the variance of single values, or rho is invalid.
 
     Examples
     --------
@@ -336,12 +338,12 @@ def standardised_mean(
     mean, standard_deviation : ndarray, shape (q, parts)
         From `statistic_parts`.
     tolerance : float or ndarray of shape (q,)
-        Means of parts that do not vary cancel if their sum is not above this.
+        Means of parts that do not vary cancel if their sum is at most this.
 
     Returns
     -------
     ndarray, shape (q,)
-        Infinite where parts do not vary and their means do not cancel.
+        Infinite if parts do not vary and their means do not cancel.
 
     Examples
     --------
@@ -355,12 +357,12 @@ def standardised_mean(
 
 
 def nominal_df(scheme: str, runs: int, folds: int) -> int:
-    """Degrees of freedom that a scheme has where differences are independent.
+    """Degrees of freedom of a scheme if the differences are independent.
 
     Raises
     ------
     ArgumentError
-        If the scheme has single values to take the variance of.
+        If the scheme would take the variance of single values.
 
     Examples
     --------
@@ -371,14 +373,14 @@ def nominal_df(scheme: str, runs: int, folds: int) -> int:
     df = int(SCHEMES[scheme].samples(np.zeros((1, runs, folds))).shape[2]) - 1
     if df < 1:
         raise ArgumentError(
-            f"With {counted(runs, 'run')} of {counted(folds, 'fold')}, {scheme!r} has single values to take a variance of. "
+            f"With {counted(runs, 'run')} of {counted(folds, 'fold')}, {scheme!r} would take the variance of single values. "
             "Choose another scheme, or more runs."
         )
     return df
 
 
 def _inflation(scheme: str, rho: float | None, runs: int, folds: int) -> float:
-    """What the correction of Nadeau & Bengio makes of the standard deviation."""
+    """The factor by which the correction of Nadeau & Bengio inflates the standard deviation."""
     if not SCHEMES[scheme].corrected:
         if rho is not None:
             raise ArgumentError(f"rho belongs to 'corrected resampling'; leave it out for {scheme!r}.")
@@ -391,7 +393,7 @@ def _inflation(scheme: str, rho: float | None, runs: int, folds: int) -> float:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Calibration(Presentation):
-    """Degrees of freedom that calibrate a scheme, and what they were found from.
+    """Degrees of freedom that calibrate a scheme, and the simulations behind them.
 
     Attributes
     ----------
@@ -402,19 +404,19 @@ class Calibration(Presentation):
     alpha : float
         The nominal Type I error.
     df : int or None
-        Calibrated degrees of freedom; None where not ``calibratable``.
+        Calibrated degrees of freedom; None if not ``calibratable``.
     calibratable : bool
-        False where the Type I error stays above alpha, beyond its interval, even with 1 df.
+        False if the Type I error stays above alpha, beyond its interval, even with 1 df.
     type_one_error : float
-        Share of the simulated data sets on which the two-sided test rejects; with 1 df where not ``calibratable``.
+        Share of the simulated data sets on which the two-sided test rejects; with 1 df if not ``calibratable``.
     type_one_error_interval : tuple of float
         Its exact (Clopper-Pearson) 95% interval.
     simulations, seed : int
-        Number of simulated data sets, and what they were drawn from.
+        Number of simulated data sets, and their seed.
     standardised_means : ndarray, shape (simulations,)
         Absolute m / s of each simulated data set; T is sqrt(df + 1) times it.
     notes : tuple of str
-        Where the df does not give the level, or fits at this level only.
+        Whether the df does not give the level, or fits only this level.
     """
 
     scheme: str
@@ -432,7 +434,7 @@ class Calibration(Presentation):
 
     @property
     def title(self) -> str:
-        """What was calibrated, on how much."""
+        """What was calibrated, and on how many simulations."""
         return (
             f"Calibration of {self.scheme!r} for {counted(self.runs, 'run')} of {counted(self.folds, 'fold')}, "
             f"{counted(self.simulations, 'simulated data set')}, seed {self.seed}"
@@ -440,7 +442,7 @@ class Calibration(Presentation):
 
     @property
     def conclusion(self) -> str:
-        """What the result says, in a sentence."""
+        """The result in one sentence."""
         error = _error_text(self.type_one_error, self.type_one_error_interval)
         if self.df is None:
             return f"No df calibrates it at {100 * self.alpha:g}%: even with 1 df the Type I error is {error}."
@@ -455,7 +457,7 @@ class Calibration(Presentation):
     def levels(self, levels: Sequence[float] = LEVELS) -> pd.DataFrame:
         """Type I error at other levels with the chosen df: level, type_one_error, lower, upper.
 
-        A df that fits at one level only does not calibrate the test.
+        A df that fits only one level does not calibrate the test.
 
         Parameters
         ----------
@@ -496,7 +498,7 @@ def calibrate(
     n_jobs: int | None = None,
     progress: bool = True,
 ) -> Calibration:
-    """Find the degrees of freedom with which a scheme has its nominal Type I error.
+    """Find the degrees of freedom that give a scheme its nominal Type I error.
 
     Parameters
     ----------
@@ -528,15 +530,15 @@ def calibrate(
     Raises
     ------
     ArgumentError
-        If an argument is outside what is allowed, or the simulator returns something else.
+        If an argument is invalid, or the simulator returns something else.
 
     Notes
     -----
-    The statistic T = sqrt(df + 1) m / s is compared with Student-t with df degrees of freedom, so a smaller df
-    rejects less. Of the whole numbers from 1 to the nominal df, those whose Type I error is above alpha beyond its interval
-    are left out, and of the rest the one whose error is closest to alpha is taken; of an error below and one above at the
-    same distance the one below. Where several df have this same error, it is the largest of them if the error is below
-    alpha, and else the smallest.
+    The statistic T = sqrt(df + 1) m / s is compared with Student-t with df degrees of freedom, so a smaller df rejects
+    less. Of the whole numbers from 1 to the nominal df, those whose Type I error is above alpha, beyond its interval,
+    are left out. Of the rest, the one with the error closest to alpha is taken; between two at the same distance, the
+    one below alpha. If several df have the same error, the largest is taken if that error is below alpha, else the
+    smallest.
 
     References
     ----------
@@ -599,7 +601,7 @@ def null_differences(
     Raises
     ------
     ArgumentError
-        If an argument is outside what is allowed, or the simulator returns something else.
+        If an argument is invalid, or the simulator returns something else.
 
     Examples
     --------
@@ -635,7 +637,7 @@ def null_differences(
 def _simulated(
     simulator: Simulator, children: Sequence[np.random.SeedSequence], runs: int, folds: int
 ) -> list[FloatArray]:
-    """One data set for each child, checked where it was made."""
+    """One data set for each child, checked in the process that made it."""
     drawn = []
     for child in children:
         x = np.asarray(simulator(np.random.default_rng(child), runs, folds))
@@ -645,7 +647,9 @@ def _simulated(
                 f"({runs}, {folds})."
             )
         if not np.isfinite(x).all():
-            raise ArgumentError(f"The simulator returned {np.sum(~np.isfinite(x))} of {x.size} numbers not finite.")
+            raise ArgumentError(
+                f"The simulator returned {np.sum(~np.isfinite(x))} of {x.size} numbers that are not finite."
+            )
         drawn.append(x.astype(float))
     return drawn
 
@@ -679,9 +683,9 @@ def _calibration(scheme: str, x: FloatArray, alpha: float, seed: int) -> Calibra
 
 
 def _closest(excess: FloatArray, allowed: Sequence[bool]) -> int:
-    """Position of the df to take, by the rule of `calibrate`; the first where none is allowed.
+    """Position of the df to take, by the rule of `calibrate`; the first if none is allowed.
 
-    ``excess`` is how many more data sets are rejected than should be; it never falls with the df.
+    ``excess`` is the number of rejected data sets above the expected one; it never falls as the df grows.
     """
 
     def rank(position: int) -> tuple[float, bool, int]:
@@ -692,7 +696,7 @@ def _closest(excess: FloatArray, allowed: Sequence[bool]) -> int:
 
 
 def _notes(means: FloatArray, df: int | None, alpha: float) -> Iterator[str]:
-    """Levels that the chosen df does not give, and data sets without variation."""
+    """Notes on levels that the chosen df does not give, and on data sets without variation."""
     infinite = int(np.isinf(means).sum())
     if infinite:
         yield f"On {infinite} of {len(means)} simulated data sets T is infinite, and rejects with any df."
@@ -706,7 +710,7 @@ def _notes(means: FloatArray, df: int | None, alpha: float) -> Iterator[str]:
 
 
 def _rejections(means: FloatArray, df: Any, alpha: float) -> NDArray[np.int64]:
-    """How many |T| lie beyond the two-sided critical value, for each df."""
+    """The number of |T| beyond the two-sided critical value, for each df."""
     from scipy import stats
 
     df = np.asarray(df, dtype=float)

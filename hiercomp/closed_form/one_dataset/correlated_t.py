@@ -79,7 +79,7 @@ class CorrelatedTResult(Presentation):
         The left and the right algorithm.
     dataset_names : tuple of str
     notes : tuple of str
-        What was odd about the data.
+        Warnings about the data.
     """
 
     p_left: Any
@@ -95,19 +95,19 @@ class CorrelatedTResult(Presentation):
 
     @property
     def distribution(self) -> Any:
-        """The posterior as a frozen ``scipy.stats.t``, one for all data sets; NaN where it is a point mass."""
+        """The posterior as a frozen ``scipy.stats.t``, one for all data sets; NaN for a point mass."""
         from scipy import stats  # slow to import, and the test itself does without
 
         return stats.t(df=self.df, loc=self.mean, scale=self.scale)
 
     @property
     def title(self) -> str:
-        """Which test, of what."""
+        """The test and what it compared."""
         return f"Bayesian correlated t-test, {compared(self.algorithms, len(self.dataset_names))}, rope {self.rope}"
 
     @property
     def conclusion(self) -> str:
-        """What the result says, in a sentence."""
+        """The result in one sentence."""
         left, right = map(shown, self.algorithms)
         table = np.stack([np.atleast_1d(value) for value in (self.p_left, self.p_rope, self.p_right)])
         if table.shape[1] == 1:
@@ -157,13 +157,13 @@ def correlated_t_test(
     x : array_like, PairedDifferences or data frame
         Differences right minus left of one data set (one-dimensional) or of several (one row each); or a tidy table.
     rho : float or mapping from data set to float, optional
-        Correlation between differences, in [0, 1): 1/k for k folds. A table and `PairedDifferences` have a default.
+        Correlation between differences, in [0, 1): 1/k for k folds. Tables and `PairedDifferences` have a default.
     rope : float, pair of float or Rope
         Differences that make no practical difference, in the metric's units; 0 for none.
     prior : NormalGamma, optional
         Any Normal-Gamma prior; None is the matching prior.
     left, right : str, optional
-        The algorithms: which two of a table, or what to call them.
+        The two algorithms of a table to compare, or names for them.
     higher_is_better : bool
         False for losses and errors.
 
@@ -177,7 +177,7 @@ def correlated_t_test(
     ScoreTableError
         If a number is not finite, or a data set has fewer than two.
     ArgumentError
-        If rho, the rope or the prior is outside what is allowed.
+        If rho, the rope or the prior is invalid.
 
     Notes
     -----
@@ -190,8 +190,8 @@ def correlated_t_test(
         a_n  = a + n / 2
         b_n  = b + S / (2 (1 - rho)) + (xbar - mu0)^2 / (2 (c + k0))
 
-    Without variation the matching posterior is a point mass, which lies in one region; on a boundary of the rope it is
-    in the rope, and with a rope of 0 and a mean of 0 left and right have one half each.
+    Without variation the matching posterior is a point mass, which lies in one region; on a boundary of the rope it
+    counts as in the rope. With a rope of 0 and a mean of 0, left and right get one half each.
 
     References
     ----------

@@ -34,8 +34,8 @@ def five_by_two_cv_t(
     With d_ij the difference of run i, fold j, and s_i^2 the variance of the two differences of run i,
     t = d_11 / sqrt((s_1^2 + ... + s_5^2) / 5), with 5 degrees of freedom.
 
-    The numerator is one difference of ten, that of the first fold of the first run. Another order of the runs and folds
-    gives another t, and may give another verdict, from the same scores: `five_by_two_cv_f` exists because of that.
+    The numerator is one of the ten differences, that of the first fold of the first run. Another order of the runs and
+    folds gives another t, and perhaps another verdict, from the same scores; `five_by_two_cv_f` avoids this.
 
     d_11 is in the denominator too, so t is not quite Student's: with ten independent normal differences the test
     rejects 2.8% of true hypotheses at a nominal 5%.
@@ -48,14 +48,14 @@ def five_by_two_cv_t(
     alternative : {"two-sided", "less", "greater"}
         "greater": the right algorithm is better.
     left, right : str, optional
-        The algorithms: which two of a table, or what to call them.
+        The two algorithms of a table to compare, or names for them.
     higher_is_better : bool
         False for losses and errors.
 
     Returns
     -------
     FrequentistResult
-        Where the folds never differ within a run t is infinite, or 0 where the first difference is 0 (two-sided p 1,
+        If the folds never differ within a run, t is infinite, or 0 if the first difference is 0 (two-sided p 1,
         one-sided 0.5), with a warning.
 
     Raises
@@ -63,7 +63,7 @@ def five_by_two_cv_t(
     ScoreTableError
         If there are not 5 runs of 2 folds, or a number is not finite.
     ArgumentError
-        If an argument is outside what is allowed.
+        If an argument is invalid.
 
     References
     ----------
@@ -90,7 +90,7 @@ def five_by_two_cv_t(
         pvalue,
         df=np.full(len(pvalue), float(RUNS)),
         alternative=alternative,
-        odd=_never_vary(given, variance == 0, "t is infinite, or 0 where the first difference is 0"),
+        odd=_never_vary(given, variance == 0, "t is infinite, or 0 if the first difference is 0"),
     )
 
 
@@ -114,22 +114,21 @@ def five_by_two_cv_f(
     x : array_like, PairedDifferences or data frame
         As in `five_by_two_cv_t`.
     left, right : str, optional
-        The algorithms: which two of a table, or what to call them.
+        The two algorithms of a table to compare, or names for them.
     higher_is_better : bool
         False for losses and errors; F is the same.
 
     Returns
     -------
     FrequentistResult
-        Where the folds never differ within a run F is infinite, or 0 with p 1 where all differences are 0, with a
-        warning.
+        If the folds never differ within a run, F is infinite, or 0 with p 1 if all differences are 0, with a warning.
 
     Raises
     ------
     ScoreTableError
         If there are not 5 runs of 2 folds, or a number is not finite.
     ArgumentError
-        If an argument is outside what is allowed.
+        If an argument is invalid.
 
     References
     ----------
@@ -149,14 +148,15 @@ def five_by_two_cv_f(
         statistic = np.where(squares == 0, 0.0, squares / (2 * variance))
     df = (float(RUNS * FOLDS), float(RUNS))
     pvalue = np.where(np.isinf(statistic), 0.0, special.fdtrc(*df, np.where(np.isinf(statistic), 1.0, statistic)))
-    odd = _never_vary(given, variance == 0, "F is infinite, or 0 where all differences are 0")
+    odd = _never_vary(given, variance == 0, "F is infinite, or 0 if all differences are 0")
     return frequentist_result(given, "Combined 5x2 cv F-test (Alpaydin 1999)", statistic, pvalue, df=df, odd=odd)
 
 
 def _five_by_two(x: Any, **sides: Unpack[Sides]) -> tuple[Given, FloatArray, FloatArray]:
-    """What was given, its differences of shape (q, 5, 2), and the sum of the variances of the five runs, shape (q,).
+    """The input, its differences of shape (q, 5, 2), and the sum of the variances of the five runs, shape (q,).
 
-    Differences are 0 where they are 0 up to rounding, and variances where the two differences of a run are equal up to it.
+    Differences that are 0 up to rounding become 0, and so do variances of runs whose two differences are equal up to
+    rounding.
     """
     given, values = as_runs(x, _by_run_and_fold, layout=(RUNS, FOLDS), **sides)
     negligible = ROUNDING * given.size[:, None]
@@ -188,7 +188,7 @@ def _by_run_and_fold(pairs: pd.DataFrame) -> FloatArray:
 
 
 def _never_vary(given: Given, constant: NDArray[np.bool_], consequence: str) -> Iterator[Note]:
-    """What to say of data sets whose folds never differ within a run."""
+    """Notes on data sets whose folds never differ within a run."""
     if where := some_datasets(constant, given.differences.dataset_names):
         yield Note(
             DegenerateScoresWarning, f"Both folds of every run have the same difference in {where}: {consequence}."

@@ -47,7 +47,7 @@ def corrected_t_test(
     n_test / n_train. One-sided, P(mu > 0) of `correlated_t_test` is 1 - p.
 
     Why the correction: with equal correlation rho, the mean of n differences has the variance
-    sigma^2 (1 + (n - 1) rho) / n, while s^2 estimates sigma^2 (1 - rho). The naive t therefore is too wide by
+    sigma^2 (1 + (n - 1) rho) / n, while s^2 estimates sigma^2 (1 - rho). The naive t is therefore too wide by
     sqrt((1 + (n - 1) rho) / (1 - rho)): 3.48 times at n = 100 and rho = 0.1, so abs(t) exceeds its 5% point 1.984 with
     probability 2 (1 - Phi(1.984 / 3.48)) = 0.57.
 
@@ -62,21 +62,21 @@ def corrected_t_test(
     alternative : {"two-sided", "less", "greater"}
         "greater": the right algorithm is better.
     left, right : str, optional
-        The algorithms: which two of a table, or what to call them.
+        The two algorithms of a table to compare, or names for them.
     higher_is_better : bool
         False for losses and errors.
 
     Returns
     -------
     FrequentistResult
-        Without variation the statistic is infinite, and 0 where the mean is 0 as well (two-sided p 1, one-sided 0.5).
+        Without variation the statistic is infinite, or 0 if the mean is also 0 (two-sided p 1, one-sided 0.5).
 
     Raises
     ------
     ScoreTableError
         If a number is not finite, or a data set has fewer than two.
     ArgumentError
-        If rho, the sizes or the alternative are outside what is allowed.
+        If rho, the sizes or the alternative are invalid.
 
     References
     ----------
@@ -103,7 +103,7 @@ def corrected_t_test(
 
 
 class PlainTest(Protocol):
-    """How the tests of `scipy.stats` are called here."""
+    """The signature of the tests that call `scipy.stats`."""
 
     def __call__(
         self,
@@ -122,7 +122,8 @@ OfOneDataset: TypeAlias = Callable[[FloatArray, FloatArray, Alternative], tuple[
 
 
 def _plain_test(title: str, *, needs_variation: bool = True) -> Callable[[OfOneDataset], PlainTest]:
-    """Make a test of SciPy's a test of what all tests take, under the name and the docstring of the decorated function.
+    """Turn a SciPy test into one that takes the inputs of all tests, under the name and docstring of the decorated
+    function.
 
     That function takes the scores of left and right of one data set, and returns statistic, degrees of freedom (NaN where
     nothing varies) and p-value.
@@ -170,7 +171,7 @@ PLAIN_PARAMETERS = """Parameters
     alternative : {"two-sided", "less", "greater"}
         "greater": the right algorithm is better.
     left, right : str, optional
-        The algorithms: which two of a table, or what to call them.
+        The two algorithms of a table to compare, or names for them.
     higher_is_better : bool
         False for losses and errors.
 
@@ -181,13 +182,13 @@ PLAIN_PARAMETERS = """Parameters
 
 @_plain_test("Paired t-test")
 def paired_t_test(a: FloatArray, b: FloatArray, alternative: Alternative) -> tuple[float, float, float]:
-    """Paired t-test (``scipy.stats.ttest_rel``), which takes the folds as independent.
+    """Paired t-test (``scipy.stats.ttest_rel``), which treats the folds as independent.
 
-    For cross-validated scores they are not, and the test then rejects far too often (see `corrected_t_test`): it is
-    here for comparison and for independent repetitions.
+    Cross-validated scores are not, so the test rejects far too often (see `corrected_t_test`). It is here for
+    comparison and for independent repetitions.
 
     {parameters}
-        Without variation the statistic is infinite, or 0 where the mean difference is 0 too, with a warning.
+        Without variation the statistic is infinite, or 0 if the mean difference is also 0, with a warning.
 
     Examples
     --------
@@ -210,7 +211,7 @@ def welch_t_test(a: FloatArray, b: FloatArray, alternative: Alternative) -> tupl
     It ignores that the folds are paired, and that they are correlated.
 
     {parameters}
-        Where neither algorithm's scores vary the statistic is infinite, or 0 where they are equal, with a warning.
+        If neither algorithm's scores vary, the statistic is infinite, or 0 if they are equal, with a warning.
 
     Examples
     --------
@@ -230,12 +231,12 @@ def welch_t_test(a: FloatArray, b: FloatArray, alternative: Alternative) -> tupl
 
 @_plain_test("Mann-Whitney U test", needs_variation=False)
 def mann_whitney(a: FloatArray, b: FloatArray, alternative: Alternative) -> tuple[float, float, float]:
-    """Mann-Whitney U test of two independent samples (``scipy.stats.mannwhitneyu``); U is that of the right scores.
+    """Mann-Whitney U test of two independent samples (``scipy.stats.mannwhitneyu``); U is for the right scores.
 
     It ignores that the folds are paired, and that they are correlated.
 
     {parameters}
-        Scores that are equal up to rounding tie; where all are equal the p-value is 1.
+        Scores that are equal up to rounding tie; if all are equal, the p-value is 1.
 
     Examples
     --------
@@ -272,15 +273,15 @@ def t_p_value(statistic: FloatArray, df: Any, alternative: str) -> FloatArray:
 
 
 def _never_vary(given: Given, constant: NDArray[np.bool_]) -> Iterator[Note]:
-    """What to say of data sets without variation."""
+    """Notes on data sets without variation."""
     if where := some_datasets(constant, given.differences.dataset_names):
         yield Note(
             DegenerateScoresWarning,
-            f"The differences never vary in {where}: the statistic is infinite, or 0 where the mean is 0 too.",
+            f"The differences never vary in {where}: the statistic is infinite, or 0 if the mean is also 0.",
         )
 
 
 def _constant(difference: float, size: float, alternative: str) -> tuple[float, float, float]:
-    """Statistic, df and p where nothing varies: the limit of a small variance; 0 up to rounding is 0."""
+    """Statistic, df and p if nothing varies: the limit of a small variance; 0 up to rounding counts as 0."""
     statistic = math.copysign(math.inf, difference) if abs(difference) > ROUNDING * size else 0.0
     return statistic, math.nan, float(t_p_value(np.array(statistic), math.inf, alternative))

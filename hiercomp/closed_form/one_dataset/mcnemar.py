@@ -33,8 +33,8 @@ def mcnemar(
 ) -> FrequentistResult:
     """McNemar's test: do two algorithms err equally often on the same cases?
 
-    Only the cases on which one algorithm alone is right matter. If both err equally often, each of these is equally
-    likely to be either's.
+    Only the cases that just one algorithm gets right matter. If both err equally often, each of these is equally likely
+    to favour either.
 
     Parameters
     ----------
@@ -44,24 +44,23 @@ def mcnemar(
         is right (1 or True) or wrong (0 or False), case by case; one row for each data set if there are several. Or x
         alone: `PairedDifferences` or a tidy table whose scores are all 0 or 1, a fold being a case.
     method : {"exact", "chi2", "chi2_corrected"}
-        Binomial probabilities; (b - c)^2 / (b + c) compared with chi-squared of one degree of freedom; or
-        (abs(b - c) - 1)^2 / (b + c), where b and c are the cases on which only the left and only the right algorithm is
-        right.
+        Binomial probabilities; (b - c)^2 / (b + c) compared with chi-squared of one degree of freedom; or (abs(b - c) -
+        1)^2 / (b + c), where b and c count the cases that only the left and only the right algorithm gets right.
     left, right : str, optional
-        The algorithms: which two of a table, or what to call them.
+        The two algorithms of a table to compare, or names for them.
 
     Returns
     -------
     FrequentistResult
-        The statistic has no sign: the smaller of b and c where the test is exact, else the chi-squared. Where no case is
-        right for one algorithm only it is 0 and p is 1. With the continuity correction b = c gives 1 / (b + c), not 0.
+        The statistic has no sign: the smaller of b and c if the test is exact, else the chi-squared. If b and c are
+        both 0, it is 0 and p is 1. With the continuity correction b = c gives 1 / (b + c), not 0.
 
     Raises
     ------
     ScoreTableError
         If the counts are not whole numbers of at least 0, or a score is neither 0 nor 1.
     ArgumentError
-        If the method is none of the three.
+        If the method is unknown.
 
     References
     ----------
@@ -105,7 +104,7 @@ def mcnemar(
 
 
 def _of_counts(b: int, c: int, method: McNemarMethod) -> tuple[float, float]:
-    """Statistic and p-value of the cases that only the left and only the right algorithm is right on."""
+    """Statistic and p-value from the numbers of cases that only the left and only the right algorithm gets right."""
     if method == "exact":
         return min(b, c), min(2 * float(stats.binom.cdf(min(b, c), b + c, 0.5)), 1.0)
     statistic = (abs(b - c) - (method == "chi2_corrected")) ** 2 / (b + c)
@@ -134,7 +133,7 @@ def _table_of_counts(x: Any) -> NDArray[np.int64]:
 
 
 def _numbers(x: Any) -> Any:
-    """Booleans as 0 and 1; anything else as it is."""
+    """Booleans as 0 and 1; anything else unchanged."""
     if x is None or is_labelled(x):
         return x
     refuse_masked(x, "correctness")

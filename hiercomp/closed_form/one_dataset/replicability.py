@@ -29,7 +29,7 @@ class Replicability(Presentation):
         Share of pairs of repetitions with the same outcome on a data set, averaged over the data sets (Bouckaert & Frank
         2004).
     outcomes : ndarray of int, shape (q, repetitions)
-        The decisions: 0 not rejected, 1 rejected, -1 rejected in favour of the left algorithm where the sign is known.
+        The decisions: 0 not rejected, 1 rejected, -1 rejected in favour of the left algorithm if the sign is known.
     dataset_names : tuple of str
     """
 
@@ -40,13 +40,13 @@ class Replicability(Presentation):
 
     @property
     def title(self) -> str:
-        """What was repeated how often."""
+        """What was repeated, and how often."""
         q, repetitions = self.outcomes.shape
         return f"Replicability of {repetitions} repeated tests, {counted(q, 'data set')}"
 
     @property
     def conclusion(self) -> str:
-        """What the result says, in a sentence."""
+        """The result in one sentence."""
         return (
             f"All repetitions agree on {100 * self.agreement:.3g}% of the data sets; two repetitions agree with "
             f"probability {self.pairwise:.3g}."
@@ -61,15 +61,15 @@ class Replicability(Presentation):
 
 
 def replicability(decisions: ArrayLike, *, dataset_names: Sequence[str] | None = None) -> Replicability:
-    """Measure how far the outcome of a test depends on the random splits of an experiment.
+    """Measure how much the outcome of a test depends on the random splits of an experiment.
 
     Parameters
     ----------
     decisions : array_like, shape (data sets, repetitions)
-        Outcomes of the same test on repetitions of the same experiment: True where it rejects, or -1, 0 and 1 for left
+        Outcomes of the same test on repetitions of the same experiment: True if it rejects; or -1, 0 and 1 for left
         better, not rejected and right better.
     dataset_names : sequence of str, optional
-        Names of the data sets; "1", "2", ... where absent.
+        Names of the data sets; by default "1", "2", ...
 
     Returns
     -------
@@ -78,13 +78,13 @@ def replicability(decisions: ArrayLike, *, dataset_names: Sequence[str] | None =
     Raises
     ------
     ArgumentError
-        If decisions are something else, or there are fewer than two repetitions.
+        If decisions have other values, or there are fewer than two repetitions.
 
     Notes
     -----
-    With c_o repetitions of n that have the outcome o, the pairwise share of a data set is
+    If c_o of n repetitions have the outcome o, the pairwise share of a data set is
     sum_o c_o (c_o - 1) / (n (n - 1)): an unbiased estimate of the probability that two experiments come to the same
-    decision. It does not depend on the number of repetitions in expectation; the agreement of all falls with it.
+    decision. Its expectation does not depend on the number of repetitions; the agreement of all falls as that grows.
 
     References
     ----------

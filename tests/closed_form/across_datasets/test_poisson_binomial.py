@@ -172,7 +172,7 @@ def test_three_hundred_data_sets_are_exact_and_more_than_five_hundred_are_sample
         ([P], {"method": "fft"}, ArgumentError, "method must be.*got 'fft'"),
         ([P], {"method": "sampling", "draws": 0}, ArgumentError, "draws must be at least 1, got 0"),
         ([P], {"rho": 0.1, "rope": 0.01}, ScoreTableError, "x has one dimension: with a rope"),
-        ([[[0.1], [0.2]]], {"rho": 0.1}, ScoreTableError, "needs at least 2 scores of a data set"),
+        ([[[0.1], [0.2]]], {"rho": 0.1}, ScoreTableError, "needs at least 2 scores for each data set"),
         ([[]], {}, ScoreTableError, "x must hold numbers"),
         ([DIFFERENCES], {"rho": 1.0}, ArgumentError, "rho must be at least 0 and below 1"),
     ],

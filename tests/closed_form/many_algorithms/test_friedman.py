@@ -314,8 +314,8 @@ def test_duplicate_names_of_a_wide_table_are_refused():
         (WIDE.T.rename_axis("algorithm"), "The table has a column 'algorithm'"),
         (WIDE.T.rename_axis(columns="dataset"), "The table has data sets as columns"),
         (WIDE.assign(fold=1), "The table has a column 'fold'"),
-        (WIDE.assign(note="text"), "Column 'note' doesn't hold numbers"),
-        (WIDE > 80, "Column 'nB' doesn't hold numbers"),
+        (WIDE.assign(note="text"), "Column 'note' doesn't contain numbers"),
+        (WIDE > 80, "Column 'nB' doesn't contain numbers"),
     ],
 )
 def test_a_table_of_another_form_is_refused(frame, message):

@@ -356,7 +356,7 @@ def test_missing_scores_are_refused_or_dropped_with_a_warning(method):
         ({"adjust": "bergmann"}, "adjust must be one of 'holm', 'shaffer', .*got 'bergmann'"),
         ({"adjust": None}, "adjust must be one of"),
         ({"zero_method": "drop"}, "zero_method must be one of 'zsplit', 'wilcox', 'pratt'"),
-        ({"method": "siegel", "zero_method": "pratt"}, "zero_method is of method 'wilcoxon' only"),
+        ({"method": "siegel", "zero_method": "pratt"}, "zero_method applies to method 'wilcoxon' only"),
         ({"alpha": 0}, "alpha must be above 0 and below 1"),
         ({"missing": "omit"}, "missing must be 'error' or 'drop'"),
         ({"higher_is_better": 1}, "higher_is_better must be True or False"),

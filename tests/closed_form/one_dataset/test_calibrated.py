@@ -93,7 +93,7 @@ def test_every_scheme_has_its_loops():
     assert list(LOOPS) == list(SCHEMES)
 
 
-@pytest.mark.filterwarnings("ignore:'k-fold cv' takes the first run")
+@pytest.mark.filterwarnings("ignore:'k-fold cv' uses the first run")
 @pytest.mark.parametrize("alternative", ["two-sided", "less", "greater"])
 @pytest.mark.parametrize("df", ["nominal", 3.5])
 @pytest.mark.parametrize("scheme", LOOPS)
@@ -125,7 +125,7 @@ def test_a_scheme_is_what_its_loops_say(scheme, df, alternative):
         ("k-fold cv", lambda x: x[0]),
     ],
 )
-@pytest.mark.filterwarnings("ignore:'k-fold cv' takes the first run")
+@pytest.mark.filterwarnings("ignore:'k-fold cv' uses the first run")
 def test_with_nominal_df_it_is_the_t_test_of_scipy(scheme, sample, alternative):
     x = differences(q=1)[0]
     expected = stats.ttest_1samp(sample(x), 0, alternative=alternative)
@@ -203,7 +203,7 @@ def test_sorting_the_runs_matters_and_makes_the_order_of_folds_irrelevant():
             np.testing.assert_allclose(again.statistic, ordered.statistic, rtol=1e-13)
 
 
-@pytest.mark.filterwarnings("ignore:'k-fold cv' takes the first run")
+@pytest.mark.filterwarnings("ignore:'k-fold cv' uses the first run")
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_turning_the_sign_mirrors_the_test_and_another_unit_changes_nothing(scheme):
     x = differences()
@@ -236,7 +236,7 @@ def score_table(x, **names):
     return pd.DataFrame(rows, columns=["dataset", "run", "fold", "algorithm", "score"])
 
 
-@pytest.mark.filterwarnings("ignore:'k-fold cv' takes the first run")
+@pytest.mark.filterwarnings("ignore:'k-fold cv' uses the first run")
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_a_table_in_any_order_and_its_pairs_give_what_the_array_gives(scheme):
     x = differences(runs=11, folds=12)  # two digits: labels are numbers, not text
@@ -287,7 +287,7 @@ def test_a_missing_fold_is_named():
 def test_folds_that_are_numbered_through_the_runs_are_refused():
     table = score_table(differences())
     table["fold"] += FOLDS * (table["run"] - 1)
-    with pytest.raises(ScoreTableError, match="number the folds anew in each run"):
+    with pytest.raises(ScoreTableError, match="number the folds afresh in each run"):
         calibrated_test(table, left="nb", right="tree", df=5)
 
 
@@ -345,7 +345,9 @@ def test_arguments_are_checked(options, words):
 
 @pytest.mark.parametrize("scheme", ["folds", "runs averaged variance", "sorted runs averaged T"])
 def test_a_variance_over_a_single_run_is_refused(scheme):
-    with pytest.raises(ArgumentError, match=f"With 1 run of 6 folds, '{scheme}' has single values"):
+    with pytest.raises(
+        ArgumentError, match=f"With 1 run of 6 folds, '{scheme}' would take the variance of single values"
+    ):
         calibrated_test(differences(runs=1), scheme=scheme, df=5)
 
 
@@ -387,7 +389,7 @@ def test_run_means_that_are_equal_up_to_rounding_do_not_vary():
     generator = np.random.default_rng(1)
     x = generator.permuted(np.tile(generator.normal(0.1, 0.3, 12), (RUNS, 1)), axis=1)
     assert x.mean(axis=1).var() > 0
-    with pytest.warns(DegenerateScoresWarning, match="'folds' takes the variance"):
+    with pytest.warns(DegenerateScoresWarning, match="whose variance 'folds' uses"):
         assert calibrated_test(x, scheme="folds", df=5).statistic == math.inf
     assert math.isfinite(calibrated_test(x, df=5).statistic)
 
@@ -417,7 +419,7 @@ def test_run_means_that_are_zero_up_to_rounding_make_a_statistic_of_zero():
     half = generator.normal(0.1, 0.3, 6)
     x = generator.permuted(np.tile(np.concatenate([half, -half]), (RUNS, 1)), axis=1)
     assert x.mean() != 0
-    with pytest.warns(DegenerateScoresWarning, match="'folds' takes the variance"):
+    with pytest.warns(DegenerateScoresWarning, match="whose variance 'folds' uses"):
         result = calibrated_test(x, scheme="folds", df=5)
     assert (result.statistic, result.pvalue) == (0, 1)
 

@@ -251,7 +251,10 @@ def test_random_attributes_are_what_is_simulated_unless_told_otherwise():
         ),
         (lambda generator, runs, folds: np.zeros((folds, runs)), r"of shape \(3, 2\)"),
         (lambda generator, runs, folds: [["a"] * folds] * runs, "must return numbers of shape"),
-        (lambda generator, runs, folds: [[1.0, 2.0, math.nan], [1.0, 2.0, math.inf]], "2 of 6 numbers not finite"),
+        (
+            lambda generator, runs, folds: [[1.0, 2.0, math.nan], [1.0, 2.0, math.inf]],
+            "2 of 6 numbers that are not finite",
+        ),
         ("random attributes", "simulator must be a function .* got 'random attributes'"),
     ],
 )
@@ -272,7 +275,7 @@ def test_several_schemes_are_checked_before_anything_is_simulated(schemes, words
         ("use al data", {}, "Did you mean 'use all data'"),
         ("fold", {}, "Did you mean 'folds'"),
         (3, {}, "scheme must be one of .* got 3"),
-        ("folds", {"runs": 1}, "'folds' has single values"),
+        ("folds", {"runs": 1}, "'folds' would take the variance of single values"),
         ("folds", {"runs": 0}, "runs must be at least 1"),
         ("folds", {"folds": 2.0}, "folds must be a whole number"),
         ("folds", {"alpha": 0}, "alpha must be above 0 and below 1, got 0"),

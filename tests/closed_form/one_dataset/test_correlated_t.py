@@ -264,7 +264,9 @@ def test_two_scores_have_one_degree_of_freedom():
 
 @pytest.mark.parametrize("x", [[0.1], [[0.1], [0.2]], [[0.1, 0.2], [0.3]]])
 def test_one_score_is_too_few(x):
-    with pytest.raises(ScoreTableError, match=r"needs at least 2 scores of a data set; \d of \d data sets have fewer"):
+    with pytest.raises(
+        ScoreTableError, match=r"needs at least 2 scores for each data set; \d of \d data sets have fewer"
+    ):
         correlated_t_test(x, rho=0.1)
 
 

@@ -198,7 +198,7 @@ def test_differences_without_variation_have_the_limit_of_small_ones(test, differ
             result = test(given, alternative=alternative)
         assert caught[0].filename == __file__
         assert (result.statistic[0], result.pvalue[0]) == (statistic, p)
-        assert "infinite, or 0 where the mean is 0" in result.notes[0]
+        assert "infinite, or 0 if the mean is also 0" in result.notes[0]
 
 
 @pytest.mark.parametrize("test", [corrected_t_test, paired_t_test, welch_t_test])
@@ -274,7 +274,7 @@ def test_scores_of_unequal_numbers_or_too_few_are_refused(test):
         test([0.5], [0.6])
     with pytest.raises(ArgumentError, match="scores of both algorithms"):
         test([0.5, 0.6])
-    with pytest.raises(ArgumentError, match="table holds the scores of both"):
+    with pytest.raises(ArgumentError, match="table already has the scores of both"):
         test(table(), [0.5, 0.6])
 
 

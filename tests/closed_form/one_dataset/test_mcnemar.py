@@ -151,7 +151,7 @@ def test_cases_that_are_not_finite_are_refused(value):
 def test_vectors_of_unequal_lengths_are_refused():
     with pytest.raises(ScoreTableError, match="must be paired"):
         mcnemar([1, 0, 1], [1, 0])
-    with pytest.raises(ArgumentError, match="table holds the scores of both sides"):
+    with pytest.raises(ArgumentError, match="table already has the scores of both sides"):
         mcnemar(table({"iris": (LEFT, RIGHT)}), RIGHT)
 
 
