@@ -37,6 +37,7 @@ Known: TypeAlias = "tuple[Rope, RegionMasses, dict[str, float]]"  # the probabil
 
 # docs/quadrature.md has a row for every constant whose comment ends in "(study)"; the others say why they are as they are.
 FEW_DATASETS = 10  # up to here delta0 may have several peaks, and its nodes are dense about every data set (study)
+MOST_STRETCHED = 40  # data sets for which that is tried too, where the other axis fails twice
 SPARE = 0.25  # scales by which delta0's axis is longer: a scale is known to a tenth
 FAR = 8.0  # standard errors of delta0 within its bound: a Gaussian has 1e-15 beyond them
 TOLERANCE = 1e-4  # of the error estimate, above which the grid is refined: a tenth of the error that is warned of
@@ -168,7 +169,7 @@ class QuadratureEngine:
         support, centring = posterior_support(problem)
         q = len(problem.likelihood.n)
         few = _stretched(problem)
-        fine, more = np.ones(3), np.ones(3)
+        fine, more, failures = np.ones(3), np.ones(3), 0
         for refinement in range(MOST_REFINEMENTS + 1):
             grid = _computed(problem, support, more, fine, centring, few=few)
             smooth = FineGrid.of(grid)
@@ -193,6 +194,8 @@ class QuadratureEngine:
             if found.largest_error <= tolerance:
                 break
             more = np.where(blamed, REFINEMENT * more, more)
+            failures += 1
+            few = few or (failures == 2 and q <= MOST_STRETCHED)
         return found
 
 
