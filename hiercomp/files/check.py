@@ -17,8 +17,8 @@ from hiercomp.errors import ArgumentError, HiercompWarning, ScaleWarning, ScoreF
 from hiercomp.files.formats.common import lower_is_better
 from hiercomp.files.read import read_scores, recognised_format, takes_option
 from hiercomp.files.survey import survey
-from hiercomp.scores.arrays import ScoreArrays
-from hiercomp.scores.problems import LARGEST_FRACTION, TableProblem, table_problems, unpaired_scores
+from hiercomp.scores.arrays import ScoreArrays, table_problems, unpaired_scores
+from hiercomp.scores.problems import LARGEST_FRACTION, TableProblem
 from hiercomp.scores.rho import checked_rho
 from hiercomp.scores.table import read_table
 from hiercomp.wording import counted, shown
