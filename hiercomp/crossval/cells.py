@@ -170,7 +170,7 @@ def run_cells(
 
     def results(some: Iterable[Cell], jobs: int | None) -> Iterator[tuple[Cell, CellResult]]:
         tasks = (
-            delayed(_run_sent)(cell, sent_data, sent_works[cell.estimator], splits.rows(cells[cell]), cell.seed(seed))
+            delayed(_run_sent)(cell, sent_data, sent_works[cell.estimator], splits.rows[cells[cell]], cell.seed(seed))
             for cell in some
         )
         return _unordered(tasks, jobs, batch_size)

@@ -200,9 +200,8 @@ class CrossValidation:
         from sklearn import get_config
 
         splits = self.splits(dataset, data)
-        note = assumption_note(splits, dataset)
-        if note is not None and splits.assumption is not None:
-            self.assumptions.setdefault(splits.assumption, note)
+        if splits.assumption is not None:
+            self.assumptions.setdefault(splits.assumption, assumption_note(splits, dataset))
         cells = {
             Cell(dataset, run, fold, name): place
             for place, (run, fold) in enumerate(zip(splits.runs, splits.folds, strict=True))

@@ -7,6 +7,7 @@ import hashlib
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -84,8 +85,8 @@ class Splits:
 
     Attributes
     ----------
-    training, test : tuple of ndarray of int
-        Rows, one array for each fold.
+    rows : tuple of (ndarray of int, ndarray of int)
+        Training and test rows of each fold.
     runs, folds : tuple of int
         Number of the run, and of the fold within it, counted from 1.
     rho : float
@@ -94,25 +95,17 @@ class Splits:
         What rho rests on where the splitter's folds are not those of plain cross-validation.
     """
 
-    training: tuple[Indices, ...]
-    test: tuple[Indices, ...]
+    rows: tuple[tuple[Indices, Indices], ...]
     runs: tuple[int, ...]
     folds: tuple[int, ...]
     rho: float
     assumption: str | None
 
-    def __len__(self) -> int:
-        return len(self.test)
-
-    def rows(self, place: int) -> tuple[Indices, Indices]:
-        """Training and test rows of one fold."""
-        return self.training[place], self.test[place]
-
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of all rows."""
+        """SHA-256 of all rows: those of training, then those of test."""
         digest = hashlib.sha256()
-        for rows in (*self.training, *self.test):
+        for rows in chain(*zip(*self.rows, strict=True)):
             digest.update(len(rows).to_bytes(8, "little"))
             digest.update(np.ascontiguousarray(rows, dtype="<i8").tobytes())
         return digest.hexdigest()
@@ -172,13 +165,11 @@ def draw_splits(dataset: str, data: Data, cv: Any, *, classifier: bool) -> Split
         folds = tuple(1 + i % folds_of_a_run for i in range(count))
     share = float(np.mean([len(test) / (len(rows) + len(test)) for rows, test in pairs]))
     rho, assumption = _correlation(splitter, folds_of_a_run, share)
-    return Splits(tuple(rows for rows, _ in pairs), tuple(test for _, test in pairs), runs, folds, rho, assumption)
+    return Splits(tuple(pairs), runs, folds, rho, assumption)
 
 
-def assumption_note(splits: Splits, dataset: str) -> Note | None:
+def assumption_note(splits: Splits, dataset: str) -> Note:
     """The warning about a rho that rests on an assumption."""
-    if splits.assumption is None:
-        return None
     text = f"rho = {splits.rho:.3g} for data set {shown(dataset)!r} and others with its splitter: {splits.assumption}"
     return Note(DefaultedRhoWarning, text)
 

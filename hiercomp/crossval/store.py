@@ -12,6 +12,7 @@ import time
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from importlib.metadata import packages_distributions, version
 from pathlib import Path
 from typing import Any
 
@@ -174,8 +175,9 @@ def fingerprint(
             f"A checkpoint cannot fingerprint {what}, which refers to itself.",
             remedy="Run without a checkpoint, or pass something else.",
         ) from None
-    versions = {f"version of {package}": _version(package) for package in sorted(packages - {"sklearn"})}
-    return settings | _versions() | versions
+    versions = {name: version(name) for name in PACKAGES} | {"Python": platform.python_version()}
+    versions |= {package: _version(package) for package in sorted(packages - {"sklearn"})}
+    return settings | {f"version of {name}": text for name, text in versions.items()}
 
 
 def described(value: Any) -> str:
@@ -314,16 +316,8 @@ def _hash(value: Any) -> str:
         ) from error
 
 
-def _versions() -> dict[str, str]:
-    from importlib.metadata import version
-
-    return {f"version of {name}": version(name) for name in PACKAGES} | {"version of Python": platform.python_version()}
-
-
 def _version(package: str) -> str:
     """Of a package as it says itself, or as it was installed; "unknown" for a module of the user's own."""
-    from importlib.metadata import packages_distributions, version
-
     stated = getattr(sys.modules.get(package), "__version__", None)
     if stated is not None:
         return str(stated)

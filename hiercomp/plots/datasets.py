@@ -51,18 +51,9 @@ def shrinkage_table(result: ComparisonResult) -> pd.DataFrame:
     given = result.differences
     mean, scale, df = correlated_t_posterior(given)
     half = stats.t.ppf(0.975, df) * scale
-    posterior = result.datasets()
-    frame = pd.DataFrame(
-        {
-            "raw": mean,
-            "raw_lower": mean - half,
-            "raw_upper": mean + half,
-            "posterior": posterior["posterior_mean"].to_numpy(),
-            "lower": posterior["lower"].to_numpy(),
-            "upper": posterior["upper"].to_numpy(),
-        },
-        index=posterior.index,
-    )
+    posterior = result.datasets()[["posterior_mean", "lower", "upper"]].rename(columns={"posterior_mean": "posterior"})
+    raw = {"raw": mean, "raw_lower": mean - half, "raw_upper": mean + half}
+    frame = pd.concat([pd.DataFrame(raw, index=posterior.index), posterior], axis=1)
     return frame.sort_values("raw", kind="stable")
 
 

@@ -207,7 +207,7 @@ GROUPS = np.arange(150) % 6
 )
 def test_rho_runs_and_folds_follow_the_splitter(cv, rho, runs, folds):
     splits = draw_splits("iris", Data(*IRIS), cv, classifier=True)
-    if len(splits) < 150:
+    if len(splits.rows) < 150:
         table = run({"first": DummyClassifier()}, {"iris": IRIS}, cv=cv)  # where any warning would be an error
         assert table["rho"].to_numpy() == pytest.approx(rho, rel=1e-12)
         assert list(zip(table["run"], table["fold"], strict=True)) == list(zip(splits.runs, splits.folds, strict=True))
@@ -215,7 +215,7 @@ def test_rho_runs_and_folds_follow_the_splitter(cv, rho, runs, folds):
     assert splits.assumption is None
     assert set(splits.runs) == runs
     assert max(splits.folds) == folds
-    assert len(set(zip(splits.runs, splits.folds, strict=True))) == len(splits)
+    assert len(set(zip(splits.runs, splits.folds, strict=True))) == len(splits.rows)
 
 
 @pytest.mark.parametrize(
