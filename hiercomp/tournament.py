@@ -444,7 +444,7 @@ def compare_all(
     if chosen.holds_draws:
         options = {"keep": "population"} | options
     arrays = ScoreArrays.of(tidy_scores(df, columns), rho=rho, higher_is_better=higher_is_better)
-    notes = notes_or_error(absent_datasets(arrays))
+    notes = notes_or_error(absent_datasets(arrays.algorithms, arrays.dataset_names, arrays.held))
     if baseline is not None:
         baseline, more = chosen_baseline(arrays, baseline)
         notes += more

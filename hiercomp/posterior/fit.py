@@ -54,8 +54,8 @@ from hiercomp.posterior.next_dataset import QUANTITIES, Decision, NextDataset, O
 from hiercomp.posterior.predictive import log_likelihood, next_differences, replicated_means
 from hiercomp.posterior.verification import Verification
 from hiercomp.rope import Rope, RopeLike
-from hiercomp.scores.differences import PairedDifferences
-from hiercomp.scores.problems import comparison_problems, notes_or_error
+from hiercomp.scores.differences import PairedDifferences, comparison_problems
+from hiercomp.scores.problems import notes_or_error
 
 if TYPE_CHECKING:
     from typing import Self
@@ -330,7 +330,7 @@ def checked_differences(differences: PairedDifferences, rope: Rope) -> PairedDif
     Raises
     ------
     HiercompError
-        The first of `hiercomp.scores.problems.comparison_problems` that is an error.
+        The first of `hiercomp.scores.differences.comparison_problems` that is an error.
     """
     notes = notes_or_error(comparison_problems(differences, rope))
     differences = replace(differences, notes=(*differences.notes, *notes))
