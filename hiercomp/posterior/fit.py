@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hiercomp.arguments import FloatArray, number_between, one_of, seed_number
-from hiercomp.engines import Draws, QuadratureEngine, Sampler, SamplerSettings, choose_engine
+from hiercomp.engines import QUADRATURE, Draws, Integrator, Sampler, SamplerSettings, choose_engine
 from hiercomp.errors import (
     ArgumentError,
     ConvergenceWarning,
@@ -377,7 +377,7 @@ def integrate(differences: PairedDifferences, rope: Rope, priors: Priors, settin
     """The integral alone, without a warning: its diagnostics say whether it holds."""
     model = HierarchicalModel.of(differences, priors)
     computation = Computation(differences, model, rope, settings, None, "population")
-    return computation.integral(QuadratureEngine())[0]
+    return computation.integral(QUADRATURE)[0]
 
 
 @dataclass(frozen=True)
@@ -420,14 +420,14 @@ class Computation:
         warn_caller(outcome)
         return self._posterior_of(run, attempts), (*notes, *outcome)
 
-    def integrated(self, engine: QuadratureEngine) -> tuple[Posterior, tuple[Note, ...]]:
+    def integrated(self, engine: Integrator) -> tuple[Posterior, tuple[Note, ...]]:
         """Integrate; draws are made later, where they are asked for."""
         posterior, notes = self.integral(engine)
         notes = (*self.model.notes, *notes)
         warn_caller(notes)
         return posterior, notes
 
-    def verified(self, sampler: Sampler, quadrature: QuadratureEngine) -> tuple[Posterior, tuple[Note, ...]]:
+    def verified(self, sampler: Sampler, quadrature: Integrator) -> tuple[Posterior, tuple[Note, ...]]:
         """Integrate, and sample to check the integral.
 
         A run that fails a check of the sampler is run again in the other parameterisation, unless all that fails is a small
@@ -452,7 +452,7 @@ class Computation:
         warn_caller(outcome)
         return Verified(integrated, sampled, diagnostics), (*notes, *outcome, *_divergence_notes(run.diagnostics))
 
-    def integral(self, engine: QuadratureEngine) -> tuple[Integrated, tuple[Note, ...]]:
+    def integral(self, engine: Integrator) -> tuple[Integrated, tuple[Note, ...]]:
         """The posterior by integration, and a note if its error is large."""
         unit = self.model.unit
         integration = engine.integrate(integrand(self.model), self.rope.scaled(1 / unit))

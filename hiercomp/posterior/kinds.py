@@ -13,8 +13,8 @@ from hiercomp.arguments import FloatArray
 from hiercomp.engines import Draws, SamplerSettings, engine_words
 from hiercomp.engines.quadrature.axes import ChebyshevAxis, SplineAxis, StretchedLine
 from hiercomp.engines.quadrature.draws import dataset_draws, population_draws
-from hiercomp.engines.quadrature.engine import Integration, Known
 from hiercomp.engines.quadrature.grid import NEGLIGIBLE, PosteriorGrid
+from hiercomp.engines.quadrature.integration import Integration, Known
 from hiercomp.engines.quadrature.likelihood import MeanLikelihood
 from hiercomp.engines.quadrature.marginals import Marginal, marginals
 from hiercomp.engines.quadrature.regions import RegionMasses, region_masses

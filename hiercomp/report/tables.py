@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from hiercomp.closed_form.side_by_side import ClosedFormTests
-    from hiercomp.comparison import ComparisonResult
+    from hiercomp.pairs.tournament import Tournament
     from hiercomp.posterior.diagnostics import Diagnostics
+    from hiercomp.posterior.fit import Fit
     from hiercomp.posterior.influence import Influence
     from hiercomp.posterior.sensitivity import Sensitivity
-    from hiercomp.tournament import TournamentResult
 
 ABSENT = "–"
 MINUS = "\N{MINUS SIGN}"  # which screen readers say, unlike a hyphen
@@ -93,7 +93,7 @@ def column(values: Iterable[float]) -> list[str]:
     ]
 
 
-def next_dataset_table(result: ComparisonResult) -> Table:
+def next_dataset_table(result: Fit) -> Table:
     """The probabilities of the three outcomes on the next data set, with their errors."""
     inference, error = result.next_dataset, result.posterior.error_words
     rows = [
@@ -117,7 +117,7 @@ def next_dataset_table(result: ComparisonResult) -> Table:
     )
 
 
-def odds_table(result: ComparisonResult) -> Table | None:
+def odds_table(result: Fit) -> Table | None:
     """The posterior odds of the three pairs of outcomes; None where nothing was sampled."""
     names = outcome_words(shown(result.left), shown(result.right))
     odds = result.odds()
@@ -135,7 +135,7 @@ def odds_table(result: ComparisonResult) -> Table | None:
     )
 
 
-def population_table(result: ComparisonResult) -> Table:
+def population_table(result: Fit) -> Table:
     """Centre, spread and degrees of freedom of the population of data sets."""
     meanings = {
         "delta0": "centre: the mean difference over data sets",
@@ -156,7 +156,7 @@ def population_table(result: ComparisonResult) -> Table:
     )
 
 
-def datasets_table(result: ComparisonResult) -> Table:
+def datasets_table(result: Fit) -> Table:
     """Each data set; without a posterior where the computation failed."""
     frame, failed, exact = result.datasets(), result.status == "failed", result.differences.identical
     turned = "" if result.differences.higher_is_better else " with the sign turned, since lower scores are better"
@@ -200,7 +200,7 @@ def diagnostics_table(diagnostics: Diagnostics) -> Table | None:
     return Table("diagnostics", diagnostics.caption, columns, tuple(rows), diagnostics.remark, words=columns[2:])
 
 
-def attempts_table(result: ComparisonResult) -> Table | None:
+def attempts_table(result: Fit) -> Table | None:
     """The runs of the sampler, where there was more than one or the last failed."""
     attempts = result.attempts
     if not attempts or (len(attempts) < 2 and result.status != "failed"):
@@ -304,7 +304,7 @@ def ranking_table(ranking: pd.DataFrame) -> Table:
     )
 
 
-def pairs_table(result: TournamentResult, pairs: list[tuple[str, str]], alpha: float) -> Table:
+def pairs_table(result: Tournament, pairs: list[tuple[str, str]], alpha: float) -> Table:
     """One row for each pair, the better placed algorithm first."""
     number_of = {name: place for place, name in enumerate(result.algorithms)}
     squares = (result.better(), result.equivalent(), result.expected_difference())
