@@ -25,6 +25,15 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)  # the programs that tests interrupt must hear it
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """With ``--dist loadgroup``, one worker compiles all Stan programs and one has the browser."""
+    for item in items:
+        for name in ("cmdstan", "browser"):
+            if item.get_closest_marker(name) is not None:
+                item.add_marker(pytest.mark.xdist_group(name))
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if item.get_closest_marker("cmdstan") is not None:
         need(ENGINES["cmdstan"].why_unavailable(), required=item.config.getoption("--require-cmdstan"))

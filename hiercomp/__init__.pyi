@@ -309,6 +309,10 @@ from .tournament import (
 )
 
 __version__: str
+from .versions import (
+    show_versions as show_versions,
+)
+
 __all__ = [
     "ArgumentError",
     "Attempt",
@@ -407,6 +411,7 @@ __all__ = [
     "read_tidymodels",
     "read_weka",
     "replicability",
+    "show_versions",
     "sign_test",
     "signed_rank_test",
     "unequal_uncertainty_design",

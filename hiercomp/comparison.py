@@ -277,12 +277,9 @@ class ComparisonResult(Fit):
 
         If the result was read from a file, tests that need the single scores are left out, with a note.
         """
-        from hiercomp.closed_form.side_by_side import closed_form_tests
+        from hiercomp.closed_form.side_by_side import closed_form_tests_of
 
-        model = None
-        if self.status != "failed":
-            model = (self.next_dataset.p_left, self.next_dataset.p_rope, self.next_dataset.p_right)
-        return closed_form_tests(self.differences, self.rope, model, seed=seed)
+        return closed_form_tests_of(self, seed=seed)
 
     def sensitivity(self, *, alpha: float = 0.05, n_jobs: int | None = None, **fit_options: Any) -> Sensitivity:
         """Verdicts of refits under other priors, correlations and bounds.

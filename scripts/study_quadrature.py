@@ -56,7 +56,8 @@ REGIMES: list[tuple[str, dict[str, Any], list[tuple[str, int]]]] = [
     ("the stretched axis for all (`FEW_DATASETS`)", {"engine.FEW_DATASETS": 10**6}, [("keel", 20), ("keel", 43)]),
     ("all data sets from the first round on (`FEWEST_SAMPLED`)", {"engine.FEWEST_SAMPLED": 10**6},
      [("keel", 500), ("one_sided", 2000)]),
-    ("no smaller support where the error is too large (`NARROWER`)", {"engine.NARROWER": 0.0}, [("few_scores", 54)]),
+    ("no smaller support where the error is too large (`NARROWER`)", {"engine.NARROWER": 0.0},
+     [("outliers", 12), ("one_sided", 20)]),
 ]  # fmt: skip
 CONSTANTS: list[tuple[str, Any]] = [
     ("engine.NODES_FOR_LENGTH", (2.5, 5.3, 7.0)),

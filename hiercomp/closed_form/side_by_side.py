@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -32,6 +32,9 @@ from hiercomp.errors import HiercompError, HiercompWarning
 from hiercomp.rope import Rope
 from hiercomp.scores.differences import PairedDifferences
 from hiercomp.wording import shown
+
+if TYPE_CHECKING:
+    from hiercomp.posterior.fit import Fit
 
 NUMBERS = ("p_left", "p_rope", "p_right", "pvalue")
 
@@ -149,6 +152,14 @@ def closed_form_tests(
                 notes.append(f"{name}: not applicable. {error}")
     algorithms = (differences.left, differences.right)
     return ClosedFormTests(tuple(rows), algorithms, len(differences.dataset_names), rope, tuple(notes))
+
+
+def closed_form_tests_of(fit: Fit, *, seed: int = 0) -> ClosedFormTests:
+    """`closed_form_tests` of the differences of a fit, beside its own answer."""
+    hierarchical = None
+    if fit.status != "failed":
+        hierarchical = (fit.next_dataset.p_left, fit.next_dataset.p_rope, fit.next_dataset.p_right)
+    return closed_form_tests(fit.differences, fit.rope, hierarchical, seed=seed)
 
 
 @dataclass(frozen=True)

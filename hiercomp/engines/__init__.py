@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hiercomp.arguments import one_of
 from hiercomp.engines.auto import AutoEngine
-from hiercomp.engines.base import Draws, Engine, Sampler, SamplerSettings, engine_words
+from hiercomp.engines.base import Draws, Engine, Integrator, Sampler, SamplerSettings, engine_words
 from hiercomp.engines.cmdstan import CmdStanEngine
 from hiercomp.engines.embedded import EmbeddedEngine
 from hiercomp.engines.quadrature.engine import QuadratureEngine
@@ -12,9 +12,11 @@ from hiercomp.errors import EngineError
 
 __all__ = [
     "ENGINES",
+    "QUADRATURE",
     "AutoEngine",
     "Draws",
     "Engine",
+    "Integrator",
     "QuadratureEngine",
     "Sampler",
     "SamplerSettings",

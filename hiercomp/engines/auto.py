@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hiercomp.engines.base import Answer, Computation, Sampler
-from hiercomp.engines.quadrature.engine import QuadratureEngine
+from hiercomp.engines.base import Answer, Computation, Integrator, Sampler
 
 
 @dataclass(frozen=True)
@@ -15,11 +14,11 @@ class AutoEngine:
     Attributes
     ----------
     sampler : Sampler
-    quadrature : QuadratureEngine
+    quadrature : Integrator
     """
 
     sampler: Sampler
-    quadrature: QuadratureEngine
+    quadrature: Integrator
 
     name = "auto"
     holds_draws = True

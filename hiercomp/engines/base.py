@@ -14,7 +14,9 @@ from hiercomp.errors import EngineError
 from hiercomp.model.programs import StanProgram
 
 if TYPE_CHECKING:
-    from hiercomp.engines.quadrature.engine import QuadratureEngine
+    from hiercomp.engines.quadrature.integration import Integration
+    from hiercomp.engines.quadrature.support import Integrand
+    from hiercomp.rope import Rope
 
 MAX_TREE_DEPTH = 10
 
@@ -81,7 +83,7 @@ class Draws:
     engine_name, engine_version : str
         The engine and the library behind it.
     state : ChainState or None
-        From which more draws can be had; None where nothing was sampled.
+        From which more draws can be had; None if nothing was sampled.
     """
 
     variables: Mapping[str, NDArray[np.float64]]
@@ -127,10 +129,10 @@ class Computation(Protocol[Answer_co]):
     def sampled(self, engine: Sampler) -> Answer_co:
         """Computed from the draws of a sampler."""
 
-    def integrated(self, engine: QuadratureEngine) -> Answer_co:
+    def integrated(self, engine: Integrator) -> Answer_co:
         """Computed by quadrature."""
 
-    def verified(self, sampler: Sampler, quadrature: QuadratureEngine) -> Answer_co:
+    def verified(self, sampler: Sampler, quadrature: Integrator) -> Answer_co:
         """Computed in both ways, each checked by the other."""
 
 
@@ -162,6 +164,13 @@ class Sampler(Engine, Protocol):
 
     def sample(self, program: StanProgram, settings: SamplerSettings, state: ChainState | None = None) -> Draws:
         """Draw from the posterior of a program; from ``state`` on, without warmup, where one is given."""
+
+
+class Integrator(Engine, Protocol):
+    """An engine that integrates: `hiercomp.engines.quadrature` follows this."""
+
+    def integrate(self, problem: Integrand, rope: Rope) -> Integration:
+        """The posterior on a grid, refined for the probabilities of a rope in the problem's unit."""
 
 
 def engine_words(name: str, version: str) -> str:

@@ -27,8 +27,8 @@ from hiercomp.files.formats.sklearn_results import from_grid_search
 from hiercomp.files.formats.weka import survey_weka
 from hiercomp.files.read import IMPORTERS, read_scores, recognised_format, takes_option
 from hiercomp.files.table import names_as_text, read_score_file
-from hiercomp.scores.arrays import ScoreArrays
-from hiercomp.scores.problems import LARGEST_FRACTION, TableProblem, table_problems, unpaired_scores
+from hiercomp.scores.arrays import ScoreArrays, table_problems, unpaired_scores
+from hiercomp.scores.problems import LARGEST_FRACTION, TableProblem
 from hiercomp.scores.rho import checked_rho
 from hiercomp.scores.table import read_table
 from hiercomp.wording import counted, shown

@@ -19,7 +19,7 @@ from hiercomp.scores.differences import PairedDifferences
 from hiercomp.wording import counted, shown
 
 if TYPE_CHECKING:
-    from hiercomp.comparison import ComparisonResult
+    from hiercomp.posterior.fit import Fit
 
 N_DATASETS = (10, 20, 30, 50)
 WHOLE = 1e-6  # 1/rho that is this near a whole number is a number of folds
@@ -156,7 +156,7 @@ def plan(
 
 
 def plan_from_result(
-    result: ComparisonResult,
+    result: Fit,
     *,
     n_datasets: int | Sequence[int] = N_DATASETS,
     folds: int | None = None,
@@ -238,7 +238,7 @@ def plan_from_result(
 
 
 def pilot_assumption(
-    result: ComparisonResult,
+    result: Fit,
     *,
     folds: int | None = None,
     runs: int | Sequence[int] | None = None,
@@ -292,7 +292,7 @@ def _sizes(
     return np.array(numbers)[:, None] * of_run, rho_of, numbers
 
 
-def _sigma_draws(result: ComparisonResult, draws: int, seed: int) -> FloatArray:
+def _sigma_draws(result: Fit, draws: int, seed: int) -> FloatArray:
     """Draws of every sigma_i, shape (draws, q)."""
     given = result.differences
     if "sigma" in result.posterior.parameters:

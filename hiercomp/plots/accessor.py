@@ -14,15 +14,16 @@ from hiercomp.plots.next_dataset import plot_next_dataset, plot_simplex
 from hiercomp.plots.pairs import plot_pairs_heatmap, plot_ranking
 from hiercomp.plots.population import plot_population, plot_posterior, plot_rope_curve
 from hiercomp.plots.sensitivity import plot_sensitivity
+from hiercomp.posterior.sensitivity import sensitivity as sensitivity_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from hiercomp.arguments import FloatArray
-    from hiercomp.comparison import ComparisonResult
+    from hiercomp.pairs.tournament import Tournament
+    from hiercomp.posterior.fit import Fit
     from hiercomp.posterior.sensitivity import Sensitivity
-    from hiercomp.tournament import TournamentResult
 
 
 @dataclass(frozen=True, repr=False)
@@ -34,7 +35,7 @@ class ComparisonPlots:
     result : ComparisonResult
     """
 
-    result: ComparisonResult
+    result: Fit
 
     def __call__(self, *, ax: Axes | None = None, **bars: Any) -> Axes:
         """The most common plot: `next_dataset`."""
@@ -48,9 +49,7 @@ class ComparisonPlots:
         """Draws of the three probabilities in a triangle; see `hiercomp.plots.plot_simplex`."""
         return plot_simplex(self.result, ax=ax, **marks)
 
-    def population(
-        self, *, others: Mapping[str, ComparisonResult] | None = None, ax: Axes | None = None, **line: Any
-    ) -> Axes:
+    def population(self, *, others: Mapping[str, Fit] | None = None, ax: Axes | None = None, **line: Any) -> Axes:
         """Density of the next data set's difference; see `hiercomp.plots.plot_population`."""
         return plot_population(self.result, others=others, ax=ax, **line)
 
@@ -68,7 +67,7 @@ class ComparisonPlots:
 
     def sensitivity(self, sensitivity: Sensitivity | None = None, *, ax: Axes | None = None, **bars: Any) -> Axes:
         """The verdict under other priors and rho; see `hiercomp.plots.plot_sensitivity`. Refits if none is given."""
-        return plot_sensitivity(sensitivity or self.result.sensitivity(), ax=ax, **bars)
+        return plot_sensitivity(sensitivity or sensitivity_of(self.result), ax=ax, **bars)
 
     def ppc(self, *, seed: int = 0, figure: Figure | None = None) -> FloatArray:
         """Replicated data sets against the observed ones; see `hiercomp.plots.plot_ppc`."""
@@ -92,7 +91,7 @@ class TournamentPlots:
     result : TournamentResult
     """
 
-    result: TournamentResult
+    result: Tournament
 
     def __call__(self, *, ax: Axes | None = None, **options: Any) -> Axes:
         """The most common plot: `heatmap`."""

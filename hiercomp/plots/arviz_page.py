@@ -11,7 +11,7 @@ from hiercomp.errors import ArgumentError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from hiercomp.comparison import ComparisonResult
+    from hiercomp.posterior.fit import Fit
 
 PAGE = (7.1, 8.4)  # inches
 DOTS = 90  # an inch
@@ -27,7 +27,7 @@ PARTS = (
 )
 
 
-def plot_diagnostics(result: ComparisonResult) -> Figure:
+def plot_diagnostics(result: Fit) -> Figure:
     """Trace, rank, effective sample size, energy, forest and pair plots of the population's parameters, by ArviZ.
 
     Each of ArviZ's functions works directly on ``result.datatree`` (``arviz_plots.plot_trace(result.datatree)``) and

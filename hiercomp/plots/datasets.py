@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from hiercomp.comparison import ComparisonResult
+    from hiercomp.posterior.fit import Fit
 
 MOST_NAMES = 80  # data sets whose names can still be read
 NARROWEST_ROW, TALLEST = 0.13, 11.0  # inches
 RAW, SHRUNKEN = "#8C8C8C", "#0072B2"
 
 
-def shrinkage_table(result: ComparisonResult) -> pd.DataFrame:
+def shrinkage_table(result: Fit) -> pd.DataFrame:
     """Raw and posterior means of the data sets with their 95% intervals, in the order of the raw means.
 
     Parameters
@@ -57,7 +57,7 @@ def shrinkage_table(result: ComparisonResult) -> pd.DataFrame:
     return frame.sort_values("raw", kind="stable")
 
 
-def plot_shrinkage(result: ComparisonResult, *, ax: Axes | None = None, **arrows: Any) -> Axes:
+def plot_shrinkage(result: Fit, *, ax: Axes | None = None, **arrows: Any) -> Axes:
     """For each data set an arrow from its raw mean to its posterior mean, with both 95% intervals.
 
     The dotted line is the centre of the population, towards which uncertain data sets move.
@@ -113,7 +113,7 @@ def plot_shrinkage(result: ComparisonResult, *, ax: Axes | None = None, **arrows
     return ax
 
 
-def replicated_standard_deviations(result: ComparisonResult, seed: int = 0) -> FloatArray:
+def replicated_standard_deviations(result: Fit, seed: int = 0) -> FloatArray:
     """Standard deviations of replicated data sets, shape (draws, q).
 
     With correlation rho, (n - 1) s^2 is sigma^2 (1 - rho) times a chi-squared variable with n - 1 degrees of freedom.
@@ -136,7 +136,7 @@ def replicated_standard_deviations(result: ComparisonResult, seed: int = 0) -> F
     return np.asarray(sigma * np.sqrt((1 - given.rho) * squares / freedom))
 
 
-def plot_ppc(result: ComparisonResult, *, seed: int = 0, figure: Figure | None = None) -> FloatArray:
+def plot_ppc(result: Fit, *, seed: int = 0, figure: Figure | None = None) -> FloatArray:
     """Posterior predictive check: means and standard deviations of replicated data sets against the observed ones.
 
     Each bar is the central 95% of the replicates of a data set; with a good model, about 95% of the observed points lie
@@ -169,7 +169,7 @@ def plot_ppc(result: ComparisonResult, *, seed: int = 0, figure: Figure | None =
     return np.asarray(panels)
 
 
-def replicates(result: ComparisonResult, seed: int = 0) -> list[tuple[str, FloatArray, FloatArray]]:
+def replicates(result: Fit, seed: int = 0) -> list[tuple[str, FloatArray, FloatArray]]:
     """Mean and standard deviation of the data sets: the name, the observed values, and quantiles of the replicates."""
     given = result.differences
     means = result.replicated_means(seed).reshape(-1, len(given.dataset_names))

@@ -14,13 +14,13 @@ from hiercomp.wording import probability_text
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from hiercomp.comparison import ComparisonResult
+    from hiercomp.posterior.fit import Fit
 
 MOST_POINTS = 2000  # draws shown as points; more are binned
 CORNERS = np.array([[0.0, 0.0], [0.5, np.sqrt(0.75)], [1.0, 0.0]])  # left, rope, right
 
 
-def plot_next_dataset(result: ComparisonResult, *, ax: Axes | None = None, **bars: Any) -> Axes:
+def plot_next_dataset(result: Fit, *, ax: Axes | None = None, **bars: Any) -> Axes:
     """Bars of the probabilities that each outcome is the most likely one on the next data set.
 
     Whiskers are two Monte Carlo standard errors, if large enough to be visible.
@@ -73,7 +73,7 @@ def plot_next_dataset(result: ComparisonResult, *, ax: Axes | None = None, **bar
     return ax
 
 
-def plot_simplex(result: ComparisonResult, *, ax: Axes | None = None, **marks: Any) -> Axes:
+def plot_simplex(result: Fit, *, ax: Axes | None = None, **marks: Any) -> Axes:
     """Posterior draws of the probabilities of left, rope and right, in a triangle.
 
     A corner means certainty of its outcome. The lines from the centre divide the triangle into the regions where each

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.path import Path
 
-    from hiercomp.tournament import TournamentResult
+    from hiercomp.pairs.tournament import Tournament
 
 MOST_ALGORITHMS = 40  # whose names can be read at a page's width
 WIDEST, LETTER = 7.1, 0.067  # inches: of a page, and of a letter of a name
@@ -39,7 +39,7 @@ MOST_BARS = 16  # columns of cliques beside the ranks
 
 
 def plot_pairs_heatmap(
-    result: TournamentResult,
+    result: Tournament,
     *,
     ax: Axes | None = None,
     alpha: float = 0.05,
@@ -118,7 +118,7 @@ def plot_pairs_heatmap(
 
 
 def plot_ranking(
-    result: TournamentResult,
+    result: Tournament,
     *,
     ax: Axes | None = None,
     alpha: float = 0.05,
@@ -197,7 +197,7 @@ def plot_ranking(
     return ax
 
 
-def heatmap_size(result: TournamentResult, algorithms: Sequence[str]) -> tuple[float, float]:
+def heatmap_size(result: Tournament, algorithms: Sequence[str]) -> tuple[float, float]:
     """Width and height in inches of the heatmap of these algorithms: as large as needed, but no wider than a page."""
     rows, columns = map(len, _sides(result, list(algorithms)))
     longest = LETTER * max(map(len, distinct_labels(algorithms)))
@@ -257,7 +257,7 @@ def _chosen(order: Sequence[str], algorithms: Sequence[str] | None) -> list[str]
     return chosen
 
 
-def _sides(result: TournamentResult, order: list[str]) -> tuple[list[str], list[str]]:
+def _sides(result: Tournament, order: list[str]) -> tuple[list[str], list[str]]:
     """The algorithms of the rows and of the columns."""
     if result.baseline is None:
         return order, order
@@ -341,7 +341,7 @@ def _points(ax: Axes) -> float:
     return float(ax.get_window_extent().width / figure.dpi * 72)
 
 
-def _cliques(result: TournamentResult, table: pd.DataFrame, alpha: float) -> list[list[int]]:
+def _cliques(result: Tournament, table: pd.DataFrame, alpha: float) -> list[list[int]]:
     """Rows of the drawn members of each group, without groups that are part of another."""
     place = {name: row for row, name in enumerate(table.index)}
     groups = {

@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from hiercomp.comparison import ComparisonResult
+    from hiercomp.posterior.fit import Fit
 
 POINTS = 401
 LINES = ("-", "--", ":", "-.")
 
 
-def population_density(result: ComparisonResult, x: ArrayLike) -> FloatArray:
+def population_density(result: Fit, x: ArrayLike) -> FloatArray:
     """Posterior mean of the density of the mean difference on the next data set, at ``x``.
 
     The average over the draws of the Student-t densities with centre delta0, scale sigma0 and nu degrees of freedom.
@@ -67,9 +67,9 @@ def population_density(result: ComparisonResult, x: ArrayLike) -> FloatArray:
 
 
 def plot_population(
-    result: ComparisonResult,
+    result: Fit,
     *,
-    others: Mapping[str, ComparisonResult] | None = None,
+    others: Mapping[str, Fit] | None = None,
     ax: Axes | None = None,
     **line: Any,
 ) -> Axes:
@@ -121,7 +121,7 @@ def plot_population(
     return ax
 
 
-def plot_posterior(result: ComparisonResult, *, figure: Figure | None = None) -> FloatArray:
+def plot_posterior(result: Fit, *, figure: Figure | None = None) -> FloatArray:
     """Posterior densities of delta0, sigma0 and nu with their 95% intervals, and the rope on delta0.
 
     Parameters
@@ -162,9 +162,7 @@ def plot_posterior(result: ComparisonResult, *, figure: Figure | None = None) ->
     return panels
 
 
-def plot_rope_curve(
-    result: ComparisonResult, *, half_widths: ArrayLike | None = None, ax: Axes | None = None, **line: Any
-) -> Axes:
+def plot_rope_curve(result: Fit, *, half_widths: ArrayLike | None = None, ax: Axes | None = None, **line: Any) -> Axes:
     """The three probabilities against the half-width of a symmetric rope; the current one is marked.
 
     Parameters
@@ -206,7 +204,7 @@ def shade_density(
         ax.fill_between(x, density, where=where.tolist(), color=COLOURS[region], alpha=0.45, linewidth=0, label=words)
 
 
-def _range(result: ComparisonResult) -> FloatArray:
+def _range(result: Fit) -> FloatArray:
     """The range that includes the density, the estimates and the rope."""
     differences = result.next_differences()
     means = result.differences.mean
@@ -218,7 +216,7 @@ def _range(result: ComparisonResult) -> FloatArray:
     return np.linspace(low - margin, high + margin, POINTS)
 
 
-def _point_mass(result: ComparisonResult, ax: Axes) -> Axes:
+def _point_mass(result: Fit, ax: Axes) -> Axes:
     """The population of identical algorithms: no spread, no density."""
     ax.axvline(0, color=INK, linewidth=1.6, label="identical scores: always 0")
     shade_rope(ax, result.rope)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hiercomp.arguments import FloatArray, number_between, one_of, seed_number
-from hiercomp.engines import Draws, QuadratureEngine, Sampler, SamplerSettings, choose_engine
+from hiercomp.engines import QUADRATURE, Draws, Integrator, Sampler, SamplerSettings, choose_engine
 from hiercomp.errors import (
     ArgumentError,
     ConvergenceWarning,
@@ -54,8 +54,8 @@ from hiercomp.posterior.next_dataset import QUANTITIES, Decision, NextDataset, O
 from hiercomp.posterior.predictive import log_likelihood, next_differences, replicated_means
 from hiercomp.posterior.verification import Verification
 from hiercomp.rope import Rope, RopeLike
-from hiercomp.scores.differences import PairedDifferences
-from hiercomp.scores.problems import comparison_problems, notes_or_error
+from hiercomp.scores.differences import PairedDifferences, comparison_problems
+from hiercomp.scores.problems import notes_or_error
 
 if TYPE_CHECKING:
     from typing import Self
@@ -211,8 +211,8 @@ class Fit:
     def log_marginal_likelihood(self) -> float:
         """Log of the density of the score differences given the model; of integrated posteriors only.
 
-        Two results of the same differences under different priors have the Bayes factor exp(first - second). The grid is
-        refined for the probabilities, not for this: it may be off by about 0.01.
+        Two results of the same differences under different priors have the Bayes factor exp(first - second).
+        ``log_marginal_likelihood_error`` estimates its error.
 
         Raises
         ------
@@ -220,6 +220,11 @@ class Fit:
             If the posterior was not integrated.
         """
         return self.posterior.log_marginal_likelihood
+
+    @property
+    def log_marginal_likelihood_error(self) -> float:
+        """Estimated error of ``log_marginal_likelihood``, from coarser grids."""
+        return self.posterior.log_marginal_likelihood_error
 
     def decision(self, alpha: float = 0.05) -> Decision:
         """The region whose probability is above 1 - alpha, "none", or "undecided" if that is too close to call."""
@@ -325,7 +330,7 @@ def checked_differences(differences: PairedDifferences, rope: Rope) -> PairedDif
     Raises
     ------
     HiercompError
-        The first of `hiercomp.scores.problems.comparison_problems` that is an error.
+        The first of `hiercomp.scores.differences.comparison_problems` that is an error.
     """
     notes = notes_or_error(comparison_problems(differences, rope))
     differences = replace(differences, notes=(*differences.notes, *notes))
@@ -372,7 +377,7 @@ def integrate(differences: PairedDifferences, rope: Rope, priors: Priors, settin
     """The integral alone, without a warning: its diagnostics say whether it holds."""
     model = HierarchicalModel.of(differences, priors)
     computation = Computation(differences, model, rope, settings, None, "population")
-    return computation.integral(QuadratureEngine())[0]
+    return computation.integral(QUADRATURE)[0]
 
 
 @dataclass(frozen=True)
@@ -415,14 +420,14 @@ class Computation:
         warn_caller(outcome)
         return self._posterior_of(run, attempts), (*notes, *outcome)
 
-    def integrated(self, engine: QuadratureEngine) -> tuple[Posterior, tuple[Note, ...]]:
+    def integrated(self, engine: Integrator) -> tuple[Posterior, tuple[Note, ...]]:
         """Integrate; draws are made later, where they are asked for."""
         posterior, notes = self.integral(engine)
         notes = (*self.model.notes, *notes)
         warn_caller(notes)
         return posterior, notes
 
-    def verified(self, sampler: Sampler, quadrature: QuadratureEngine) -> tuple[Posterior, tuple[Note, ...]]:
+    def verified(self, sampler: Sampler, quadrature: Integrator) -> tuple[Posterior, tuple[Note, ...]]:
         """Integrate, and sample to check the integral.
 
         A run that fails a check of the sampler is run again in the other parameterisation, unless all that fails is a small
@@ -447,7 +452,7 @@ class Computation:
         warn_caller(outcome)
         return Verified(integrated, sampled, diagnostics), (*notes, *outcome, *_divergence_notes(run.diagnostics))
 
-    def integral(self, engine: QuadratureEngine) -> tuple[Integrated, tuple[Note, ...]]:
+    def integral(self, engine: Integrator) -> tuple[Integrated, tuple[Note, ...]]:
         """The posterior by integration, and a note if its error is large."""
         unit = self.model.unit
         integration = engine.integrate(integrand(self.model), self.rope.scaled(1 / unit))

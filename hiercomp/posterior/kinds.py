@@ -13,8 +13,8 @@ from hiercomp.arguments import FloatArray
 from hiercomp.engines import Draws, SamplerSettings, engine_words
 from hiercomp.engines.quadrature.axes import ChebyshevAxis, SplineAxis, StretchedLine
 from hiercomp.engines.quadrature.draws import dataset_draws, population_draws
-from hiercomp.engines.quadrature.engine import Integration, Known
 from hiercomp.engines.quadrature.grid import NEGLIGIBLE, PosteriorGrid
+from hiercomp.engines.quadrature.integration import Integration, Known
 from hiercomp.engines.quadrature.likelihood import MeanLikelihood
 from hiercomp.engines.quadrature.marginals import Marginal, marginals
 from hiercomp.engines.quadrature.regions import RegionMasses, region_masses
@@ -190,6 +190,10 @@ class Posterior(Protocol):
     def log_marginal_likelihood(self) -> float:
         """Log of the density of all differences given the model."""
 
+    @property
+    def log_marginal_likelihood_error(self) -> float:
+        """Estimate of its error."""
+
     def next_dataset(self, rope: Rope, *, estimate_errors: bool = True) -> NextDataset:
         """Probabilities of left, rope and right on the next data set; without ``estimate_errors`` their errors are zero."""
 
@@ -310,8 +314,13 @@ class Sampled:
         """
         raise ArgumentError(
             f"The {self.engine_name} engine gives no marginal likelihood.",
-            remedy="The quadrature engine does: fit(engine='quadrature').",
+            remedy="The quadrature engine does: fit(), or fit(engine='quadrature').",
         )
+
+    @property
+    def log_marginal_likelihood_error(self) -> float:
+        """Not known, either."""
+        return self.log_marginal_likelihood
 
     def next_dataset(self, rope: Rope, *, estimate_errors: bool = True) -> NextDataset:
         """Proportions and means of the draws; see ``next_dataset``."""
@@ -500,6 +509,11 @@ class Integrated:
         scores = float(self.integration.grid.problem.likelihood.n.sum())
         return self.integration.log_marginal_likelihood - scores * float(np.log(self.unit))
 
+    @property
+    def log_marginal_likelihood_error(self) -> float:
+        """Estimate of its error, from coarser grids."""
+        return self.integration.log_marginal_likelihood_error
+
     def next_dataset(self, rope: Rope, *, estimate_errors: bool = True) -> NextDataset:
         """Integrals; estimating their errors doubles the time."""
         return integrated_next_dataset(self.integration, rope, self.unit, estimate_errors=estimate_errors)
@@ -640,6 +654,11 @@ class Verified:
         """Log of the density of all differences given the model."""
         return self.integrated.log_marginal_likelihood
 
+    @property
+    def log_marginal_likelihood_error(self) -> float:
+        """Estimate of its error, from coarser grids."""
+        return self.integrated.log_marginal_likelihood_error
+
     def next_dataset(self, rope: Rope, *, estimate_errors: bool = True) -> NextDataset:
         """Integrals."""
         return self.integrated.next_dataset(rope, estimate_errors=estimate_errors)
@@ -774,6 +793,11 @@ class Exact:
             Always.
         """
         raise ArgumentError("Identical scores have no marginal likelihood: their density has no bound.")
+
+    @property
+    def log_marginal_likelihood_error(self) -> float:
+        """Not defined, either."""
+        return self.log_marginal_likelihood
 
     def next_dataset(self, rope: Rope, *, estimate_errors: bool = True) -> NextDataset:
         """Certainty of the region that holds zero."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from hiercomp.arguments import number_between, number_of_jobs
 from hiercomp.document import Presentation
+from hiercomp.errors import ArgumentError
 from hiercomp.model.priors import NAMED_PRIORS, Priors
 from hiercomp.posterior.fit import Fit, refit
 from hiercomp.posterior.next_dataset import decide
@@ -56,6 +57,8 @@ class VariantResult:
         The decision's region, "none", "undecided", or "failed".
     status : str
         "ok", "warned" or "failed".
+    log_marginal_likelihood : float
+        NaN where nothing was integrated.
     """
 
     name: str
@@ -65,6 +68,7 @@ class VariantResult:
     error: float
     verdict: str
     status: str
+    log_marginal_likelihood: float = math.nan
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -113,7 +117,11 @@ class Sensitivity(Presentation):
         )
 
     def to_frame(self) -> pd.DataFrame:
-        """One row for each variant: p_left, p_rope, p_right, error, verdict, changed, status."""
+        """One row for each variant: p_left, p_rope, p_right, error, verdict, changed, status, log_bayes_factor.
+
+        The last is the log of the Bayes factor of the variant against the comparison itself: above 0 the variant predicts
+        the data better. It is NaN if the posterior was only sampled.
+        """
         import pandas as pd
 
         rows = [
@@ -122,6 +130,7 @@ class Sensitivity(Presentation):
                 "verdict": self._words(variant.verdict),
                 "changed": variant.name in self.changed,
                 "status": variant.status,
+                "log_bayes_factor": variant.log_marginal_likelihood - self.variants[0].log_marginal_likelihood,
             }
             for variant in self.variants
         ]
@@ -213,4 +222,12 @@ def _row(name: str, result: Fit, alpha: float) -> VariantResult:
         error=inference.largest_error,
         verdict=decide(inference, alpha).region,
         status=result.status,
+        log_marginal_likelihood=_log_marginal_likelihood(result),
     )
+
+
+def _log_marginal_likelihood(result: Fit) -> float:
+    try:
+        return result.log_marginal_likelihood
+    except ArgumentError:  # only sampled
+        return math.nan

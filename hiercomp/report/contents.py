@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from hiercomp.arguments import number_between
+from hiercomp.closed_form.side_by_side import closed_form_tests_of
 from hiercomp.errors import ArgumentError
+from hiercomp.pairs.tournament import SIGNS
 from hiercomp.plots.pairs import MOST_ALGORITHMS
 from hiercomp.posterior.diagnostics import GOOD_INTEGRATION_ERROR
 from hiercomp.posterior.influence import Influence
@@ -29,12 +31,13 @@ from hiercomp.report.provenance import (
     tournament_setting_facts,
 )
 from hiercomp.report.tables import Table
-from hiercomp.summary.tournament import SIGNS
+from hiercomp.summary.comparison import summarise
+from hiercomp.summary.tournament import summarise_tournament
 from hiercomp.wording import counted, probability_text, shown
 
 if TYPE_CHECKING:
-    from hiercomp.comparison import ComparisonResult
-    from hiercomp.tournament import TournamentResult
+    from hiercomp.pairs.tournament import Tournament
+    from hiercomp.posterior.fit import Fit
 
 MOST_GROUPS = 100  # that the page lists
 REGION = {"better": "left", "worse": "right", "equivalent": "rope"}
@@ -158,7 +161,7 @@ class TournamentContents(Contents):
 
 
 def report_contents(
-    result: ComparisonResult,
+    result: Fit,
     *,
     sensitivity: Sensitivity | None = None,
     influence: Influence | None = None,
@@ -187,10 +190,10 @@ def report_contents(
     alpha = number_between("alpha", alpha, 0, 0.5)
     _check_sensitivity(sensitivity, result, alpha)
     _check_influence(influence, result)
-    summary = result.summary(alpha)
+    summary = summarise(result, alpha)
     failed, exact = result.status == "failed", result.differences.identical
     standing = "failed" if summary.decision is None else summary.decision.region
-    tests = result.closed_form_tests()
+    tests = closed_form_tests_of(result)
     direction = "higher" if result.differences.higher_is_better else "lower"
     positive = ""
     if summary.next_dataset is not None and not exact:
@@ -232,9 +235,7 @@ def report_contents(
     )
 
 
-def tournament_contents(
-    result: TournamentResult, *, source: Source | None = None, alpha: float = 0.05
-) -> TournamentContents:
+def tournament_contents(result: Tournament, *, source: Source | None = None, alpha: float = 0.05) -> TournamentContents:
     """Gather what the page shows.
 
     Parameters
@@ -255,7 +256,7 @@ def tournament_contents(
     order = _shown(result)
     verdicts = all_verdicts(result, alpha)
     ranking = result.ranking() if result.standings.dataset_names else None
-    summary = result.summary(alpha)
+    summary = summarise_tournament(result, alpha)
     figures = tournament_figures(result, order, verdicts, ranking, alpha)
     ranked = None if ranking is None else tables.ranking_table(ranking[ranking.index.isin(order)])
     pairs = [pair for pair in verdicts if set(pair) <= set(order)]
@@ -293,7 +294,7 @@ def tournament_contents(
     )
 
 
-def all_verdicts(result: TournamentResult, alpha: float) -> dict[tuple[str, str], str]:
+def all_verdicts(result: Tournament, alpha: float) -> dict[tuple[str, str], str]:
     """The verdict of every pair in the comparison, with the higher ranked algorithm first."""
     found = {pair: result.verdict(*pair, alpha) for pair in combinations(result.order(), 2)}
     return {pair: verdict for pair, verdict in found.items() if verdict != "not compared"}
@@ -304,7 +305,7 @@ def numbered(items: Iterable[Item]) -> dict[str, tuple[int, Item]]:
     return {item.key: (place, item) for place, item in enumerate(items, start=1)}
 
 
-def _check_sensitivity(sensitivity: Sensitivity | None, result: ComparisonResult, alpha: float) -> None:
+def _check_sensitivity(sensitivity: Sensitivity | None, result: Fit, alpha: float) -> None:
     if sensitivity is None:
         return
     if not isinstance(sensitivity, Sensitivity):
@@ -322,7 +323,7 @@ def _check_sensitivity(sensitivity: Sensitivity | None, result: ComparisonResult
         raise ArgumentError("sensitivity belongs to another comparison; pass result.sensitivity() of this result.")
 
 
-def _check_influence(influence: Influence | None, result: ComparisonResult) -> None:
+def _check_influence(influence: Influence | None, result: Fit) -> None:
     if influence is None:
         return
     if not isinstance(influence, Influence):
@@ -340,7 +341,7 @@ def _check_influence(influence: Influence | None, result: ComparisonResult) -> N
         raise ArgumentError("influence belongs to another comparison; pass result.influence() of this result.")
 
 
-def _shown(result: TournamentResult) -> list[str]:
+def _shown(result: Tournament) -> list[str]:
     """The algorithms on the page, the best first; the baseline is included whatever its rank."""
     order = list(result.order()[:MOST_ALGORITHMS])
     if result.baseline is not None and result.baseline not in order:
@@ -353,11 +354,11 @@ def _listed(groups: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
     return (*listed, *([f"and {len(groups) - MOST_GROUPS:,} more"] if len(groups) > MOST_GROUPS else []))
 
 
-def _matrix(result: TournamentResult, order: list[str], alpha: float) -> tuple[tuple[str, tuple[Sign, ...]], ...]:
+def _matrix(result: Tournament, order: list[str], alpha: float) -> tuple[tuple[str, tuple[Sign, ...]], ...]:
     return tuple((shown(row), tuple(_sign(result, row, other, alpha) for other in order)) for row in order)
 
 
-def _sign(result: TournamentResult, row: str, other: str, alpha: float) -> Sign:
+def _sign(result: Tournament, row: str, other: str, alpha: float) -> Sign:
     if row == other:
         return Sign("self", "", "itself")
     verdict = result.verdict(row, other, alpha)

@@ -14,7 +14,17 @@ from urllib.parse import quote
 import numpy as np
 
 from hiercomp.plots import datasets as dataset_plots
-from hiercomp.plots import plot_sensitivity, shrinkage_table
+from hiercomp.plots import (
+    plot_next_dataset,
+    plot_population,
+    plot_posterior,
+    plot_ppc,
+    plot_rope_curve,
+    plot_sensitivity,
+    plot_shrinkage,
+    plot_simplex,
+    shrinkage_table,
+)
 from hiercomp.plots.pairs import heatmap_size, plot_pairs_heatmap, plot_ranking, ranking_size
 from hiercomp.rope import REGIONS
 from hiercomp.wording import counted, outcome_words, probability_text, shown
@@ -23,9 +33,9 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure as MatplotlibFigure
 
-    from hiercomp.comparison import ComparisonResult
+    from hiercomp.pairs.tournament import Tournament
+    from hiercomp.posterior.fit import Fit
     from hiercomp.posterior.sensitivity import Sensitivity
-    from hiercomp.tournament import TournamentResult
 
 COLUMN = (4.2, 3.1)  # inches: half of the page's width
 PAGE_WIDTH, WIDEST = 6.4, 7.1
@@ -78,7 +88,7 @@ class Figure(FigureSpec):
     height: int
 
 
-def report_figures(result: ComparisonResult, sensitivity: Sensitivity | None = None) -> tuple[Figure, ...]:
+def report_figures(result: Fit, sensitivity: Sensitivity | None = None) -> tuple[Figure, ...]:
     """The figures in the order of the page.
 
     No figures if the computation failed, because its draws can't be trusted; for identical scores, only the three
@@ -102,7 +112,7 @@ def report_figures(result: ComparisonResult, sensitivity: Sensitivity | None = N
 
 
 def tournament_figures(
-    result: TournamentResult,
+    result: Tournament,
     order: list[str],
     verdicts: dict[tuple[str, str], str],
     ranking: pd.DataFrame | None,
@@ -172,12 +182,12 @@ def _has_letters(names: Sequence[str]) -> bool:
     return {ord(letter) for name in names for letter in shown(name)} <= set(font.get_charmap())
 
 
-def _next_dataset(result: ComparisonResult) -> FigureSpec:
+def _next_dataset(result: Fit) -> FigureSpec:
     seen = result.next_dataset
     return FigureSpec(
         "next-dataset",
         COLUMN,
-        lambda figure: result.plot.next_dataset(ax=figure.subplots()),
+        lambda figure: plot_next_dataset(result, ax=figure.subplots()),
         "Probability that each outcome is the most likely one on the next data set",
         f"Bars: {_listed(result, seen.probabilities)}. {_errors(result)}",
         "Probability that each outcome is the most likely one on the next data set. Whiskers, where visible, are two "
@@ -185,19 +195,19 @@ def _next_dataset(result: ComparisonResult) -> FigureSpec:
     )
 
 
-def _errors(result: ComparisonResult) -> str:
+def _errors(result: Fit) -> str:
     inference = result.next_dataset
     if inference.exact:
         return "Nothing was sampled; they are exact."
     return f"The largest {result.posterior.error_words.short} error is {inference.largest_error:.2g}."
 
 
-def _simplex(result: ComparisonResult) -> FigureSpec:
+def _simplex(result: Fit) -> FigureSpec:
     seen = result.next_dataset
     return FigureSpec(
         "simplex",
         COLUMN,
-        lambda figure: result.plot.simplex(ax=figure.subplots()),
+        lambda figure: plot_simplex(result, ax=figure.subplots()),
         "Posterior draws in the triangle of the three outcomes",
         f"{counted(result.draws('delta0').size, 'posterior draw')} of the probabilities of the three outcomes. "
         f"{result.posterior.error_words.share} an outcome is the most likely: {_listed(result, seen.probabilities)}. "
@@ -207,12 +217,12 @@ def _simplex(result: ComparisonResult) -> FigureSpec:
     )
 
 
-def _population(result: ComparisonResult) -> FigureSpec:
+def _population(result: Fit) -> FigureSpec:
     seen = result.next_dataset
     return FigureSpec(
         "population",
         (PAGE_WIDTH, 3.2),
-        lambda figure: result.plot.population(ax=figure.subplots()),
+        lambda figure: plot_population(result, ax=figure.subplots()),
         "Density of the mean difference on the next data set",
         f"Expected probabilities of the three outcomes: {_listed(result, seen.expected)}. The centre of the population is "
         f"{_interval(result, 'delta0')}, and its spread {_interval(result, 'sigma0')}. The rope is {result.rope}.",
@@ -221,13 +231,13 @@ def _population(result: ComparisonResult) -> FigureSpec:
     )
 
 
-def _posterior(result: ComparisonResult) -> FigureSpec:
+def _posterior(result: Fit) -> FigureSpec:
     names = [str(name) for name in result.population().index]
     values = "; ".join(f"{name} is {_interval(result, name)}" for name in names)
     return FigureSpec(
         "posterior",
         (WIDEST, 2.3),
-        lambda figure: result.plot.posterior(figure=figure),
+        lambda figure: plot_posterior(result, figure=figure),
         f"Posterior of {', '.join(names[:-1])} and {names[-1]}",
         f"Posterior means with 95% intervals: {values}.",
         "Posterior of the population's parameters. Thick bars are central 95% intervals, vertical lines the means; the band "
@@ -235,7 +245,7 @@ def _posterior(result: ComparisonResult) -> FigureSpec:
     )
 
 
-def _shrinkage(result: ComparisonResult) -> FigureSpec:
+def _shrinkage(result: Fit) -> FigureSpec:
     frame = shrinkage_table(result)
     count = len(frame)
     height = min(max(1.8 + dataset_plots.NARROWEST_ROW * count, 2.6), dataset_plots.TALLEST)
@@ -249,7 +259,7 @@ def _shrinkage(result: ComparisonResult) -> FigureSpec:
     return FigureSpec(
         "shrinkage",
         (PAGE_WIDTH, height),
-        lambda figure: result.plot.shrinkage(ax=figure.subplots()),
+        lambda figure: plot_shrinkage(result, ax=figure.subplots()),
         "Raw and posterior mean difference of each data set",
         f"{counted(count, 'data set')}: {'; '.join(ends)}. The centre of the population is {_interval(result, 'delta0')}. "
         "The table of the data sets has every number.",
@@ -259,7 +269,7 @@ def _shrinkage(result: ComparisonResult) -> FigureSpec:
     )
 
 
-def _rope_curve(result: ComparisonResult) -> FigureSpec:
+def _rope_curve(result: Fit) -> FigureSpec:
     unit = result.rope.half_width or float(np.abs(result.differences.mean).max()) / CURVE_POINTS[-1]
     points = result.rope_curve([unit * factor for factor in CURVE_POINTS])
     values = "; ".join(
@@ -269,7 +279,7 @@ def _rope_curve(result: ComparisonResult) -> FigureSpec:
     return FigureSpec(
         "rope-curve",
         (PAGE_WIDTH, 3.2),
-        lambda figure: result.plot.rope_curve(ax=figure.subplots()),
+        lambda figure: plot_rope_curve(result, ax=figure.subplots()),
         "The three probabilities against the half-width of the rope",
         f"{values[0].upper()}{values[1:]}.",
         "The three probabilities for other ropes, symmetric about zero. The dotted line is the half-width used here, the "
@@ -277,7 +287,7 @@ def _rope_curve(result: ComparisonResult) -> FigureSpec:
     )
 
 
-def _ppc(result: ComparisonResult) -> FigureSpec:
+def _ppc(result: Fit) -> FigureSpec:
     words = []
     for name, observed, (low, _, high) in dataset_plots.replicates(result):
         inside = int(((observed >= low) & (observed <= high)).sum())
@@ -285,7 +295,7 @@ def _ppc(result: ComparisonResult) -> FigureSpec:
     return FigureSpec(
         "ppc",
         (WIDEST, 3.0),
-        lambda figure: result.plot.ppc(figure=figure),
+        lambda figure: plot_ppc(result, figure=figure),
         "Replicated data sets against the observed ones",
         f"Of the data sets, {' and '.join(words)}.",
         "Posterior predictive check: mean and standard deviation of replicated data sets (central 95% and median) against "
@@ -310,20 +320,18 @@ def _sensitivity(sensitivity: Sensitivity) -> FigureSpec:
     )
 
 
-def _listed(result: ComparisonResult, values: dict[str, float]) -> str:
+def _listed(result: Fit, values: dict[str, float]) -> str:
     exact = result.next_dataset.exact
     names = outcome_words(shown(result.left), shown(result.right))
     return ", ".join(f"{words} {probability_text(values[region], exact)}" for region, words in names.items())
 
 
-def _interval(result: ComparisonResult, name: str) -> str:
+def _interval(result: Fit, name: str) -> str:
     row = result.population().loc[name]
     return f"{row['mean']:.3g} (95% interval {row['lower']:.3g} to {row['upper']:.3g})"
 
 
-def _heatmap(
-    result: TournamentResult, order: list[str], verdicts: dict[tuple[str, str], str], alpha: float
-) -> FigureSpec:
+def _heatmap(result: Tournament, order: list[str], verdicts: dict[tuple[str, str], str], alpha: float) -> FigureSpec:
     drawn = {pair: verdict for pair, verdict in verdicts.items() if set(pair) <= set(order)}
     counts = Counter({"better": "better", "worse": "better"}.get(verdict, verdict) for verdict in drawn.values())
     phrases = {
@@ -347,7 +355,7 @@ def _heatmap(
     )
 
 
-def _ranking(result: TournamentResult, order: list[str], ranking: pd.DataFrame, alpha: float) -> FigureSpec:
+def _ranking(result: Tournament, order: list[str], ranking: pd.DataFrame, alpha: float) -> FigureSpec:
     rows = [
         f"{shown(name)} {row['expected_rank']:.2f} (95% interval {row['lower']:.2f} to {row['upper']:.2f})"
         for name, row in ranking.iterrows()

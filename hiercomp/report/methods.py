@@ -17,16 +17,17 @@ from hiercomp.posterior.kinds import INTEGRATION, Exact, Integrated, Posterior, 
 from hiercomp.report.provenance import computed, delta0_bounds, priors_text, span
 from hiercomp.report.references import Reference, references
 from hiercomp.rope import REGIONS
+from hiercomp.summary.comparison import summarise
 from hiercomp.wording import counted, error_text, outcome_words, probability_text, shown
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from hiercomp.closed_form.side_by_side import ClosedFormTests
-    from hiercomp.comparison import ComparisonResult
+    from hiercomp.pairs.tournament import Tournament
+    from hiercomp.posterior.fit import Fit
     from hiercomp.posterior.influence import Influence
     from hiercomp.posterior.sensitivity import Sensitivity
-    from hiercomp.tournament import TournamentResult
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Methods:
 
 
 def methods(
-    result: ComparisonResult,
+    result: Fit,
     tests: ClosedFormTests,
     *,
     sensitivity: Sensitivity | None = None,
@@ -87,7 +88,7 @@ def methods(
 
 
 def tournament_methods(
-    result: TournamentResult, verdicts: dict[tuple[str, str], str], ranking: pd.DataFrame | None, alpha: float
+    result: Tournament, verdicts: dict[tuple[str, str], str], ranking: pd.DataFrame | None, alpha: float
 ) -> Methods:
     """Write the Methods paragraph.
 
@@ -138,7 +139,7 @@ def paragraph(sentences: Sequence[Sentence]) -> Methods:
     return Methods(" ".join(sentence.text for sentence in ended), tuple(cited))
 
 
-def _data(result: ComparisonResult) -> list[Sentence]:
+def _data(result: Fit) -> list[Sentence]:
     given = result.differences
     left, right = shown(result.left), shown(result.right)
     sign = "" if given.higher_is_better else " (with the sign reversed, because lower scores are better)"
@@ -262,7 +263,7 @@ def _of_verified(posterior: Verified) -> list[Sentence]:
     return [integration_sentence(integrated), *computation_sentences(posterior.sampled), say(confirmed)]
 
 
-def _findings(result: ComparisonResult, alpha: float) -> list[Sentence]:
+def _findings(result: Fit, alpha: float) -> list[Sentence]:
     if result.status == "failed":
         reasons = "; ".join(result.diagnostics.failures)
         return [say(f"The computation failed its checks ({reasons}), so there is no verdict.")]
@@ -278,7 +279,7 @@ def _findings(result: ComparisonResult, alpha: float) -> list[Sentence]:
             f"{values['left']}, that the two are practically equivalent {values['rope']}, and that {right} is better "
             f"{values['right']}{monte_carlo}."
         ),
-        say(f"A verdict required a probability above {1 - alpha:g}. {result.summary(alpha).conclusion}"),
+        say(f"A verdict required a probability above {1 - alpha:g}. {summarise(result, alpha).conclusion}"),
     ]
     odds = result.odds()
     if odds:
@@ -298,7 +299,7 @@ def _beside(tests: ClosedFormTests) -> list[Sentence]:
     ]
 
 
-def _tournament_data(result: TournamentResult) -> list[Sentence]:
+def _tournament_data(result: Tournament) -> list[Sentence]:
     model = references()["corani2017"]
     pairs = [pair.differences for pair in result.pairs if not isinstance(pair, FailedPair)]
     count, datasets = len(result.algorithms), counted(len(result.dataset_names), "data set")
@@ -323,7 +324,7 @@ def _tournament_data(result: TournamentResult) -> list[Sentence]:
     return sentences
 
 
-def _tournament_computation(result: TournamentResult) -> list[Sentence]:
+def _tournament_computation(result: Tournament) -> list[Sentence]:
     pairs = [pair for pair in computed(result) if not pair.differences.identical]
     if not pairs:
         return []
@@ -345,9 +346,7 @@ def _tournament_computation(result: TournamentResult) -> list[Sentence]:
     return sentences
 
 
-def _tournament_findings(
-    result: TournamentResult, verdicts: dict[tuple[str, str], str], alpha: float
-) -> list[Sentence]:
+def _tournament_findings(result: Tournament, verdicts: dict[tuple[str, str], str], alpha: float) -> list[Sentence]:
     counts = Counter(verdicts.values())
     told = counts["better"] + counts["worse"]
     rest = len(verdicts) - told - counts["equivalent"]

@@ -11,14 +11,14 @@ from hiercomp.report.contents import Contents, ReportContents, report_contents, 
 from hiercomp.report.provenance import Source
 
 if TYPE_CHECKING:
-    from hiercomp.comparison import ComparisonResult
+    from hiercomp.pairs.tournament import Tournament
+    from hiercomp.posterior.fit import Fit
     from hiercomp.posterior.influence import Influence
     from hiercomp.posterior.sensitivity import Sensitivity
-    from hiercomp.tournament import TournamentResult
 
 
 def write_report(
-    result: ComparisonResult,
+    result: Fit,
     path: str | Path,
     *,
     sensitivity: Sensitivity | None = None,
@@ -81,7 +81,7 @@ def write_report(
 
 
 def write_tournament_report(
-    result: TournamentResult,
+    result: Tournament,
     path: str | Path,
     *,
     source: Source | str | Path | None = None,

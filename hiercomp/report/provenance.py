@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,15 +13,16 @@ import numpy as np
 from hiercomp.engines import engine_words
 from hiercomp.errors import ArgumentError, DegenerateScoresWarning, DroppedScoresWarning, ScoreFileError
 from hiercomp.pairs.fits import FailedPair
+from hiercomp.versions import versions
 from hiercomp.wording import counted, shown
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from hiercomp.comparison import ComparisonResult
     from hiercomp.model.priors import Priors
+    from hiercomp.pairs.tournament import Tournament
+    from hiercomp.posterior.fit import Fit
     from hiercomp.scores.differences import PairedDifferences
-    from hiercomp.tournament import TournamentResult
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def file_facts(source: Source | None) -> tuple[Fact, ...]:
     )
 
 
-def data_facts(result: ComparisonResult, source: Source | None) -> tuple[Fact, ...]:
+def data_facts(result: Fit, source: Source | None) -> tuple[Fact, ...]:
     """The file, the data sets and scores, and whatever was left out or changed."""
     given = result.differences
     dropped = [note.text for note in given.notes if note.category is DroppedScoresWarning]
@@ -134,7 +134,7 @@ def _design(given: PairedDifferences) -> list[Fact]:
     return facts
 
 
-def tournament_data_facts(result: TournamentResult, source: Source | None) -> tuple[Fact, ...]:
+def tournament_data_facts(result: Tournament, source: Source | None) -> tuple[Fact, ...]:
     """The file, the algorithms and the data sets."""
     return (
         *file_facts(source),
@@ -144,13 +144,13 @@ def tournament_data_facts(result: TournamentResult, source: Source | None) -> tu
     )
 
 
-def setting_facts(result: ComparisonResult, alpha: float) -> tuple[Fact, ...]:
+def setting_facts(result: Fit, alpha: float) -> tuple[Fact, ...]:
     """The rope, the priors and how the posterior was computed."""
     shared = _shared_settings(result, alpha, [result.differences.delta0_bound])
     return (*shared, *(Fact(name, text) for name, text in result.posterior.facts))
 
 
-def tournament_setting_facts(result: TournamentResult, alpha: float, ranking: pd.DataFrame | None) -> tuple[Fact, ...]:
+def tournament_setting_facts(result: Tournament, alpha: float, ranking: pd.DataFrame | None) -> tuple[Fact, ...]:
     """The rope, the priors, the engine and the seeds."""
     facts = [
         *_shared_settings(result, alpha, delta0_bounds(result)),
@@ -167,9 +167,7 @@ def tournament_setting_facts(result: TournamentResult, alpha: float, ranking: pd
     return tuple(facts)
 
 
-def _shared_settings(
-    result: ComparisonResult | TournamentResult, alpha: float, bounds: Sequence[float]
-) -> tuple[Fact, ...]:
+def _shared_settings(result: Fit | Tournament, alpha: float, bounds: Sequence[float]) -> tuple[Fact, ...]:
     """Settings of one comparison or of many; ``bounds`` as in `priors_text`."""
     return (
         Fact("Rope", f"{result.rope}, in the unit of the scores"),
@@ -181,15 +179,9 @@ def _shared_settings(
 
 def software_facts() -> tuple[Fact, ...]:
     """Versions of the software that wrote the report, and the platform without the machine's name."""
-    import platform
-
-    libraries = [Fact(name, version(name)) for name in ("numpy", "scipy", "pandas", "matplotlib")]
-    return (
-        Fact("hiercomp", version("hiercomp")),
-        Fact("Python", f"{platform.python_implementation()} {platform.python_version()}"),
-        *libraries,
-        Fact("Platform", f"{platform.system()} {platform.machine()}".strip()),
-    )
+    found = versions()
+    names = ("hiercomp", "Python", "numpy", "scipy", "pandas", "matplotlib", "Platform")
+    return tuple(Fact(name, found[name]) for name in names)
 
 
 def priors_text(priors: Priors, bounds: Sequence[float]) -> str:
@@ -224,12 +216,12 @@ def priors_text(priors: Priors, bounds: Sequence[float]) -> str:
     return ", ".join(parts[:-1]) + f", and {parts[-1]}"
 
 
-def computed(result: TournamentResult) -> list[ComparisonResult]:
+def computed(result: Tournament) -> list[Fit]:
     """The pairs with numbers for a verdict."""
     return [pair for pair in result.pairs if not isinstance(pair, FailedPair) and pair.status != "failed"]
 
 
-def delta0_bounds(result: TournamentResult) -> list[float]:
+def delta0_bounds(result: Tournament) -> list[float]:
     """The bound of delta0 in each of these."""
     return [pair.differences.delta0_bound for pair in computed(result)]
 

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from hiercomp.closed_form.side_by_side import ClosedFormTests
-    from hiercomp.comparison import ComparisonResult
+    from hiercomp.pairs.tournament import Tournament
     from hiercomp.posterior.diagnostics import Diagnostics
+    from hiercomp.posterior.fit import Fit
     from hiercomp.posterior.influence import Influence
     from hiercomp.posterior.sensitivity import Sensitivity
-    from hiercomp.tournament import TournamentResult
 
 ABSENT = "–"
 MINUS = "\N{MINUS SIGN}"  # which screen readers say, unlike a hyphen
@@ -93,7 +93,7 @@ def column(values: Iterable[float]) -> list[str]:
     ]
 
 
-def next_dataset_table(result: ComparisonResult) -> Table:
+def next_dataset_table(result: Fit) -> Table:
     """The probabilities of the three outcomes on the next data set, with their errors."""
     inference, error = result.next_dataset, result.posterior.error_words
     rows = [
@@ -117,7 +117,7 @@ def next_dataset_table(result: ComparisonResult) -> Table:
     )
 
 
-def odds_table(result: ComparisonResult) -> Table | None:
+def odds_table(result: Fit) -> Table | None:
     """The posterior odds of the three pairs of outcomes; None if nothing was sampled."""
     names = outcome_words(shown(result.left), shown(result.right))
     odds = result.odds()
@@ -135,7 +135,7 @@ def odds_table(result: ComparisonResult) -> Table | None:
     )
 
 
-def population_table(result: ComparisonResult) -> Table:
+def population_table(result: Fit) -> Table:
     """Centre, spread and degrees of freedom of the population of data sets."""
     meanings = {
         "delta0": "centre: the mean difference over data sets",
@@ -156,7 +156,7 @@ def population_table(result: ComparisonResult) -> Table:
     )
 
 
-def datasets_table(result: ComparisonResult) -> Table:
+def datasets_table(result: Fit) -> Table:
     """Each data set; without a posterior if the computation failed."""
     frame, failed, exact = result.datasets(), result.status == "failed", result.differences.identical
     turned = "" if result.differences.higher_is_better else " with the sign reversed, because lower scores are better"
@@ -200,7 +200,7 @@ def diagnostics_table(diagnostics: Diagnostics) -> Table | None:
     return Table("diagnostics", diagnostics.caption, columns, tuple(rows), diagnostics.remark, words=columns[2:])
 
 
-def attempts_table(result: ComparisonResult) -> Table | None:
+def attempts_table(result: Fit) -> Table | None:
     """The runs of the sampler, if there was more than one or the last failed."""
     attempts = result.attempts
     if not attempts or (len(attempts) < 2 and result.status != "failed"):
@@ -245,14 +245,16 @@ def sensitivity_table(sensitivity: Sensitivity) -> Table:
         changed = "changed" if row["changed"] else "the same"
         compared = changed if rows else ABSENT  # the first is the fit itself
         error = number(row["error"], error_text(row["error"]))
-        rows.append((shown(name), *values, error, shown(row["verdict"]), compared, row["status"]))
+        evidence = number(row["log_bayes_factor"], f"{row['log_bayes_factor']:+.2f}")
+        rows.append((shown(name), *values, error, evidence, shown(row["verdict"]), compared, row["status"]))
     verdict = ("Verdict", "Compared", "Status")
     return Table(
         "sensitivity",
         "The verdict under other priors on nu, other correlations rho, and other bounds.",
-        ("Variant", *probability_columns(sensitivity.algorithms), "Error", *verdict),
+        ("Variant", *probability_columns(sensitivity.algorithms), "Error", "Log Bayes factor", *verdict),
         tuple(rows),
-        f"Verdicts at the {100 * (1 - sensitivity.alpha):g}% level. Error: the largest of the row.",
+        f"Verdicts at the {100 * (1 - sensitivity.alpha):g}% level. Error: the largest of the row. Log Bayes factor: of the "
+        "variant against the comparison itself; above 0 the variant predicts the data better.",
         words=verdict,
     )
 
@@ -302,7 +304,7 @@ def ranking_table(ranking: pd.DataFrame) -> Table:
     )
 
 
-def pairs_table(result: TournamentResult, pairs: list[tuple[str, str]], alpha: float) -> Table:
+def pairs_table(result: Tournament, pairs: list[tuple[str, str]], alpha: float) -> Table:
     """One row for each pair, the higher ranked algorithm first."""
     number_of = {name: place for place, name in enumerate(result.algorithms)}
     squares = (result.better(), result.equivalent(), result.expected_difference())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,27 +11,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiercomp.arguments import FloatArray, true_or_false
-from hiercomp.errors import Note
+from hiercomp.errors import DroppedScoresWarning, Note, ScoreTableError
 from hiercomp.scores.problems import (
     LARGEST_SCORE,
     ROUNDING,
     TableProblem,
+    Variation,
+    absent_datasets,
+    constant_pairs,
     doubtful_rho,
     duplicate_scores,
+    few_datasets,
+    few_scores,
     large_scores,
     notes_or_error,
+    outlying_spread,
+    percentages,
     single_algorithm,
-    unpaired_scores,
+    unlikely_gain,
 )
 from hiercomp.scores.rho import RhoLike, correlations, named_rho
 from hiercomp.scores.table import TidyScores
-from hiercomp.wording import EXAMPLES_SHOWN, cells_in_words
+from hiercomp.wording import EXAMPLES_SHOWN, cells_in_words, counted, first_names, shown
 
 if TYPE_CHECKING:
     import pandas as pd
 
 IntArray = NDArray[np.int64]
 LARGEST_NUMBER = np.iinfo(np.int64).max
+LEAVE_OUT = "pass missing='drop' (--drop-unpaired) to leave these folds out."
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,26 +84,6 @@ class ScorePairs:
         columns: dict[str, Any] = {str(role): places[role] for role in places}
         columns |= {"left": self.left_scores, "right": self.right_scores}
         return pd.DataFrame(columns, copy=False)
-
-
-@dataclass(frozen=True, eq=False)
-class Variation:
-    """On how many data sets the differences of each pair of k algorithms never vary between folds.
-
-    Attributes
-    ----------
-    by_dataset : ndarray of int, shape (q,)
-        Pairs whose differences never vary.
-    compared, constant : ndarray of int, shape (k, k)
-        Data sets with several common scores, and how many of them have differences that never vary; above the diagonal.
-    different : ndarray of bool, shape (k, k)
-        Whether the scores differ anywhere.
-    """
-
-    by_dataset: IntArray
-    compared: IntArray
-    constant: IntArray
-    different: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -378,6 +366,90 @@ class ScoreArrays:
     def _blocks(self) -> list[FloatArray]:
         """The scores of each data set, shape (k, n)."""
         return [self.scores[:, start:stop] for start, stop in zip(self.starts[:-1], self.starts[1:], strict=True)]
+
+
+def unpaired_scores(arrays: ScoreArrays, *, drop: bool) -> Iterator[TableProblem]:
+    """Scores that one algorithm lacks and another has.
+
+    Parameters
+    ----------
+    arrays : ScoreArrays
+        The algorithms that are compared: two, or more if nothing is dropped.
+    drop : bool
+        Whether folds without a score of both are left out; this is then a warning, not an error.
+    """
+    finite = np.isfinite(arrays.scores)
+    if finite.all():
+        return
+    held, names = arrays.held, np.array(arrays.dataset_names, dtype=object)
+    common = held.sum(axis=0) > 1
+    if not common.any():
+        message = f"No data set has scores of both algorithms (data sets: {first_names(arrays.dataset_names)})."
+        remedy = "Add the scores of both on the same data sets."
+        yield TableProblem(ScoreTableError, message, remedy, arrays.dataset_names, "no_common_dataset")
+        return
+    yield from absent_datasets(arrays.algorithms, arrays.dataset_names, held)
+    inside = arrays.at_places(common)
+    wrong = arrays.present & ~finite & inside
+    if wrong.any():
+        where, places = f"(first: {arrays.cells_in_words(wrong, values=True)})", arrays.datasets_of(wrong)
+        if drop:
+            message = f"Dropped as missing or not finite: {counted(int(wrong.sum()), 'score')} {where}."
+            yield TableProblem(DroppedScoresWarning, message, "", places, "missing_scores")
+        else:
+            total = int((arrays.present & inside).sum())
+            message = f"{wrong.sum():,} of {total:,} scores are missing or not finite {where}."
+            yield TableProblem(ScoreTableError, message, f"Fill them in, or {LEAVE_OUT}", places, "missing_scores")
+    paired = finite.sum(axis=0) > 1
+    lost = finite & ~paired & inside
+    absent = ~arrays.present & arrays.present.any(axis=0) & arrays.at_places(held) & inside
+    if drop and lost.any():
+        places = arrays.datasets_of(lost)
+        message = (
+            f"Dropped because one algorithm has no score there: {counted(int(lost.sum()), 'fold')} of "
+            f"{counted(len(places), 'data set')} (first: {arrays.cells_in_words(lost)})."
+        )
+        yield TableProblem(DroppedScoresWarning, message, "", places, "unpaired_scores")
+    elif not drop and absent.any():
+        places = arrays.datasets_of(absent)
+        message = (
+            f"{counted(int(absent.sum()), 'score', 'is')} absent in {counted(len(places), 'data set')} although another "
+            f"algorithm has one for the same run and fold (first: {arrays.cells_in_words(absent)})."
+        )
+        yield TableProblem(ScoreTableError, message, f"Add them, or {LEAVE_OUT}", places, "unpaired_scores")
+    left_out = tuple(names[common & ~np.logical_or.reduceat(paired, arrays.starts[:-1])])
+    if not paired.any():
+        message = f"No fold has a score of both {' and '.join(repr(shown(name)) for name in arrays.algorithms[:2])}."
+        remedy = "Add the scores of both on the same folds."
+        yield TableProblem(ScoreTableError, message, remedy, arrays.algorithms, "no_common_fold")
+    elif drop and left_out:
+        message = f"Left out, without a paired score: {counted(len(left_out), 'data set')}: {first_names(left_out)}."
+        yield TableProblem(DroppedScoresWarning, message, "", left_out, "datasets_without_pairs")
+
+
+def table_problems(arrays: ScoreArrays, *, loss: bool) -> Iterator[TableProblem]:
+    """Problems of a table that can be paired, before two algorithms and a rope are chosen.
+
+    Parameters
+    ----------
+    arrays : ScoreArrays
+    loss : bool
+        Whether lower is better, or seems to be.
+    """
+    shared = np.flatnonzero(arrays.held.sum(axis=0) > (len(arrays.algorithms) > 1))  # no pair has the others
+    if len(shared):
+        names = [arrays.dataset_names[i] for i in shared]
+        yield from few_scores(names, arrays.n_places[shared])
+        yield from few_datasets(names)
+    yield from constant_pairs(arrays.algorithms, arrays.dataset_names, arrays.variation)
+    lowest, highest = arrays.extremes
+    known = np.isfinite(lowest)
+    if known.any():
+        names = [name for name, finite in zip(arrays.dataset_names, known, strict=True) if finite]
+        yield from percentages(names, lowest[known], highest[known], higher_is_better=not loss, rope=None)
+        if not loss:
+            yield from unlikely_gain(float(lowest[known].min()), float(highest[known].max()))
+    yield from outlying_spread(arrays.dataset_names, arrays.spread, "scores")
 
 
 def _codes(column: pd.Series) -> tuple[NDArray[Any], pd.Index[Any]]:

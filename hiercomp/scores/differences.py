@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -10,12 +10,25 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hiercomp.arguments import FloatArray, true_or_false, whole_number
-from hiercomp.errors import ArgumentError, DefaultedRhoWarning, Note, ScoreTableError
+from hiercomp.errors import ArgumentError, DefaultedRhoWarning, Note, ScaleWarning, ScoreTableError
 from hiercomp.rope import Rope
 from hiercomp.scores.arrays import ScoreArrays, ScorePairs
-from hiercomp.scores.problems import MOST_FOLDS, ROUNDING, large_scores, notes_or_error, without_spread
+from hiercomp.scores.problems import (
+    MOST_FOLDS,
+    ROUNDING,
+    TableProblem,
+    few_datasets,
+    few_scores,
+    large_scores,
+    notes_or_error,
+    outlying_spread,
+    percentages,
+    unlikely_gain,
+    without_spread,
+)
 from hiercomp.scores.rho import RhoLike, correlations, named_rho
 from hiercomp.scores.table import choose_algorithms, tidy_scores
+from hiercomp.wording import shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -253,7 +266,8 @@ class PairedDifferences:
         ScoreTableError
             If no data set varies, or the rope has no width.
         """
-        notes = notes_or_error(without_spread(self, rope))
+        pair = f"{self.left} and {self.right}"
+        notes = notes_or_error(without_spread(pair, self.dataset_names, self.constant, rope))
         if not self.constant.any():
             return self
         sum_of_squares = np.where(
@@ -284,6 +298,45 @@ class PairedDifferences:
         return pd.DataFrame(
             {field: getattr(self, field) for field in fields}, index=pd.Index(self.dataset_names, name="dataset")
         )
+
+
+def comparison_problems(differences: PairedDifferences, rope: Rope) -> Iterator[TableProblem]:
+    """Problems of the differences of two algorithms, or of a rope for them."""
+    yield from few_scores(differences.dataset_names, differences.n)
+    yield from few_datasets(differences.dataset_names)
+    if differences.identical:
+        if rope.half_width == 0:
+            yield TableProblem(
+                ScoreTableError,
+                f"The scores of {shown(differences.left)!r} and {shown(differences.right)!r} are identical everywhere, and "
+                "with a rope of zero there is no region of equivalence.",
+                "Pass a rope above 0.",
+                key="identical_scores",
+            )
+        return
+    lowest, highest, largest = differences.lowest_score, differences.highest_score, differences.largest_difference
+    gain = differences.higher_is_better
+    yield from percentages(differences.dataset_names, lowest, highest, higher_is_better=gain, rope=rope)
+    low, high = float(lowest.min()), float(highest.max())
+    if rope.upper - rope.lower > high - low:
+        yield TableProblem(
+            ArgumentError,
+            f"The rope {rope} is wider ({rope.upper - rope.lower:g}) than the range of all scores ({low:g} to {high:g}, "
+            f"{high - low:g}): everything would be equivalent.",
+            "Give it in the unit of the scores.",
+            key="wide_rope",
+        )
+    if rope.lower < -largest and rope.upper > largest:
+        yield TableProblem(
+            ScaleWarning,
+            f"Every observed difference lies inside the rope {rope} (the largest is {largest:.3g}).",
+            "Is the rope in the same unit as the scores?",
+            key="wide_rope",
+        )
+    if gain:
+        yield from unlikely_gain(low, high)
+    spread = np.where(differences.constant, 0, differences.standard_deviation)
+    yield from outlying_spread(differences.dataset_names, spread, "differences")
 
 
 def _rows(scores: Any, name: str) -> list[FloatArray]:

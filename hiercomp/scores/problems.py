@@ -1,6 +1,7 @@
 """Every problem that a table of scores can have: each refusal and each warning, once.
 
 A comparison raises the first error (`notes_or_error`); `hiercomp.check_scores` lists all problems, in the same words.
+Problems of all scores at once are told in `arrays`, those of a comparison are gathered in `differences`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from numpy.typing import NDArray
 
 from hiercomp.arguments import FloatArray
 from hiercomp.errors import (
-    ArgumentError,
     DefaultedRhoWarning,
     DegenerateScoresWarning,
     DroppedScoresWarning,
@@ -31,9 +31,6 @@ from hiercomp.wording import EXAMPLES_SHOWN, cells_in_words, counted, first_name
 if TYPE_CHECKING:
     import pandas as pd
 
-    from hiercomp.scores.arrays import ScoreArrays
-    from hiercomp.scores.differences import PairedDifferences
-
 ROUNDING = 64 * np.finfo(float).eps  # differences whose range is below this share of the scores' size are constant
 LARGEST_SCORE = 1e100  # far from where squares and their sums overflow
 SMALLEST_N = 3  # scores of a data set; the t distribution of its mean has n - 2 degrees of freedom
@@ -43,7 +40,6 @@ PERCENTAGE_ROPE = 0.05  # below it, scores between 0 and 100 look like percentag
 LARGEST_FRACTION = 1 + 1e-9  # an AUC may exceed 1 by rounding
 LARGEST_LOG_LOSS = 10.0
 SPREAD_RATIO = 100.0  # a data set whose standard deviation is this many times the median
-LEAVE_OUT = "pass missing='drop' (--drop-unpaired) to leave these folds out."
 
 
 @dataclass(frozen=True)
@@ -206,18 +202,20 @@ def doubtful_rho(
         )
 
 
-def absent_datasets(arrays: ScoreArrays) -> Iterator[TableProblem]:
-    """Data sets for which the table has no scores of some algorithm."""
-    held, names = arrays.held, np.array(arrays.dataset_names, dtype=object)
+def absent_datasets(
+    algorithms: Sequence[str], dataset_names: Sequence[str], held: NDArray[np.bool_]
+) -> Iterator[TableProblem]:
+    """Data sets for which the table has no scores of some algorithm; ``held`` has shape (algorithms, data sets)."""
+    names = np.array(dataset_names, dtype=object)
     lone = tuple(names[held.sum(axis=0) == 1])
-    if len(arrays.algorithms) == 2:
+    if len(algorithms) == 2:
         if lone:
             message = (
                 f"Left out, with scores of only one algorithm: {counted(len(lone), 'data set')}: {first_names(lone)}."
             )
             yield TableProblem(DroppedScoresWarning, message, "", lone, "absent_datasets")
         return
-    absent = {name: tuple(names[~row]) for name, row in zip(arrays.algorithms, held, strict=True) if not row.all()}
+    absent = {name: tuple(names[~row]) for name, row in zip(algorithms, held, strict=True) if not row.all()}
     if absent:
         listed = "; ".join(
             f"{shown(name)!r} lacks {first_names(lacking)}" for name, lacking in list(absent.items())[:EXAMPLES_SHOWN]
@@ -225,7 +223,7 @@ def absent_datasets(arrays: ScoreArrays) -> Iterator[TableProblem]:
         more = len(absent) - EXAMPLES_SHOWN
         places = tuple(names[~held.all(axis=0)])
         message = (
-            f"{counted(len(absent), 'algorithm')} of {len(arrays.algorithms)} have no scores on some data sets "
+            f"{counted(len(absent), 'algorithm')} of {len(algorithms)} have no scores on some data sets "
             f"({len(places)} of {len(names)} in all): {listed}"
             + (f"; and {more} more algorithms" if more > 0 else "")
             + ". Each pair uses the data sets that both have."
@@ -233,71 +231,33 @@ def absent_datasets(arrays: ScoreArrays) -> Iterator[TableProblem]:
         yield TableProblem(DroppedScoresWarning, message, "", places, "absent_datasets")
 
 
-def unpaired_scores(arrays: ScoreArrays, *, drop: bool) -> Iterator[TableProblem]:
-    """Scores that one algorithm lacks and another has.
+@dataclass(frozen=True, eq=False)
+class Variation:
+    """On how many data sets the differences of each pair of k algorithms never vary between folds.
 
-    Parameters
+    Attributes
     ----------
-    arrays : ScoreArrays
-        The algorithms that are compared: two, or more if nothing is dropped.
-    drop : bool
-        Whether folds without a score of both are left out; this is then a warning, not an error.
+    by_dataset : ndarray of int, shape (q,)
+        Pairs whose differences never vary.
+    compared, constant : ndarray of int, shape (k, k)
+        Data sets with several common scores, and how many of them have differences that never vary; above the diagonal.
+    different : ndarray of bool, shape (k, k)
+        Whether the scores differ anywhere.
     """
-    finite = np.isfinite(arrays.scores)
-    if finite.all():
-        return
-    held, names = arrays.held, np.array(arrays.dataset_names, dtype=object)
-    common = held.sum(axis=0) > 1
-    if not common.any():
-        message = f"No data set has scores of both algorithms (data sets: {first_names(arrays.dataset_names)})."
-        remedy = "Add the scores of both on the same data sets."
-        yield TableProblem(ScoreTableError, message, remedy, arrays.dataset_names, "no_common_dataset")
-        return
-    yield from absent_datasets(arrays)
-    inside = arrays.at_places(common)
-    wrong = arrays.present & ~finite & inside
-    if wrong.any():
-        where, places = f"(first: {arrays.cells_in_words(wrong, values=True)})", arrays.datasets_of(wrong)
-        if drop:
-            message = f"Dropped as missing or not finite: {counted(int(wrong.sum()), 'score')} {where}."
-            yield TableProblem(DroppedScoresWarning, message, "", places, "missing_scores")
-        else:
-            total = int((arrays.present & inside).sum())
-            message = f"{wrong.sum():,} of {total:,} scores are missing or not finite {where}."
-            yield TableProblem(ScoreTableError, message, f"Fill them in, or {LEAVE_OUT}", places, "missing_scores")
-    paired = finite.sum(axis=0) > 1
-    lost = finite & ~paired & inside
-    absent = ~arrays.present & arrays.present.any(axis=0) & arrays.at_places(held) & inside
-    if drop and lost.any():
-        places = arrays.datasets_of(lost)
-        message = (
-            f"Dropped because one algorithm has no score there: {counted(int(lost.sum()), 'fold')} of "
-            f"{counted(len(places), 'data set')} (first: {arrays.cells_in_words(lost)})."
-        )
-        yield TableProblem(DroppedScoresWarning, message, "", places, "unpaired_scores")
-    elif not drop and absent.any():
-        places = arrays.datasets_of(absent)
-        message = (
-            f"{counted(int(absent.sum()), 'score', 'is')} absent in {counted(len(places), 'data set')} although another "
-            f"algorithm has one for the same run and fold (first: {arrays.cells_in_words(absent)})."
-        )
-        yield TableProblem(ScoreTableError, message, f"Add them, or {LEAVE_OUT}", places, "unpaired_scores")
-    left_out = tuple(names[common & ~np.logical_or.reduceat(paired, arrays.starts[:-1])])
-    if not paired.any():
-        message = f"No fold has a score of both {' and '.join(repr(shown(name)) for name in arrays.algorithms[:2])}."
-        remedy = "Add the scores of both on the same folds."
-        yield TableProblem(ScoreTableError, message, remedy, arrays.algorithms, "no_common_fold")
-    elif drop and left_out:
-        message = f"Left out, without a paired score: {counted(len(left_out), 'data set')}: {first_names(left_out)}."
-        yield TableProblem(DroppedScoresWarning, message, "", left_out, "datasets_without_pairs")
+
+    by_dataset: NDArray[np.int64]
+    compared: NDArray[np.int64]
+    constant: NDArray[np.int64]
+    different: NDArray[np.bool_]
 
 
-def constant_pairs(arrays: ScoreArrays) -> Iterator[TableProblem]:
+def constant_pairs(
+    algorithms: Sequence[str], dataset_names: Sequence[str], variation: Variation
+) -> Iterator[TableProblem]:
     """Pairs of algorithms with identical scores or with differences that never vary."""
-    variation = arrays.variation
 
     def pairs(which: NDArray[np.bool_]) -> tuple[str, ...]:
-        return tuple(f"{arrays.algorithms[one]} and {arrays.algorithms[two]}" for one, two in np.argwhere(which))
+        return tuple(f"{algorithms[one]} and {algorithms[two]}" for one, two in np.argwhere(which))
 
     compared = variation.compared > 0
     equal = compared & ~variation.different
@@ -312,8 +272,8 @@ def constant_pairs(arrays: ScoreArrays) -> Iterator[TableProblem]:
     if hopeless.any():
         yield constant_everywhere(pairs(hopeless))
     if ((variation.constant > 0) & (variation.constant < variation.compared)).any():
-        names = [name for name, count in zip(arrays.dataset_names, variation.by_dataset, strict=True) if count]
-        yield constant_datasets(names, len(arrays.dataset_names), None)
+        names = [name for name, count in zip(dataset_names, variation.by_dataset, strict=True) if count]
+        yield constant_datasets(names, len(dataset_names), None)
 
 
 def constant_everywhere(pairs: Sequence[str]) -> TableProblem:
@@ -476,76 +436,14 @@ def outlying_spread(dataset_names: Sequence[str], spread: FloatArray, what: str)
         )
 
 
-def table_problems(arrays: ScoreArrays, *, loss: bool) -> Iterator[TableProblem]:
-    """Problems of a table that can be paired, before two algorithms and a rope are chosen.
-
-    Parameters
-    ----------
-    arrays : ScoreArrays
-    loss : bool
-        Whether lower is better, or seems to be.
-    """
-    shared = np.flatnonzero(arrays.held.sum(axis=0) > (len(arrays.algorithms) > 1))  # no pair has the others
-    if len(shared):
-        names = [arrays.dataset_names[i] for i in shared]
-        yield from few_scores(names, arrays.n_places[shared])
-        yield from few_datasets(names)
-    yield from constant_pairs(arrays)
-    lowest, highest = arrays.extremes
-    known = np.isfinite(lowest)
-    if known.any():
-        names = [name for name, finite in zip(arrays.dataset_names, known, strict=True) if finite]
-        yield from percentages(names, lowest[known], highest[known], higher_is_better=not loss, rope=None)
-        if not loss:
-            yield from unlikely_gain(float(lowest[known].min()), float(highest[known].max()))
-    yield from outlying_spread(arrays.dataset_names, arrays.spread, "scores")
-
-
-def comparison_problems(differences: PairedDifferences, rope: Rope) -> Iterator[TableProblem]:
-    """Problems of the differences of two algorithms, or of a rope for them."""
-    yield from few_scores(differences.dataset_names, differences.n)
-    yield from few_datasets(differences.dataset_names)
-    if differences.identical:
-        if rope.half_width == 0:
-            yield TableProblem(
-                ScoreTableError,
-                f"The scores of {shown(differences.left)!r} and {shown(differences.right)!r} are identical everywhere, and "
-                "with a rope of zero there is no region of equivalence.",
-                "Pass a rope above 0.",
-                key="identical_scores",
-            )
-        return
-    lowest, highest, largest = differences.lowest_score, differences.highest_score, differences.largest_difference
-    gain = differences.higher_is_better
-    yield from percentages(differences.dataset_names, lowest, highest, higher_is_better=gain, rope=rope)
-    low, high = float(lowest.min()), float(highest.max())
-    if rope.upper - rope.lower > high - low:
-        yield TableProblem(
-            ArgumentError,
-            f"The rope {rope} is wider ({rope.upper - rope.lower:g}) than the range of all scores ({low:g} to {high:g}, "
-            f"{high - low:g}): everything would be equivalent.",
-            "Give it in the unit of the scores.",
-            key="wide_rope",
-        )
-    if rope.lower < -largest and rope.upper > largest:
-        yield TableProblem(
-            ScaleWarning,
-            f"Every observed difference lies inside the rope {rope} (the largest is {largest:.3g}).",
-            "Is the rope in the same unit as the scores?",
-            key="wide_rope",
-        )
-    if gain:
-        yield from unlikely_gain(low, high)
-    spread = np.where(differences.constant, 0, differences.standard_deviation)
-    yield from outlying_spread(differences.dataset_names, spread, "differences")
-
-
-def without_spread(differences: PairedDifferences, rope: Rope) -> Iterator[TableProblem]:
-    """Data sets whose differences never vary, which get the spread of the rope."""
-    names = [name for name, flat in zip(differences.dataset_names, differences.constant, strict=True) if flat]
-    count = len(differences.dataset_names)
+def without_spread(
+    pair: str, dataset_names: Sequence[str], constant: NDArray[np.bool_], rope: Rope
+) -> Iterator[TableProblem]:
+    """Data sets whose differences never vary, which get the spread of the rope; ``pair`` is as "a and b"."""
+    names = [name for name, flat in zip(dataset_names, constant, strict=True) if flat]
+    count = len(dataset_names)
     if len(names) == count:
-        yield constant_everywhere([f"{differences.left} and {differences.right}"])
+        yield constant_everywhere([pair])
     elif names and rope.half_width == 0:
         yield TableProblem(
             ScoreTableError,

@@ -14,7 +14,7 @@ from hiercomp.wording import error_text, outcome_words, probability_text, shown
 if TYPE_CHECKING:
     import pandas as pd
 
-    from hiercomp.comparison import ComparisonResult
+    from hiercomp.posterior.fit import Fit
 
 HEADER = ("On the next data set", "probability", "error", "expected", "error")
 LEGEND = (
@@ -177,7 +177,7 @@ def _with_nulls(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def summarise(result: ComparisonResult, alpha: float) -> Summary:
+def summarise(result: Fit, alpha: float) -> Summary:
     """The summary of a result, with the decision at level ``alpha``."""
     failed = result.status == "failed"
     decision = None if failed else result.decision(alpha)
@@ -201,7 +201,7 @@ def summarise(result: ComparisonResult, alpha: float) -> Summary:
     )
 
 
-def _conclusion(result: ComparisonResult, decision: Decision | None) -> str:
+def _conclusion(result: Fit, decision: Decision | None) -> str:
     left, right = shown(result.left), shown(result.right)
     names = outcome_words(left, right)
     if decision is None:

@@ -4,40 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from hiercomp.arguments import number_between
 from hiercomp.document import Document, Documented, Table
 from hiercomp.engines import engine_words
 from hiercomp.errors import ArgumentError
+from hiercomp.pairs.tournament import LEGEND, SIGNS
 from hiercomp.wording import counted, error_text, probability_text, shown
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from hiercomp.tournament import TournamentResult
+    from hiercomp.pairs.tournament import Tournament
 
-Verdict = Literal["better", "worse", "equivalent", "none", "undecided", "failed", "not compared"]
-
-# The sign of each verdict in a table: what the row is to the column
-SIGNS: dict[Verdict, str] = {
-    "better": "+",
-    "worse": "\N{MINUS SIGN}",
-    "equivalent": "=",
-    "none": "",
-    "undecided": "?",
-    "failed": "\N{MULTIPLICATION SIGN}",
-    "not compared": "\N{MIDDLE DOT}",
-}
-LEGEND = {
-    "better": "row better",
-    "worse": "column better",
-    "equivalent": "practically equivalent",
-    "none": "no verdict",
-    "undecided": "too close to call",
-    "failed": "no result",
-    "not compared": "not compared",
-}
 NO_VERDICT, ITSELF = ".", "\\"  # cells of the table of signs that would be blank
 HEADER = ("algorithm", "expected rank", "95% interval", "P(best)", "better than", "worse than", "equivalent to")
 MOST_LISTED = 20  # groups, or pairs in a list
@@ -192,7 +172,7 @@ class TournamentSummary(Documented):
         )
 
 
-def summarise_tournament(result: TournamentResult, alpha: float = 0.05) -> TournamentSummary:
+def summarise_tournament(result: Tournament, alpha: float = 0.05) -> TournamentSummary:
     """The summary of all pairs at level ``alpha``."""
     alpha = number_between("alpha", alpha, 0, 0.5)
     verdicts, frame = result.verdicts(alpha), result.to_frame(alpha)
@@ -238,7 +218,7 @@ RANKED = ("expected_rank", "lower", "upper", "p_best")
 WORDS = {"better": "than", "worse": "than", "equivalent": "to"}
 
 
-def _title(result: TournamentResult) -> str:
+def _title(result: Tournament) -> str:
     which = "all pairs" if result.baseline is None else f"each against {shown(result.baseline)}"
     return (
         f"{len(result.algorithms)} algorithms, {which} ({counted(len(result.pairs), 'pair')}), "
@@ -246,7 +226,7 @@ def _title(result: TournamentResult) -> str:
     )
 
 
-def _conclusion(result: TournamentResult, ranks: pd.DataFrame | None, counts: dict[str, int], alpha: float) -> str:
+def _conclusion(result: Tournament, ranks: pd.DataFrame | None, counts: dict[str, int], alpha: float) -> str:
     parts = [f"{counts['better']} with a better algorithm", f"{counts['equivalent']} practically equivalent"]
     parts += [f"{counts[verdict]} {word}" for verdict, word in OTHERS.items() if counts[verdict]]
     text = f"Of {counted(len(result.pairs), 'pair')} at the {100 * (1 - alpha):g}% level: {', '.join(parts)}."
@@ -270,7 +250,7 @@ def _assumption(ranks: pd.DataFrame) -> str:
     )
 
 
-def _computation(result: TournamentResult, frame: pd.DataFrame) -> str:
+def _computation(result: Tournament, frame: pd.DataFrame) -> str:
     largest = frame["error"].max()
     error = "" if math.isnan(largest) else f"; largest error of a probability {error_text(float(largest))}"
     engine = engine_words(result.engine_name, result.engine_version)

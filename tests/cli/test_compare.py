@@ -30,9 +30,9 @@ def test_the_version_is_the_packages(hiercomp, tmp_path):
 
 
 def test_demo_prints_the_summary_on_standard_output_and_nothing_else_there(tmp_path):
-    done = run_process(tmp_path, "demo", *ENGINE)
+    done = run_process(tmp_path, "demo", "--engine", "quadrature")
     comparison = hc.HierarchicalComparison(hc.load_scores("keel"), "naive_bayes", "decision_tree", rope=0.01)
-    summary = comparison.fit("embedded", progress=False).summary()
+    summary = comparison.fit("quadrature").summary()
     assert done.returncode == 0
     assert done.stdout == f"{summary}\n"
     assert summary.conclusion in done.stdout
@@ -188,7 +188,7 @@ def test_a_full_disk_behind_standard_output_is_one_line(folder):
         pytest.skip("needs /dev/full")
     with open("/dev/full", "w") as full:
         done = subprocess.run(
-            [*COMMAND, "compare", "scores.csv", *ENGINE],
+            [*COMMAND, "compare", "scores.csv", "--engine", "quadrature"],
             cwd=folder,
             stdout=full,
             stderr=subprocess.PIPE,

@@ -34,6 +34,8 @@ from hiercomp.tournament import TournamentResult, compare_all
 dask = pytest.importorskip("dask", reason="the dask extra is not installed")
 distributed = pytest.importorskip("dask.distributed", reason="the dask extra is not installed")
 
+pytestmark = pytest.mark.xdist_group("dask")  # one cluster at a time
+
 
 @pytest.fixture(scope="module")
 def table() -> pd.DataFrame:

@@ -285,7 +285,7 @@ def test_few_data_sets_are_said():
         ({"n_datasets": ()}, "different whole numbers"),
         ({"n_datasets": 10.5}, "n_datasets must be a whole number"),
         ({"folds": 1}, "folds must be at least 2"),
-        ({"folds": 2, "runs": 1}, "folds x runs must be at least 3"),
+        ({"folds": 2, "runs": 1}, "folds x runs must give at least 3"),
         ({"runs": 0}, "runs must be at least 1"),
         ({"rho": 1.0}, "rho must be at least 0 and below 1"),
         ({"rope": -0.01}, "rope is negative"),

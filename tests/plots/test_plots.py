@@ -313,13 +313,13 @@ def test_identical_algorithms_can_be_drawn(identical, name):
 
 @pytest.mark.parametrize("names", [("$\\frac{1}{$", "_hidden"), ("算法", "a" * 5000), ("<script>", "x\x1b[31m")])
 @pytest.mark.filterwarnings("ignore:Glyph", "ignore::hiercomp.errors.HiercompWarning")
-def test_names_are_drawn_as_they_are(names):
-    frame = simulated_scores(6, centre=0.03, spread=0.01)
+def test_names_are_drawn_as_they_are(drawn, names):
+    frame = simulated_scores(8, centre=0.03, spread=0.01)
     frame["algorithm"] = frame["algorithm"].map(dict(zip(("bayes", "tree"), names, strict=True)))
     frame["dataset"] = frame["dataset"].map(lambda name: f"${name}_{{$")
-    result = hc.HierarchicalComparison(frame, *names).fit(
-        "embedded", draws=300, warmup=300, monte_carlo_error=None, progress=False
-    )
+    given = hc.HierarchicalComparison(frame, *names).differences
+    posterior = dataclasses.replace(drawn.posterior, differences=given)
+    result = dataclasses.replace(drawn, differences=given, posterior=posterior)
     for name in ALL:
         for ax in axes_of(getattr(result.plot, name)()):
             ax.figure.canvas.draw()
@@ -349,7 +349,7 @@ def test_the_shrinkage_plot_is_readable_from_3_to_200_data_sets(count):
     left = generator.normal(0.8, 0.02, size=(count, 10))
     right = left + generator.normal(0.01, 0.03, size=(count, 1)) + generator.normal(0, 0.02, size=(count, 10))
     comparison = hc.HierarchicalComparison.from_arrays(left, right, rho=0.1)
-    result = comparison.fit("embedded", draws=300, warmup=500, monte_carlo_error=None, progress=False)
+    result = comparison.fit("quadrature", draws=300)
     ax = result.plot.shrinkage()
     ax.figure.canvas.draw()
     assert ax.figure.get_size_inches()[1] <= 11

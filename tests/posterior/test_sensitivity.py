@@ -117,3 +117,14 @@ def test_a_doubled_correlation_stays_below_one(integrated, monkeypatch):
 def test_wrong_arguments_are_refused(result, options):
     with pytest.raises(hc.ArgumentError):
         result.sensitivity(**options)
+
+
+def test_bayes_factors_are_ratios_of_marginal_likelihoods(integrated, sensitivity):
+    found = sensitivity.to_frame()["log_bayes_factor"]
+    assert found["as fitted"] == 0
+    kruschke = hc.HierarchicalComparison.from_differences(integrated.differences, priors=hc.Priors.kruschke())
+    other = kruschke.fit("quadrature")
+    expected = other.log_marginal_likelihood - integrated.log_marginal_likelihood
+    error = other.log_marginal_likelihood_error + integrated.log_marginal_likelihood_error
+    assert found["nu: kruschke"] == pytest.approx(expected, abs=error)
+    assert error < 2e-3

@@ -21,8 +21,8 @@ from hiercomp.errors import (
 )
 from hiercomp.model.priors import Priors
 from hiercomp.rope import Rope
-from hiercomp.scores.differences import PairedDifferences
-from hiercomp.scores.problems import comparison_problems, notes_or_error
+from hiercomp.scores.differences import PairedDifferences, comparison_problems
+from hiercomp.scores.problems import notes_or_error
 
 
 def scores(low=0.5, high=0.9, q=6, n=10, seed=8) -> tuple[np.ndarray, np.ndarray]:

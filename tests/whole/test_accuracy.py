@@ -31,8 +31,13 @@ def fitted(comparison: hc.HierarchicalComparison, **arguments: object) -> hc.Com
         return comparison.fit(progress=False, **arguments)
 
 
+QUICK = [("nbc", "j48"), ("nbc", "j48gr"), ("hnb", "j48gr")]  # the sampler takes several times as long for the others
+
+
 @pytest.mark.parametrize("engine", ["embedded", pytest.param("cmdstan", marks=pytest.mark.cmdstan)])
-@pytest.mark.parametrize("pair", list(EXACT), ids="-".join)
+@pytest.mark.parametrize(
+    "pair", [pytest.param(pair, marks=[] if pair in QUICK else pytest.mark.slow, id="-".join(pair)) for pair in EXACT]
+)
 def test_real_pairs_are_within_four_reported_errors_of_the_exact_values(uci54, pair, engine):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", hc.DegenerateScoresWarning)

@@ -7,9 +7,7 @@ sigma0 and nu is then integrated on a grid that is fitted to it (docs/model.md, 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from importlib.metadata import version as installed_version
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +16,7 @@ from hiercomp.arguments import FloatArray
 from hiercomp.engines.base import Answer, Computation
 from hiercomp.engines.quadrature.axes import ChebyshevAxis, StretchedLine
 from hiercomp.engines.quadrature.grid import (
-    LIKELIHOOD_ERROR,
     NEGLIGIBLE,
-    OUTSIDE,
     Centring,
     FineGrid,
     PosteriorGrid,
@@ -28,15 +24,14 @@ from hiercomp.engines.quadrature.grid import (
     conditional_moments,
     newton_moments,
 )
+from hiercomp.engines.quadrature.integration import Integration
 from hiercomp.engines.quadrature.likelihood import MeanLikelihood, step_for
-from hiercomp.engines.quadrature.regions import RegionMasses, region_masses
 from hiercomp.engines.quadrature.support import Integrand, Support
 from hiercomp.rope import Rope
 
-Known: TypeAlias = "tuple[Rope, RegionMasses, dict[str, float]]"  # the probabilities of a rope, and their errors
-
 # docs/quadrature.md has a row for every constant whose comment ends in "(study)"; the others say why they are as they are.
 FEW_DATASETS = 10  # up to here delta0 may have several peaks, and its nodes are dense about every data set (study)
+MOST_STRETCHED = 40  # data sets for which that is tried too, where the other axis fails twice
 SPARE = 0.25  # scales by which delta0's axis is longer: a scale is known to a tenth
 FAR = 8.0  # standard errors of delta0 within its bound: a Gaussian has 1e-15 beyond them
 TOLERANCE = 1e-4  # of the error estimate, above which the grid is refined: a tenth of the error that is warned of
@@ -47,8 +42,6 @@ NODES_FOR_LENGTH, NODES_AT_LEAST = (3.5, 5.3, 7.0), 4.0
 FEWEST_NODES = 7  # two degrees fewer, for the error, leave a parabola
 NODES_FOR_LENGTH_SPLINE, FEWEST_SPLINE = (3.6, 3.0), 11  # of sigma0 and nu, where delta0 is stretched (study)
 NODES_FOR_UNIT = 3.0  # of the axis of delta0 where it is stretched, for each unit of its coordinate (study)
-# Two degrees fewer are a bound for polynomials, whose coefficients fall in geometric progression; not for splines
-SPLINE_DOUBT = 2.0
 REFINEMENT, MOST_REFINEMENTS = 1.4, 5  # 1.4^2 = 2: two refinements double an axis, five make it five times as fine
 MOST_DEGREE = 2  # of the polynomials that the ends of sigma0 are in nu (study)
 NARROWER = 0.8  # share of the area that a smaller support has at most; a larger one gains less than it costs
@@ -63,79 +56,6 @@ SEARCH_SHARE = 0.5  # of the nodes of a stretched axis (study)
 SHALLOWEST = 4.0  # log mass below its largest at which an end lies, for a nu that holds little (study)
 FEWEST_SAMPLED, SAMPLED_AGAIN = 50, 8  # data sets that the search takes at first, and growth of their number (study)
 SETTLED = 0.6  # the search ends when a round keeps this much of both axes (study)
-
-
-@dataclass(frozen=True, eq=False)
-class Integration:
-    """The integrated posterior: the final grid and what it took.
-
-    Attributes
-    ----------
-    grid : PosteriorGrid
-    refinements : int
-        How often the grid was made finer.
-    known : Known, optional
-        The probabilities and their errors for the rope that the grid was refined for.
-    """
-
-    grid: PosteriorGrid
-    refinements: int
-    known: Known | None = None
-
-    @property
-    def nodes(self) -> tuple[int, int, int]:
-        """Number of nodes of sigma0, nu and delta0 at which the likelihood was computed."""
-        first, second, third = self.grid.log_likelihood.shape
-        return first, second, third
-
-    @property
-    def log_marginal_likelihood(self) -> float:
-        """Log of the density of the differences, in the unit of the problem."""
-        return self._moments[0][0]
-
-    @property
-    def log_marginal_likelihood_error(self) -> float:
-        """Estimate of its error, from coarser grids."""
-        return self._moments[1][0]
-
-    @property
-    def expected_delta0(self) -> float:
-        """Posterior mean of delta0."""
-        return self._moments[0][1]
-
-    @property
-    def expected_delta0_error(self) -> float:
-        """Estimate of its error, from coarser grids."""
-        return self._moments[1][1]
-
-    @property
-    def _doubt(self) -> float:
-        return SPLINE_DOUBT if isinstance(self.grid.delta0_axis, StretchedLine) else 1.0
-
-    @cached_property
-    def _moments(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """The two, and their errors."""
-        fine = FineGrid.of(self.grid)
-        found = np.array([fine.log_marginal_likelihood, fine.expected_delta0])
-        # What lies outside of the support may be ten standard deviations away
-        size = LIKELIHOOD_ERROR + OUTSIDE * np.array([1.0, 10.0])
-        errors = size * [1.0, fine.deviation_of_delta0]
-        for coarse in coarse_axes(self.grid):
-            other = FineGrid.of(self.grid, None, coarse)
-            errors += self._doubt * np.abs([other.log_marginal_likelihood - found[0], other.expected_delta0 - found[1]])
-        return (float(found[0]), float(found[1])), (float(errors[0]), float(errors[1]))
-
-    @property
-    def largest_error(self) -> float:
-        """The largest error among the known probabilities."""
-        return max(self.known[2].values()) if self.known is not None else float("inf")
-
-    def regions(self, rope: Rope) -> tuple[RegionMasses, dict[str, float]]:
-        """The probabilities of the regions and an estimate of the error of each, from a coarser grid."""
-        if self.known is not None and self.known[0] == rope:
-            return self.known[1], dict(self.known[2])
-        found = region_masses(self.grid, rope)
-        return found, found.stated_errors(found.distances_by_axis(self.grid, rope), self._doubt)
 
 
 class QuadratureEngine:
@@ -168,7 +88,7 @@ class QuadratureEngine:
         support, centring = posterior_support(problem)
         q = len(problem.likelihood.n)
         few = _stretched(problem)
-        fine, more = np.ones(3), np.ones(3)
+        fine, more, failures = np.ones(3), np.ones(3), 0
         for refinement in range(MOST_REFINEMENTS + 1):
             grid = _computed(problem, support, more, fine, centring, few=few)
             smooth = FineGrid.of(grid)
@@ -193,6 +113,8 @@ class QuadratureEngine:
             if found.largest_error <= tolerance:
                 break
             more = np.where(blamed, REFINEMENT * more, more)
+            failures += 1
+            few = few or (failures == 2 and q <= MOST_STRETCHED)
         return found
 
 

@@ -11,8 +11,8 @@ from hiercomp.arguments import FloatArray
 from hiercomp.engines.quadrature.grid import LIKELIHOOD_ERROR, NEGLIGIBLE, OUTSIDE, FineGrid, PosteriorGrid, coarse_axes
 from hiercomp.rope import REGIONS, Rope, student_t_half
 
-# Of the fine nodes of delta0 the expected probabilities take every second (study): where sigma0 is small they are steps
-THINNED = 2
+# Of the fine nodes of delta0 the expected probabilities take every one (study): where sigma0 is small they are steps
+THINNED = 1
 LEAST_DEVIATION = 0.1  # of an indicator that shows the size of a change: below, other errors are more
 TABLE_SPACING = 0.06  # 0.06^4 / 384 = 3e-8
 

@@ -254,10 +254,14 @@ def test_the_type_i_error_under_independent_normal_differences_is_the_derived_on
     expected_f = stats.f.sf(2 * stats.f.isf(0.05, 10, 5) - 1, 5, 5)
     assert expected_f == pytest.approx(0.0175, abs=5e-4)
 
-    # t = (u + v) / sqrt(2 (v^2 + w) / 5), with w the other four s^2, chi-squared with 4 degrees of freedom
+    # t = (u + v) / sqrt(2 (v^2 + w) / 5), with w the other four s^2, chi-squared with 4 degrees of freedom, whose density
+    # is w exp(-w / 2) / 4
+    critical = stats.t.isf(0.025, 5)
+
     def rejected(v, w):
-        bound = stats.t.isf(0.025, 5) * np.sqrt(2 * (v**2 + w) / 5)
-        return (special.ndtr(v - bound) + special.ndtr(-v - bound)) * stats.norm.pdf(v) * stats.chi2.pdf(w, 4)
+        bound = critical * math.sqrt(2 * (v**2 + w) / 5)
+        density = math.exp(-(v**2 + w) / 2) / math.sqrt(2 * math.pi) * w / 4
+        return (special.ndtr(v - bound) + special.ndtr(-v - bound)) * density
 
     expected_t = integrate.dblquad(rejected, 0, 60, -8, 8, epsabs=1e-7)[0]
     assert expected_t == pytest.approx(0.028, abs=5e-4)

@@ -1,0 +1,91 @@
+"""An integrated posterior: the final grid and what follows from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+
+from hiercomp.engines.quadrature.axes import StretchedLine
+from hiercomp.engines.quadrature.grid import LIKELIHOOD_ERROR, OUTSIDE, FineGrid, PosteriorGrid, coarse_axes
+from hiercomp.engines.quadrature.regions import RegionMasses, region_masses
+from hiercomp.rope import Rope
+
+Known: TypeAlias = "tuple[Rope, RegionMasses, dict[str, float]]"  # the probabilities of a rope, and their errors
+# Two degrees fewer are a bound for polynomials, whose coefficients fall in geometric progression; not for splines
+SPLINE_DOUBT = 2.0
+
+
+@dataclass(frozen=True, eq=False)
+class Integration:
+    """The integrated posterior: the final grid and what it took.
+
+    Attributes
+    ----------
+    grid : PosteriorGrid
+    refinements : int
+        How often the grid was made finer.
+    known : Known, optional
+        The probabilities and their errors for the rope that the grid was refined for.
+    """
+
+    grid: PosteriorGrid
+    refinements: int
+    known: Known | None = None
+
+    @property
+    def nodes(self) -> tuple[int, int, int]:
+        """Number of nodes of sigma0, nu and delta0 at which the likelihood was computed."""
+        first, second, third = self.grid.log_likelihood.shape
+        return first, second, third
+
+    @property
+    def log_marginal_likelihood(self) -> float:
+        """Log of the density of the differences, in the unit of the problem."""
+        return self._moments[0][0]
+
+    @property
+    def log_marginal_likelihood_error(self) -> float:
+        """Estimate of its error, from coarser grids."""
+        return self._moments[1][0]
+
+    @property
+    def expected_delta0(self) -> float:
+        """Posterior mean of delta0."""
+        return self._moments[0][1]
+
+    @property
+    def expected_delta0_error(self) -> float:
+        """Estimate of its error, from coarser grids."""
+        return self._moments[1][1]
+
+    @property
+    def _doubt(self) -> float:
+        return SPLINE_DOUBT if isinstance(self.grid.delta0_axis, StretchedLine) else 1.0
+
+    @cached_property
+    def _moments(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """The two, and their errors."""
+        fine = FineGrid.of(self.grid)
+        found = np.array([fine.log_marginal_likelihood, fine.expected_delta0])
+        # What lies outside of the support may be ten standard deviations away
+        size = LIKELIHOOD_ERROR + OUTSIDE * np.array([1.0, 10.0])
+        errors = size * [1.0, fine.deviation_of_delta0]
+        for coarse in coarse_axes(self.grid):
+            other = FineGrid.of(self.grid, None, coarse)
+            errors += self._doubt * np.abs([other.log_marginal_likelihood - found[0], other.expected_delta0 - found[1]])
+        return (float(found[0]), float(found[1])), (float(errors[0]), float(errors[1]))
+
+    @property
+    def largest_error(self) -> float:
+        """The largest error among the known probabilities."""
+        return max(self.known[2].values()) if self.known is not None else float("inf")
+
+    def regions(self, rope: Rope) -> tuple[RegionMasses, dict[str, float]]:
+        """The probabilities of the regions and an estimate of the error of each, from a coarser grid."""
+        if self.known is not None and self.known[0] == rope:
+            return self.known[1], dict(self.known[2])
+        found = region_masses(self.grid, rope)
+        return found, found.stated_errors(found.distances_by_axis(self.grid, rope), self._doubt)
