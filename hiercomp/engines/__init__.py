@@ -32,7 +32,7 @@ ENGINES: dict[str, Engine] = {**SAMPLERS, QUADRATURE.name: QUADRATURE}
 
 
 def choose_engine(name: str) -> Engine:
-    """The engine of that name; for "auto" quadrature and a sampler: CmdStan where it is installed, else the embedded one.
+    """The engine of that name; "auto" is quadrature and a sampler: CmdStan if it is installed, else the embedded one.
 
     Raises
     ------
@@ -50,7 +50,7 @@ def choose_engine(name: str) -> Engine:
                 return AutoEngine(sampler, QUADRATURE)
             reasons[preferred] = reason
         listed = "; ".join(f"{engine}: {reason}" for engine, reason in reasons.items())
-        raise EngineError(f"No sampler can run here. {listed}.", remedy="fit(engine='quadrature') needs none.")
+        raise EngineError(f"No sampler can run here. {listed}.", remedy="fit(engine='quadrature') needs no sampler.")
     reason = ENGINES[name].why_unavailable()
     if reason is not None:
         raise EngineError(f"The {name} engine can't run here. {reason}.")

@@ -1,4 +1,4 @@
-"""The engine "auto": draws of a sampler and the integral of the same posterior, each checked by the other."""
+"""The engine "auto": draws of a sampler and the integral of the same posterior, each checked against the other."""
 
 from __future__ import annotations
 
@@ -32,5 +32,5 @@ class AutoEngine:
         return f"{self.quadrature.version()}, {self.sampler.version()}"
 
     def fit(self, computation: Computation[Answer]) -> Answer:
-        """Have a posterior integrated and sampled."""
+        """Integrate and sample a posterior."""
         return computation.verified(self.sampler, self.quadrature)

@@ -1,4 +1,4 @@
-"""What a sampling engine is: a Stan program and its data in, draws out."""
+"""The interface of a sampling engine: a Stan program and its data in, draws out."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class SamplerSettings:
 
 @dataclass(frozen=True)
 class ChainState:
-    """Where the chains stand after a run, from which the same engine can go on without another warmup.
+    """The state of the chains after a run, from which the same engine can continue without another warmup.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ class Draws:
     engine_name, engine_version : str
         The engine and the library behind it.
     state : ChainState or None
-        From which more draws can be had; None if nothing was sampled.
+        Where to continue for more draws; None if nothing was sampled.
     """
 
     variables: Mapping[str, NDArray[np.float64]]
@@ -102,12 +102,12 @@ class Draws:
                 )
 
     def population(self) -> Draws:
-        """Without the variables of single data sets."""
+        """The draws without the variables of single data sets."""
         kept = {name: values for name, values in self.variables.items() if values.ndim == 2}
         return replace(self, variables=kept)
 
     def followed_by(self, more: Draws) -> Draws:
-        """These draws and those that the same chains made next."""
+        """These draws followed by the next ones of the same chains."""
 
         def joined(first: Mapping[str, NDArray[np.float64]], second: Mapping[str, NDArray[np.float64]]) -> Any:
             return {name: np.concatenate([first[name], second[name]], axis=1) for name in first}
@@ -124,7 +124,7 @@ Answer_co = TypeVar("Answer_co", covariant=True)
 
 
 class Computation(Protocol[Answer_co]):
-    """What an engine is given to fit: it asks for one of the three ways."""
+    """The input of an engine, which chooses one of the three ways."""
 
     def sampled(self, engine: Sampler) -> Answer_co:
         """Computed from the draws of a sampler."""
@@ -133,7 +133,7 @@ class Computation(Protocol[Answer_co]):
         """Computed by quadrature."""
 
     def verified(self, sampler: Sampler, quadrature: Integrator) -> Answer_co:
-        """Computed in both ways, each checked by the other."""
+        """Computed in both ways, each checked against the other."""
 
 
 class Engine(Protocol):
@@ -143,7 +143,7 @@ class Engine(Protocol):
     ----------
     name : str
     holds_draws : bool
-        Whether its draws take memory from the beginning; else they are made when asked for.
+        Whether its draws take memory from the start; if not, they are made on request.
     """
 
     name: str
@@ -160,10 +160,10 @@ class Engine(Protocol):
 
 
 class Sampler(Engine, Protocol):
-    """A sampler: `hiercomp.engines.embedded` and `hiercomp.engines.cmdstan` follow this."""
+    """A sampler; `hiercomp.engines.embedded` and `hiercomp.engines.cmdstan` implement this."""
 
     def sample(self, program: StanProgram, settings: SamplerSettings, state: ChainState | None = None) -> Draws:
-        """Draw from the posterior of a program; from ``state`` on, without warmup, where one is given."""
+        """Draw from the posterior of a program; if ``state`` is given, continue from it without warmup."""
 
 
 class Integrator(Engine, Protocol):
@@ -174,7 +174,7 @@ class Integrator(Engine, Protocol):
 
 
 def engine_words(name: str, version: str) -> str:
-    """An engine as a person reads it: "embedded (stanli 0.24.0)"."""
+    """The name of an engine for readers: "embedded (stanli 0.24.0)"."""
     return f"{name} ({version})" if version else name
 
 

@@ -36,7 +36,7 @@ UNFINISHED = "hiercomp-unfinished"  # a file that marks a CmdStan folder while `
 
 
 class CmdStanEngine:
-    """Samples with CmdStan's NUTS, one process a chain."""
+    """Samples with CmdStan's NUTS, one process per chain."""
 
     name = "cmdstan"
     holds_draws = True
@@ -60,16 +60,16 @@ class CmdStanEngine:
         return f"CmdStan {_version()}"
 
     def fit(self, computation: Computation[Answer]) -> Answer:
-        """Have a posterior sampled."""
+        """Sample a posterior."""
         return computation.sampled(self)
 
     def sample(self, program: StanProgram, settings: SamplerSettings, state: ChainState | None = None) -> Draws:
-        """Draw from the posterior; compiles the program first where it is not in the cache.
+        """Draw from the posterior; compiles the program first if it is not in the cache.
 
         Raises
         ------
         EngineError
-            If the program can't be compiled or a chain fails; with CmdStan's own words.
+            If the program can't be compiled or a chain fails; the message quotes CmdStan.
         """
         import cmdstanpy
 
@@ -128,7 +128,7 @@ class CmdStanEngine:
 
 
 def _last_words(folder: Path) -> str:
-    """The end of what the first chain wrote before it failed."""
+    """The end of the output of the first chain that failed."""
     for console in sorted(folder.glob("*-stdout.txt")):
         lines = [line.strip() for line in console.read_text(encoding="utf-8", errors="replace").splitlines()]
         return " ".join([line for line in lines if line][-4:])
@@ -150,7 +150,7 @@ def _version() -> str:
 
 
 def cache_folder() -> Path:
-    """Where compiled programs are kept."""
+    """The folder of compiled programs."""
     import platformdirs
 
     return Path(platformdirs.user_cache_dir("hiercomp")) / "cmdstan"
@@ -159,9 +159,9 @@ def cache_folder() -> Path:
 def executable(program: StanProgram) -> Path:
     """The compiled program, from the cache or compiled now.
 
-    The key is the program's text with its includes, the CmdStan folder and its version. A program is compiled in a folder
-    of its own and moved into place in one step, so processes that compile at once do not disturb each other, and an
-    interrupted compilation leaves nothing.
+    The key is the program's text with its includes, the CmdStan folder and its version. A program is compiled in a
+    separate folder and moved into place in one step, so parallel compilations do not disturb each other, and an
+    interrupted one leaves nothing behind.
     """
     import cmdstanpy
 

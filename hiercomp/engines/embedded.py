@@ -57,7 +57,7 @@ class EmbeddedEngine:
         return f"stanli {installed_version('stanli')}"
 
     def fit(self, computation: Computation[Answer]) -> Answer:
-        """Have a posterior sampled."""
+        """Sample a posterior."""
         return computation.sampled(self)
 
     def sample(self, program: StanProgram, settings: SamplerSettings, state: ChainState | None = None) -> Draws:
@@ -125,10 +125,10 @@ def _last_position(fit: stanli.Fit, name: str, shape: tuple[int, ...], chain: in
 
 @contextlib.contextmanager
 def _interrupts_kept() -> Iterator[None]:
-    """Raise KeyboardInterrupt at the end for a Ctrl-C that stanli took but did not act on.
+    """Raise KeyboardInterrupt at the end for a Ctrl-C that stanli received but ignored.
 
-    stanli has its own handler while it samples and asks it only between iterations: a Ctrl-C that comes while it
-    writes out the draws would be lost. Python notes every signal in the wakeup descriptor, whoever handles it.
+    While it samples, stanli has its own handler and checks it only between iterations: a Ctrl-C that arrives while it
+    writes out the draws would be lost. Python records every signal in the wakeup descriptor, whoever handles it.
     """
     if threading.current_thread() is not threading.main_thread():  # only there do signals arrive
         yield

@@ -22,7 +22,7 @@ STATISTIC_TYPES = {"diverging": bool, "tree_depth": int, "n_steps": int}
 
 
 def in_metric_units(variables: Mapping[str, FloatArray], unit: float) -> dict[str, FloatArray]:
-    """Draws in the metric's units, from draws in multiples of ``unit``."""
+    """Convert draws in multiples of ``unit`` to the metric's units."""
     return {name: values * (unit if name in SCALED else 1) for name, values in variables.items()}
 
 
@@ -42,7 +42,7 @@ def data_tree(
         Draws of the posterior, in the metric's units.
     differences : PairedDifferences
     engine : str
-        The engine in words.
+        The name of the engine, for readers.
     statistics : mapping, optional
         Of the sampler.
     prior : mapping, optional
@@ -75,12 +75,13 @@ def group_arrays(tree: xr.DataTree, group: str) -> dict[str, FloatArray]:
 
 
 def variable(variables: Mapping[str, FloatArray], name: str) -> FloatArray:
-    """Draws of a parameter, shape (chains, draws) or (chains, draws, q); read-only. Those of nu are infinite for a Gaussian.
+    """Draws of a parameter, shape (chains, draws) or (chains, draws, q); read-only. Draws of nu are infinite for a
+    Gaussian.
 
     Raises
     ------
     ArgumentError
-        If there are none, such as of delta where only the population's were kept.
+        If there are none, for instance of delta if only the population's draws were kept.
     """
     if name == "nu" and name not in variables:
         return np.full(variables["delta0"].shape, np.inf)

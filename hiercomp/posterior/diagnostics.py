@@ -25,7 +25,7 @@ LARGEST_INTEGRATION_ERROR, GOOD_INTEGRATION_ERROR = 0.01, 0.001
 
 
 class Diagnostics(Protocol):
-    """The checks of a computation, whichever kind it is."""
+    """The checks of a computation of any kind."""
 
     @property
     def failures(self) -> tuple[str, ...]:
@@ -33,7 +33,7 @@ class Diagnostics(Protocol):
 
     @property
     def status(self) -> Status:
-        """ "ok": every check passes; "warned": they pass, with a reservation; "failed": one fails; no verdict is given."""
+        """ "ok": every check passes; "warned": all pass, with a reservation; "failed": one fails."""
 
     @property
     def status_meaning(self) -> str:
@@ -45,11 +45,11 @@ class Diagnostics(Protocol):
 
     @property
     def remark(self) -> str:
-        """What is worth knowing beside the checks; may be empty."""
+        """Further information beside the checks; may be empty."""
 
     @property
     def remedy(self) -> str:
-        """What to do where the status is "failed"."""
+        """What to do if the status is "failed"."""
 
     def to_dict(self) -> dict[str, Any]:
         """The fields as plain values."""
@@ -60,7 +60,7 @@ class Diagnostics(Protocol):
 
 @dataclass(frozen=True)
 class SamplerDiagnostics:
-    """What the checks of the sampler found.
+    """The results of the sampler checks.
 
     Attributes
     ----------
@@ -72,13 +72,13 @@ class SamplerDiagnostics:
     worst : mapping from "r_hat", "ess_bulk", "ess_tail" to str
         The parameter with that value.
     divergences : int
-        Divergent transitions; none pass, unless ``allowed_divergences`` says so.
+        Divergent transitions; none are allowed unless ``allowed_divergences`` permits them.
     tree_depth_saturated : int
         Transitions that reached the largest tree depth: slow, not wrong.
     e_bfmi : float
         Smallest energy Bayesian fraction of missing information of the chains; at least 0.3 passes.
     allowed_divergences : float
-        Share of divergent transitions that passes: above 0 where an integral has confirmed the draws.
+        Share of divergent transitions that is allowed: above 0 if an integral has confirmed the draws.
     """
 
     chains: int
@@ -110,12 +110,12 @@ class SamplerDiagnostics:
 
     @property
     def too_many_divergences(self) -> bool:
-        """Whether more transitions diverged than pass."""
+        """Whether more transitions diverged than allowed."""
         return self.divergences > self.allowed_divergences * self.chains * self.draws
 
     @property
     def mostly_saturated(self) -> bool:
-        """Whether half of the trajectories were cut: another run would be as slow and hardly better."""
+        """Whether half of the trajectories reached the largest depth: another run would hardly be better."""
         return self.tree_depth_saturated >= 0.5 * self.chains * self.draws
 
     @property
@@ -125,7 +125,7 @@ class SamplerDiagnostics:
 
     @property
     def status(self) -> Status:
-        """ "warned": transitions reached the largest tree depth, or a single chain can't show that chains agree."""
+        """ "warned": transitions reached the largest tree depth, or with only one chain agreement can't be checked."""
         if self.failures:
             return "failed"
         return "warned" if self.tree_depth_saturated or self.chains < 2 else "ok"
@@ -135,9 +135,9 @@ class SamplerDiagnostics:
         """What the status means, in words."""
         return {
             "ok": "every check passes",
-            "warned": "the checks pass, but trajectories were cut at the largest tree depth, or a single chain can't be "
+            "warned": "the checks pass, but trajectories reached the largest tree depth, or a single chain can't be "
             "compared",
-            "failed": "a check fails after every attempt, and no verdict is given",
+            "failed": "a check fails after every attempt, so there is no verdict",
         }[self.status]
 
     @property
@@ -147,10 +147,8 @@ class SamplerDiagnostics:
 
     @property
     def remark(self) -> str:
-        """How many trajectories were cut."""
-        return (
-            f"Tree depth: {self.tree_depth_saturated:,} trajectories were cut at the largest depth (slow, not wrong)."
-        )
+        """How many trajectories reached the largest tree depth."""
+        return f"Tree depth: {self.tree_depth_saturated:,} trajectories reached the largest depth (slow, not wrong)."
 
     def to_dict(self) -> dict[str, Any]:
         """The fields as plain values."""
@@ -182,14 +180,14 @@ class SamplerDiagnostics:
 
 @dataclass(frozen=True)
 class IntegrationDiagnostics:
-    """What the check of the integration found.
+    """The result of the integration check.
 
     Attributes
     ----------
     integration_error : float
         The largest estimated error of a probability; at most 0.01 passes.
     nodes : tuple of int
-        Of sigma0, nu and delta0.
+        The numbers of nodes of sigma0, nu and delta0.
     """
 
     integration_error: float
@@ -197,7 +195,7 @@ class IntegrationDiagnostics:
 
     @property
     def failures(self) -> tuple[str, ...]:
-        """The error, where it is too large."""
+        """The error, if it is too large."""
         if self.integration_error <= LARGEST_INTEGRATION_ERROR:
             return ()
         error = f"{self.integration_error:.2g}"
@@ -216,7 +214,7 @@ class IntegrationDiagnostics:
         return {
             "ok": "the estimated error of every probability is small",
             "warned": f"the estimated error of a probability is above {GOOD_INTEGRATION_ERROR} on the finest grid",
-            "failed": f"the estimated error of a probability is above {LARGEST_INTEGRATION_ERROR}, and no verdict is given",
+            "failed": f"the estimated error of a probability is above {LARGEST_INTEGRATION_ERROR}, so there is no verdict",
         }[self.status]
 
     @property
@@ -254,7 +252,7 @@ class IntegrationDiagnostics:
 
 @dataclass(frozen=True)
 class VerifiedDiagnostics:
-    """What the checks of two computations of one posterior found, and whether the two agree.
+    """The checks of two computations of one posterior, and whether the two agree.
 
     Attributes
     ----------
@@ -269,7 +267,7 @@ class VerifiedDiagnostics:
 
     @property
     def draws_hold(self) -> bool:
-        """Whether the draws pass the checks of the sampler; else they can neither confirm nor refute the integral."""
+        """Whether the draws pass the sampler checks; if not, they can neither confirm nor refute the integral."""
         return not self.sampler.failures
 
     @property
@@ -281,7 +279,7 @@ class VerifiedDiagnostics:
 
     @property
     def status(self) -> Status:
-        """ "warned": the draws failed a check, so the integral stands alone, or its estimated error is above 0.001."""
+        """ "warned": the draws failed a check, so only the integral stands, or its estimated error is above 0.001."""
         if self.failures:
             return "failed"
         return self.integration.status if self.draws_hold else "warned"
@@ -294,7 +292,7 @@ class VerifiedDiagnostics:
         return {
             "ok": "the integral and the draws agree, and each passes its own checks",
             "warned": "the draws fail a check of the sampler and could not confirm the integral, whose own error is small",
-            "failed": "the integral and the draws contradict each other, and no verdict is given",
+            "failed": "the integral and the draws contradict each other, so there is no verdict",
         }[self.status]
 
     @property
@@ -306,7 +304,7 @@ class VerifiedDiagnostics:
 
     @property
     def remark(self) -> str:
-        """What the draws say of the integral, and how many trajectories were cut."""
+        """Whether the draws confirm the integral, and how many trajectories reached the largest tree depth."""
         return f"{self.confirmation} {self.sampler.remark}"
 
     @property
@@ -350,7 +348,7 @@ class VerifiedDiagnostics:
 
 @dataclass(frozen=True)
 class ExactDiagnostics:
-    """The answer needed no computation, so there is nothing to check.
+    """No computation was needed, so there is nothing to check.
 
     Attributes
     ----------
@@ -373,7 +371,7 @@ class ExactDiagnostics:
     @property
     def caption(self) -> str:
         """What `to_frame` shows, as a sentence."""
-        return "Nothing was computed that needs a check."
+        return "Nothing was computed, so no check is needed."
 
     @property
     def remark(self) -> str:

@@ -1,4 +1,4 @@
-"""From paired differences to a fit: the checks before it, the engine, what is tried where a run fails, and the record."""
+"""From paired differences to a fit: the checks before it, the engine, the attempts after a failure, and the record."""
 
 from __future__ import annotations
 
@@ -75,10 +75,10 @@ POPULATION = ("delta0", "sigma0", "nu", "alpha", "beta")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Fit:
-    """The posterior of a comparison of two algorithms, and what it says.
+    """The posterior of a comparison of two algorithms, and the answers from it.
 
-    Nothing in it changes. All values are in the metric's units and all differences are right minus left, after the sign is
-    turned for a lower-is-better metric.
+    Immutable. All values are in the metric's units and all differences are right minus left, after the sign is reversed
+    for a lower-is-better metric.
 
     Attributes
     ----------
@@ -120,26 +120,26 @@ class Fit:
 
     @property
     def settings(self) -> SamplerSettings:
-        """How long and how carefully to sample, as asked; ``attempts`` has what was run."""
+        """The requested sampler settings; ``attempts`` has the actual runs."""
         return self.posterior.settings
 
     @property
     def attempts(self) -> tuple[Attempt, ...]:
-        """The runs of the sampler; none where nothing was sampled."""
+        """The runs of the sampler; none if nothing was sampled."""
         return self.posterior.attempts
 
     @property
     def diagnostics(self) -> Diagnostics:
-        """Whether the computation can be trusted: of the sampler or of the integration."""
+        """Whether the computation can be trusted: the checks of the sampler or the integration."""
         return self.posterior.diagnostics
 
     @property
     def status(self) -> Status:
-        """ "ok": every check passes; "warned": they pass, with a reservation; "failed": one fails, and no verdict is given.
+        """ "ok": every check passes; "warned": all pass, with a reservation; "failed": one fails; there is no verdict.
 
-        "warned" are transitions that reached the largest tree depth, a single chain, which can't show that chains agree, an
-        integrated probability whose estimated error is above 0.001, and an integral that the draws of a sampler could not
-        confirm because they failed a check.
+        The reasons for "warned": transitions reached the largest tree depth; there is only one chain, so agreement
+        can't be checked; the estimated error of an integrated probability is above 0.001; or the draws could not
+        confirm an integral because they failed a check.
         """
         return self.diagnostics.status
 
@@ -149,14 +149,14 @@ class Fit:
 
         Group ``posterior`` with delta0, sigma0, nu, delta, sigma (dimension dataset), group ``sample_stats``, group
         ``observed_data`` with the sufficient statistics, group ``prior`` with draws of delta0, sigma0 and nu from their
-        priors. It is made when first asked for. Draws of the quadrature engine are independent and made by the seed; they
+        priors. It is made on first use. Draws of the quadrature engine are independent and determined by the seed; they
         have no ``sample_stats``.
         """
         return self.posterior.datatree
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Every warning of the data and of the fit, in words."""
+        """Every warning about the data and the fit, as text."""
         return tuple(note.text for note in (*self.differences.notes, *self.fit_notes))
 
     def outcome(self, region: str) -> str:
@@ -173,7 +173,7 @@ class Fit:
         Raises
         ------
         ArgumentError
-            If there are none, such as of delta where only the population's were kept.
+            If there are none, for instance of delta if only the population's draws were kept.
         """
         return self.posterior.draws(name)
 
@@ -191,14 +191,14 @@ class Fit:
 
     @cached_property
     def verification(self) -> Verification:
-        """The integral and the draws beside each other: one row for each quantity in its ``to_frame()``.
+        """The integral and the draws side by side; its ``to_frame()`` has one row for each quantity.
 
-        The status is that of the rope that was fitted with; with another rope this is computed anew.
+        The status belongs to the rope of the fit; with another rope this is computed again.
 
         Raises
         ------
         ArgumentError
-            If one engine computed the posterior alone.
+            If only one engine computed the posterior.
         """
         return self.posterior.verification(self.rope)
 
@@ -209,7 +209,7 @@ class Fit:
 
     @property
     def log_marginal_likelihood(self) -> float:
-        """Log of the density of the score differences given the model; of integrated posteriors only.
+        """Log of the density of the score differences given the model, for integrated posteriors only.
 
         Two results of the same differences under different priors have the Bayes factor exp(first - second).
         ``log_marginal_likelihood_error`` estimates its error.
@@ -231,7 +231,7 @@ class Fit:
         return decide(self.next_dataset, alpha)
 
     def odds(self) -> tuple[Odds, ...]:
-        """Posterior odds of the three pairs of regions with Raftery's grades; none where the scores are identical."""
+        """Posterior odds of the three pairs of regions with Raftery's grades; none if the scores are identical."""
         return self.posterior.odds(self.next_dataset)
 
     def datasets(self) -> pd.DataFrame:
@@ -245,7 +245,7 @@ class Fit:
         return raw.rename(columns={"standard_deviation": "sd"}).join(table)
 
     def population(self) -> pd.DataFrame:
-        """Posterior of delta0, sigma0 and nu (not of a Gaussian population).
+        """Posterior of delta0, sigma0 and nu (without nu for a Gaussian population).
 
         Columns mean and its error, mean_error, then sd, lower and upper (central 95% interval), median.
         """
@@ -255,7 +255,7 @@ class Fit:
         return pd.DataFrame.from_dict(rows, orient="index")
 
     def with_rope(self, rope: RopeLike) -> Self:
-        """The same posterior seen with another rope; needs no new fit.
+        """The same posterior with another rope; needs no new fit.
 
         Data sets without variation keep the spread that the first rope gave them.
         """
@@ -267,8 +267,8 @@ class Fit:
         Parameters
         ----------
         half_widths : array_like, optional
-            By default 41 values from 0 to four times the present half-width, or to the largest mean difference where
-            the rope is 0.
+            By default 41 values from 0 to four times the current half-width, or to the largest mean difference if the
+            rope is 0.
 
         Returns
         -------
@@ -325,7 +325,7 @@ class Fit:
 
 
 def checked_differences(differences: PairedDifferences, rope: Rope) -> PairedDifferences:
-    """Differences that the model can be fitted to: refused or given spread, with notes of what looks odd.
+    """Check differences before a fit: refuse them, or give spread to those without, with notes on anything unusual.
 
     Raises
     ------
@@ -352,7 +352,7 @@ def fit_differences(
     progress: bool = True,
     keep: Keep = "all",
 ) -> Fit:
-    """Fit the model to differences that `checked_differences` gave; see `hiercomp.HierarchicalComparison.fit`."""
+    """Fit the model to the result of `checked_differences`; see `hiercomp.HierarchicalComparison.fit`."""
     settings = SamplerSettings(chains, warmup, draws, seed_number(seed), adapt_delta, progress)
     if monte_carlo_error is not None:
         monte_carlo_error = number_between("monte_carlo_error", monte_carlo_error, 0, 1)
@@ -367,14 +367,14 @@ def fit_differences(
 
 
 def refit(differences: PairedDifferences, rope: Rope, priors: Priors, options: dict[str, Any]) -> Fit:
-    """Check and fit without raising warnings, which are in the result: for fits by the dozen."""
+    """Check and fit without raising warnings, for many fits at once; the result contains the warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HiercompWarning)
         return fit_differences(checked_differences(differences, rope), rope, priors, **options)
 
 
 def integrate(differences: PairedDifferences, rope: Rope, priors: Priors, settings: SamplerSettings) -> Integrated:
-    """The integral alone, without a warning: its diagnostics say whether it holds."""
+    """The integral alone, without warnings: its diagnostics say whether it can be trusted."""
     model = HierarchicalModel.of(differences, priors)
     computation = Computation(differences, model, rope, settings, None, "population")
     return computation.integral(QUADRATURE)[0]
@@ -382,7 +382,7 @@ def integrate(differences: PairedDifferences, rope: Rope, priors: Priors, settin
 
 @dataclass(frozen=True)
 class Computation:
-    """A posterior to be computed; an engine asks for one of the three ways.
+    """A posterior to compute; an engine chooses one of the three ways.
 
     Attributes
     ----------
@@ -392,7 +392,7 @@ class Computation:
         In the metric's units.
     settings : SamplerSettings
     monte_carlo_error : float or None
-        Largest standard error wanted; None leaves the number of draws as it is.
+        Largest standard error allowed; None leaves the number of draws unchanged.
     keep : {"all", "population"}
     """
 
@@ -406,8 +406,8 @@ class Computation:
     def sampled(self, engine: Sampler) -> tuple[Posterior, tuple[Note, ...]]:
         """Sample until every check passes and the probabilities are precise enough, or say why not.
 
-        A fit that fails a check is run again in the other parameterisation, then longer and with smaller steps. Chains that
-        pass go on where the Monte Carlo error of P(left), P(rope) or P(right) is above ``monte_carlo_error``.
+        A fit that fails a check is repeated in the other parameterisation, then longer and with smaller steps. Chains
+        that pass continue if the Monte Carlo error of P(left), P(rope) or P(right) is above ``monte_carlo_error``.
         """
         notes = (*self.model.notes, *self._size_notes())
         warn_caller(notes)
@@ -421,7 +421,7 @@ class Computation:
         return self._posterior_of(run, attempts), (*notes, *outcome)
 
     def integrated(self, engine: Integrator) -> tuple[Posterior, tuple[Note, ...]]:
-        """Integrate; draws are made later, where they are asked for."""
+        """Integrate; draws are made later, on request."""
         posterior, notes = self.integral(engine)
         notes = (*self.model.notes, *notes)
         warn_caller(notes)
@@ -430,9 +430,9 @@ class Computation:
     def verified(self, sampler: Sampler, quadrature: Integrator) -> tuple[Posterior, tuple[Note, ...]]:
         """Integrate, and sample to check the integral.
 
-        A run that fails a check of the sampler is run again in the other parameterisation, unless all that fails is a small
-        share of divergent transitions and the draws agree with the integral, or most trajectories were cut at the largest
-        tree depth. Where that fails too, the integral stands alone.
+        A run that fails a sampler check is repeated in the other parameterisation, unless the only failure is a small
+        share of divergent transitions and the draws agree with the integral, or most trajectories reached the largest
+        tree depth. If that fails too, only the integral stands.
         """
         integrated, notes = self.integral(quadrature)
         notes = (*self.model.notes, *self._size_notes(), *notes)
@@ -479,7 +479,7 @@ class Computation:
         return posterior, notes
 
     def _runs(self, engine: Sampler, purposes: Sequence[str]) -> Iterator[Run]:
-        """Run after run of the sampler, as far as they are wanted."""
+        """The runs of the sampler, one after another, as long as the caller asks for more."""
         settings, model, rope = self.settings, self.model, self.rope.scaled(1 / self.model.unit)
         longer = replace(
             settings,
@@ -546,7 +546,7 @@ class Computation:
 
 @dataclass(frozen=True)
 class Run:
-    """A run of the sampler and what its checks found.
+    """A run of the sampler and the results of its checks.
 
     Attributes
     ----------
@@ -566,7 +566,7 @@ def _population(draws: Draws) -> dict[str, NDArray[np.float64]]:
 
 
 def _draws_wanted(draws: Draws, rope: Rope, monte_carlo_error: float) -> int:
-    """Draws of a chain that bring the Monte Carlo error of every probability down to what is wanted."""
+    """Draws per chain that reduce the Monte Carlo error of every probability to the target."""
     variables = draws.variables
     inference = next_dataset(variables["delta0"], variables["sigma0"], variables.get("nu", np.inf), rope)
     largest = inference.largest_error
@@ -596,7 +596,7 @@ def _refit_notes(attempts: Sequence[Attempt]) -> tuple[Note, ...]:
         return ()
     tried = "; ".join(f"{attempt.purpose}: {', '.join(attempt.failures)}" for attempt in failed)
     text = (
-        f"{len(failed)} of {len(attempts)} runs failed a check and were run again ({tried}). The last passed every "
+        f"{len(failed)} of {len(attempts)} runs failed a check and were repeated ({tried}). The last passed every "
         f"check ({last.purpose}: {last.centred} data sets centred, {last.noncentred} not, {last.warmup:,} warmup "
         f"iterations and {last.draws:,} draws a chain, adapt_delta {last.adapt_delta:g})."
     )
@@ -611,14 +611,14 @@ def _verification_notes(attempts: Sequence[Attempt], diagnostics: VerifiedDiagno
         return _refit_notes(attempts)
     text = (
         f"The sampler failed a check ({'; '.join(diagnostics.sampler.failures)}; runs: {len(attempts)}). The numbers are "
-        "integrals and stand without it; plots and tables of single data sets rest on doubtful draws."
+        "integrals and stand without it; plots and tables of single data sets use doubtful draws."
     )
     remedy = "Try more warmup and draws, or look for data sets that do not belong."
     return (Note(DoubtfulDrawsWarning, text, remedy=remedy),)
 
 
 def _divergence_notes(diagnostics: SamplerDiagnostics) -> tuple[Note, ...]:
-    """Of those that were let pass: kept in the result, not raised."""
+    """Notes on allowed divergences: kept in the result, not raised."""
     if not diagnostics.divergences or diagnostics.failures:
         return ()
     transitions = diagnostics.chains * diagnostics.draws

@@ -35,7 +35,7 @@ class Influence(Presentation):
     all : ndarray, shape (3,)
         With all data sets.
     refitted : ndarray of bool, shape (q,)
-        Whether the posterior without the data set reached beyond the grid of all of them, and was integrated anew.
+        Whether the posterior without the data set extends beyond the grid of all data sets, and was integrated again.
     algorithms : tuple of str
         The left and the right algorithm.
     """
@@ -75,8 +75,8 @@ def influence(result: Fit) -> Influence:
     """Probabilities of left, rope and right without each data set in turn.
 
     They are integrals. The log likelihood of (M16) is a sum over the data sets, so the term of one is subtracted at the
-    nodes of the quadrature engine's grid. If the posterior without it reaches beyond that grid, it is integrated anew. A
-    result that was only sampled is integrated first.
+    nodes of the quadrature engine's grid. If the posterior without it extends beyond that grid, it is integrated again.
+    A result that was only sampled is integrated first.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The kinds of posterior: sampled, integrated, verified and exact; what is known of each, by the same names."""
+"""The kinds of posterior: sampled, integrated, verified and exact, with one interface."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ Facts: TypeAlias = tuple[tuple[str, str], ...]  # a name and what is to be said 
 
 @dataclass(frozen=True)
 class ErrorWords:
-    """How a person reads of the errors of the probabilities.
+    """The words for the errors of the probabilities.
 
     Attributes
     ----------
@@ -63,13 +63,13 @@ class ErrorWords:
     short : str
         Before "errors", such as "Monte Carlo".
     source : str
-        What the error says, or where it comes from.
+        What the error means, or where it comes from.
     bound : str
         Why odds are given as a bound.
     share : str
         What a probability is, before "an outcome is the most likely".
     remedy : str
-        What to do where an error is too large; may be empty.
+        What to do if an error is too large; may be empty.
     """
 
     name: str
@@ -109,7 +109,7 @@ class Attempt:
     centred, noncentred : int
         Number of data sets in each parameterisation.
     warmup, draws : int
-        Of each chain; the draws with those added for precision.
+        Of each chain; the draws include those added for precision.
     adapt_delta : float
     failures : tuple of str
         The checks that failed.
@@ -125,7 +125,7 @@ class Attempt:
 
 
 class Posterior(Protocol):
-    """What is known after a fit, whichever way it was computed; all values are in the metric's units."""
+    """The result of a fit, however it was computed; all values are in the metric's units."""
 
     kind: ClassVar[str]
     remakes_draws: ClassVar[bool]  # so a file need not hold them
@@ -152,7 +152,7 @@ class Posterior(Protocol):
 
     @property
     def error_words(self) -> ErrorWords:
-        """How its errors are called."""
+        """The words for its errors."""
 
     @property
     def computation(self) -> str:
@@ -160,7 +160,7 @@ class Posterior(Protocol):
 
     @property
     def confirmation(self) -> str:
-        """Whether a second computation confirms it, in one sentence; empty where there is none."""
+        """Whether a second computation confirms it, in one sentence; empty if there is none."""
 
     @property
     def facts(self) -> Facts:
@@ -198,10 +198,10 @@ class Posterior(Protocol):
         """Probabilities of left, rope and right on the next data set; without ``estimate_errors`` their errors are zero."""
 
     def verification(self, rope: Rope) -> Verification:
-        """What two computations say of the same quantities; only a verified posterior has it."""
+        """The same quantities from both computations; only a verified posterior has it."""
 
     def odds(self, inference: NextDataset) -> tuple[Odds, ...]:
-        """Odds of the three pairs of regions; none where there is nothing to weigh."""
+        """Odds of the three pairs of regions; none if nothing is uncertain."""
 
     def draws(self, name: str) -> FloatArray:
         """Draws of a parameter, shape (chains, draws) or (chains, draws, q); read-only."""
@@ -223,7 +223,7 @@ class Sampled:
     differences : PairedDifferences
     diagnostics : SamplerDiagnostics
     attempts : tuple of Attempt
-        The last is the one that counts.
+        The last one counts.
     settings : SamplerSettings
         As asked.
     engine_name, engine_version : str
@@ -270,7 +270,7 @@ class Sampled:
 
     @property
     def facts(self) -> Facts:
-        """What was asked, what was run, and the seed."""
+        """The requested settings, the actual run, and the seed."""
         settings, last = self.settings, self.attempts[-1]
         asked = (
             f"{settings.chains} chains, {settings.warmup:,} warmup iterations and {settings.draws:,} draws of each, "
@@ -280,7 +280,7 @@ class Sampled:
             f"{last.warmup:,} warmup iterations and {last.draws:,} draws of each chain, adapt_delta {last.adapt_delta:g} "
             f"({last.purpose}; {counted(len(self.attempts), 'run')} in all)"
         )
-        return ("Sampling as asked", asked), ("Sampling that counts", ran), ("Seed", str(settings.seed))
+        return ("Sampling as requested", asked), ("Sampling that counts", ran), ("Seed", str(settings.seed))
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -310,10 +310,10 @@ class Sampled:
         Raises
         ------
         ArgumentError
-            Always; the message says what gives it.
+            Always; the message names the engine that provides it.
         """
         raise ArgumentError(
-            f"The {self.engine_name} engine gives no marginal likelihood.",
+            f"The {self.engine_name} engine does not compute the marginal likelihood.",
             remedy="The quadrature engine does: fit(), or fit(engine='quadrature').",
         )
 
@@ -368,7 +368,7 @@ class Sampled:
 
 @dataclass(frozen=True, eq=False)
 class Integrated:
-    """A posterior that was integrated on a grid; its draws are independent, and made when they are first asked for.
+    """A posterior that was integrated on a grid; its draws are independent, and made on first use.
 
     Attributes
     ----------
@@ -432,7 +432,7 @@ class Integrated:
         return (
             ("Integration", f"on {nodes} nodes of sigma0, nu and delta0; nothing random"),
             ("Draws", draws),
-            ("Seed", f"{self.settings.seed}, of the draws"),
+            ("Seed", f"{self.settings.seed}, for the draws"),
         )
 
     @cached_property
@@ -471,12 +471,12 @@ class Integrated:
 
     @cached_property
     def _population(self) -> dict[str, FloatArray]:
-        """Draws of delta0, sigma0 and nu: quick to make, and all that a summary needs."""
+        """Draws of delta0, sigma0 and nu: quick to make, and enough for a summary."""
         return self._shaped(self._first_draws[0])
 
     @cached_property
     def _variables(self) -> dict[str, FloatArray]:
-        """Draws of every parameter; the generator goes on after those of the population."""
+        """Draws of every parameter; the generator continues after those of the population."""
         problem, generator = self.integration.grid.problem, self._generator()
         first, generator.bit_generator.state = self._first_draws
         variables = dict(first)
@@ -547,7 +547,7 @@ class Integrated:
     def from_dict(
         cls, plain: dict[str, Any], differences: PairedDifferences, datatree: xr.DataTree | None
     ) -> Integrated:
-        """From what `to_dict` gave, and the draws where they were kept."""
+        """From the result of `to_dict`, and the draws if they were kept."""
         integration = integration_from(plain["integration"])
         posterior = cls(
             integration=integration,
@@ -568,7 +568,7 @@ class Integrated:
 
 @dataclass(frozen=True, eq=False)
 class Verified:
-    """A posterior that was integrated and sampled: the numbers are integrals, the draws a sampler's.
+    """A posterior that was integrated and sampled: the numbers are integrals, the draws come from a sampler.
 
     Attributes
     ----------
@@ -596,7 +596,7 @@ class Verified:
 
     @property
     def refit_engine(self) -> str:
-        """The integral alone: what the draws confirmed once is not sampled again for every variant."""
+        """The integral alone: the draws have confirmed it once, so variants are not sampled again."""
         return self.integrated.engine_name
 
     @property
@@ -664,7 +664,7 @@ class Verified:
         return self.integrated.next_dataset(rope, estimate_errors=estimate_errors)
 
     def verification(self, rope: Rope) -> Verification:
-        """Integrals and draws beside each other."""
+        """Integrals and draws side by side."""
         return verified_by(self.integrated, self.sampled, rope)
 
     def odds(self, inference: NextDataset) -> tuple[Odds, ...]:
@@ -697,7 +697,7 @@ class Verified:
 
 @dataclass(frozen=True, eq=False)
 class Exact:
-    """The posterior where all scores are identical: a population at zero, with nothing computed.
+    """The posterior if all scores are identical: a population at zero, with nothing computed.
 
     Attributes
     ----------
@@ -713,7 +713,7 @@ class Exact:
 
     @property
     def refit_engine(self) -> str:
-        """Any would do: nothing is computed."""
+        """Any engine, because nothing is computed."""
         return "auto"
 
     @property
@@ -792,7 +792,7 @@ class Exact:
         ArgumentError
             Always.
         """
-        raise ArgumentError("Identical scores have no marginal likelihood: their density has no bound.")
+        raise ArgumentError("Identical scores have no marginal likelihood: their density is unbounded.")
 
     @property
     def log_marginal_likelihood_error(self) -> float:
@@ -800,7 +800,7 @@ class Exact:
         return self.log_marginal_likelihood
 
     def next_dataset(self, rope: Rope, *, estimate_errors: bool = True) -> NextDataset:
-        """Certainty of the region that holds zero."""
+        """Certainty of the region that contains zero."""
         delta0, sigma0, nu = (self.draws(name) for name in POPULATION_PARAMETERS)
         return next_dataset(delta0, sigma0, nu, rope, estimate_errors=False)
 
@@ -822,7 +822,7 @@ class Exact:
 
 
 def posterior_from(plain: dict[str, Any], differences: PairedDifferences, datatree: xr.DataTree | None) -> Posterior:
-    """A posterior from what its ``to_dict`` gave, and its draws where they were kept."""
+    """A posterior from the result of its ``to_dict``, and its draws if they were kept."""
     if plain["kind"] == Integrated.kind:
         return Integrated.from_dict(plain, differences, datatree)
     if plain["kind"] == Exact.kind:
@@ -888,7 +888,7 @@ def integrated_next_dataset(
 
 
 def integrand(model: HierarchicalModel) -> Integrand:
-    """What the quadrature engine integrates, in the unit of the model."""
+    """The problem for the quadrature engine, in the unit of the model."""
     likelihood = MeanLikelihood(model.mean, model.sum_of_squares, model.n, model.rho, model.sigma_upper)
     return Integrand(likelihood, model.delta0_bound, model.sigma0_upper, model.priors)
 
@@ -926,7 +926,7 @@ def plain_integration(integration: Integration) -> dict[str, Any]:
 
 
 def integration_from(plain: dict[str, Any]) -> Integration:
-    """From what `plain_integration` gave."""
+    """From the result of `plain_integration`."""
     problem = plain["problem"]
     sufficient = {name: np.array(problem[name], dtype=float) for name in SUFFICIENT}
     likelihood = MeanLikelihood(**sufficient, sigma_upper=problem["sigma_upper"])
@@ -956,7 +956,7 @@ def _plain(value: Any) -> Any:
 
 
 def _plain_known(known: Known | None) -> dict[str, Any] | None:
-    """The probabilities as they were computed: computed anew, their last bits depend on the threads of BLAS."""
+    """The probabilities as first computed: computed again, their last bits would depend on the threads of BLAS."""
     if known is None:
         return None
     rope, masses, errors = known
@@ -977,5 +977,5 @@ def _known(plain: dict[str, Any] | None) -> Known | None:
 
 
 def _with_tuple(fields: dict[str, Any]) -> dict[str, Any]:
-    """Failures as the tuple that they were before JSON made a list of them."""
+    """Failures as the tuple they were before JSON turned it into a list."""
     return fields | {"failures": tuple(fields["failures"])}

@@ -1,4 +1,4 @@
-"""What the draws say of the next data set: region probabilities, decisions and posterior odds."""
+"""Inference on the next data set from draws: region probabilities, decisions and posterior odds."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WEAK_ODDS, POSITIVE_ODDS = 3.0, 20.0  # Raftery (1995)
 
 @dataclass(frozen=True)
 class NextDataset:
-    """Which region is the most probable outcome on the next data set, and with what probability.
+    """The most probable outcome on the next data set, and its probability.
 
     Attributes
     ----------
@@ -35,11 +35,11 @@ class NextDataset:
     p_positive : float
         P(delta0 > 0): the right algorithm is better on average.
     errors : dict from the names above to float
-        Monte Carlo standard error of each; of the quadrature engine, the estimated error of the integration.
+        Monte Carlo standard error of each; for integrals, the estimated error of the integration.
     draws : int
-        Posterior draws behind them; 0 where they were integrated.
+        Number of posterior draws behind them; 0 if they were integrated.
     floor : float
-        A probability that is not above this can't be told from zero.
+        A probability up to this can't be distinguished from zero.
     """
 
     p_left: float
@@ -65,7 +65,7 @@ class NextDataset:
 
     @property
     def exact(self) -> bool:
-        """Whether no number has an error, as where the scores are identical."""
+        """Whether no number has an error, as with identical scores."""
         return not any(self.errors.values())
 
     @property
@@ -74,7 +74,7 @@ class NextDataset:
         return max(self.errors[f"p_{region}"] for region in REGIONS)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values; the errors as "monte_carlo_standard_errors", or "integration_errors" where nothing was sampled."""
+        """Plain values; the errors as "monte_carlo_standard_errors", or "integration_errors" if nothing was sampled."""
         kind = "monte_carlo_standard_errors" if self.draws else "integration_errors"
         return {name: getattr(self, name) for name in QUANTITIES} | {kind: dict(self.errors)}
 
@@ -127,17 +127,17 @@ def _mean_error(values: FloatArray) -> float:
 
 
 def _proportion_error(indicator: FloatArray, delta0: FloatArray) -> float:
-    """Monte Carlo standard error of a proportion, above zero even where all draws agree.
+    """Monte Carlo standard error of a proportion, above zero even if all draws agree.
 
     sqrt(p (1 - p) / ESS) with half a draw added on each side (Agresti & Coull 1998 in spirit), and the effective sample
-    size of delta0 where the indicator never changes.
+    size of delta0 if the indicator never changes.
     """
     proportion = (indicator.sum() + 0.5) / (indicator.size + 1)
     return float(np.sqrt(proportion * (1 - proportion) / effective_size(indicator, delta0)))
 
 
 def effective_size(values: FloatArray, delta0: FloatArray) -> float:
-    """Effective sample size of the mean of some values, that of delta0 where they never change; at most their number."""
+    """Effective sample size of the mean of some values, at most their number; that of delta0 if they never change."""
     from arviz_stats.base import array_stats
 
     source = values if np.ptp(values) > 0 else delta0
@@ -153,7 +153,7 @@ class Decision:
     ----------
     region : {"left", "rope", "right", "none", "undecided"}
         The region whose probability is above 1 - alpha; "none" if there is none; "undecided" if the largest probability
-        lies within three Monte Carlo standard errors of 1 - alpha: other draws could turn it.
+        lies within three Monte Carlo standard errors of 1 - alpha: other draws could change it.
     probability : float
         The largest of the three probabilities.
     most_probable : {"left", "rope", "right"}
@@ -188,9 +188,10 @@ class Odds:
     favoured, against : str
         Two of "left", "rope", "right"; the more probable first.
     value : float
-        P(favoured) / P(against); NaN where both are zero.
+        P(favoured) / P(against); NaN if both are zero.
     is_bound : bool
-        True where ``against`` has no draw, or no probability that can be told from zero: the odds are above ``value``.
+        True if ``against`` has no draw, or a probability that can't be distinguished from zero: the odds exceed
+        ``value``.
     grade : {"weak", "positive", "strong", "undetermined"}
         1 to 3, 3 to 20 and above 20 (Raftery 1995).
     """
@@ -203,7 +204,7 @@ class Odds:
 
     @property
     def text(self) -> str:
-        """The value as it is printed; a bound has one digit, rounded down, which is all that is known of it."""
+        """The value as printed; a bound is rounded down to one digit, because no more is known."""
         if np.isnan(self.value):
             return "undetermined"
         if self.is_bound:
@@ -216,10 +217,10 @@ class Odds:
 
 
 def posterior_odds(inference: NextDataset) -> tuple[Odds, ...]:
-    """Odds of the three pairs of regions, graded as Raftery (Sociological Methodology 25, 1995).
+    """Odds of the three pairs of regions, graded as in Raftery (Sociological Methodology 25, 1995).
 
-    A region that no draw favours has probability below 1/draws, and an integrated one that is below its error is not known
-    better; the odds against it are given as a bound.
+    A region that no draw favours has probability below 1/draws, and an integrated probability below its error is no
+    more certain; the odds against such a region are given as a bound.
     """
     odds = []
     for first, second in combinations(REGIONS, 2):

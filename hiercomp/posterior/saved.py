@@ -1,4 +1,4 @@
-"""A fit as plain values, as one netCDF file that ArviZ can open too, and as bytes; never a pickle."""
+"""A fit as plain values, as a netCDF file that ArviZ can also open, and as bytes; never a pickle."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def save_fit(fit: Fit, path: str | Path, *, overwrite: bool) -> Path:
 
 
 def load_fit(path: str | Path) -> Fit:
-    """Read what `save_fit` wrote.
+    """Read a file written by `save_fit`.
 
     Raises
     ------
@@ -74,7 +74,7 @@ def load_fit(path: str | Path) -> Fit:
 
 
 def fit_to_bytes(fit: Fit) -> bytes:
-    """The netCDF file of a fit with its draws; compressed JSON where the draws can be made again."""
+    """The netCDF file of a fit with its draws; compressed JSON if the draws can be made again."""
     if fit.posterior.remakes_draws:
         return zlib.compress(json.dumps(plain_values(fit)).encode())
     with tempfile.TemporaryDirectory() as folder:
@@ -82,7 +82,7 @@ def fit_to_bytes(fit: Fit) -> bytes:
 
 
 def fit_from_bytes(content: bytes) -> Fit:
-    """From what `fit_to_bytes` gave."""
+    """From the result of `fit_to_bytes`."""
     if not content.startswith(HDF5):
         return from_plain_values(json.loads(zlib.decompress(content)), None)
     with tempfile.TemporaryDirectory() as folder:
@@ -108,7 +108,7 @@ def plain_values(fit: Fit) -> dict[str, Any]:
 
 
 def from_plain_values(plain: dict[str, Any], tree: xr.DataTree | None) -> Fit:
-    """A fit from what `plain_values` gave and its draws; without them where the posterior makes its draws itself."""
+    """A fit from the result of `plain_values` and its draws; without them if the posterior makes its own draws."""
     fields = plain["differences"]
     kinds = {"mean": float, "sum_of_squares": float, "rho": float, "lowest_score": float, "highest_score": float}
     arrays = {name: np.array(fields[name], dtype=kind) for name, kind in (kinds | {"n": int, "constant": bool}).items()}

@@ -35,7 +35,7 @@ class Variant:
     name : str
     priors : Priors
     rho_factor : float
-        By which every correlation is multiplied.
+        Factor by which every correlation is multiplied.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Variant:
 
 @dataclass(frozen=True)
 class VariantResult:
-    """The answer under one variant; the numbers are NaN where the computation failed.
+    """The answer under one variant; the numbers are NaN if the computation failed.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ class Sensitivity(Presentation):
 
     @property
     def changed(self) -> tuple[str, ...]:
-        """Variants whose verdict is another one than that of the comparison itself."""
+        """Variants with a verdict other than that of the comparison itself."""
         return tuple(variant.name for variant in self.variants if variant.verdict != self.variants[0].verdict)
 
     @property
@@ -142,7 +142,7 @@ class Sensitivity(Presentation):
 
 
 def sensitivity(result: Fit, *, alpha: float = 0.05, n_jobs: int | None = None, **fit_options: Any) -> Sensitivity:
-    """Fit a comparison again under the four named priors on nu, half and twice rho, and two upper bounds of the sigmas.
+    """Refit a comparison with the four named priors on nu, half and twice rho, and two upper bounds of the sigmas.
 
     Parameters
     ----------
@@ -151,11 +151,11 @@ def sensitivity(result: Fit, *, alpha: float = 0.05, n_jobs: int | None = None, 
     alpha : float
         Level of the verdicts.
     n_jobs : int, optional
-        Fits at once, in processes of their own. None is joblib's rule: one, unless a ``joblib.parallel_config`` is
-        active; -1 is all cores.
+        Fits to run in parallel, in separate processes. None is joblib's default: one, unless a
+        ``joblib.parallel_config`` is active; -1 is all cores.
     **fit_options
-        Passed on to `hiercomp.HierarchicalComparison.fit`, such as ``draws``; chains, warmup, draws and seed are those of
-        the result by default, and so is the engine, or quadrature alone where it was "auto".
+        Passed on to `hiercomp.HierarchicalComparison.fit`, such as ``draws``; by default chains, warmup, draws, seed
+        and engine are those of the result, with "quadrature" in place of "auto".
 
     Returns
     -------

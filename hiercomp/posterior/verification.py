@@ -1,4 +1,4 @@
-"""Draws and integral of one posterior beside each other: do they agree?"""
+"""Draws and integral of one posterior side by side: do they agree?"""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class VerifiedQuantity:
     Attributes
     ----------
     name : str
-        As in `NextDataset`; "delta0_mean", "sigma0_median" and "nu_median" of the population.
+        As in `NextDataset`, and "delta0_mean", "sigma0_median" and "nu_median" for the population.
     integral, error : float
         By quadrature, and the estimated error.
     draws, monte_carlo_error : float
-        From the draws, and their standard error: the larger of the one that the draws tell and the one that they would have
-        if the integral were right.
+        From the draws, and their standard error: the larger of the one estimated from the draws and the one they would
+        have if the integral were right.
     """
 
     name: str
@@ -41,19 +41,19 @@ class VerifiedQuantity:
 
     @property
     def difference(self) -> float:
-        """Between the two, without its sign."""
+        """The absolute difference of the two."""
         return abs(self.integral - self.draws)
 
     @property
     def distance(self) -> float:
-        """The difference in combined errors, the root of the sum of the two squared."""
+        """The difference in units of the combined error, the root of the sum of both errors squared."""
         combined = float(np.hypot(self.error, self.monte_carlo_error))
         return self.difference / combined if combined else 0.0 if not self.difference else float("inf")
 
 
 @dataclass(frozen=True)
 class Verification:
-    """What the draws and the integral of one posterior say of the same quantities.
+    """The same quantities from the draws and the integral of one posterior.
 
     Attributes
     ----------
@@ -130,9 +130,10 @@ def verify(
 
     Notes
     -----
-    A proportion p of draws with effective size m has the variance p (1 - p) / m. Taken at the proportion of the draws alone,
-    it is far too small where p is rare and no draw shows it; so it is taken at the integral too, and the larger counts. The
-    mean of a quantity between 0 and 1 that is rarely above 0 has the same trouble, of the order of 1 / m.
+    A proportion p of draws with effective size m has the variance p (1 - p) / m. Evaluated only at the proportion of
+    the draws, it is far too small if p is small and no draw shows it; so it is evaluated at the integral too, and the
+    larger counts. The mean of a quantity between 0 and 1 that is rarely above 0 has the same problem, of the order of 1
+    / m.
     """
     from arviz_stats.base import array_stats
 
