@@ -72,7 +72,7 @@ class TournamentResult(Tournament):
     pairs: tuple[ComparisonResult | FailedPair, ...]
 
     def pair(self, left: str, right: str) -> ComparisonResult:
-        """The comparison of a pair, with everything that a single comparison has.
+        """The comparison of a pair, with everything a single comparison has.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""The cells of a cross-validation: one estimator, fitted and scored on one fold of one data set; many of them at once."""
+"""The cells of a cross-validation: one estimator, fitted and scored on one fold of one data set; and running many."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WORKER_DIED = "the process died, for lack of memory or by a crash"
 
 @dataclass(frozen=True)
 class Cell:
-    """The place of a score: names of data set and estimator, numbers of run and fold from 1.
+    """The place of a score: names of data set and estimator, and numbers of run and fold, from 1.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class CellResult:
-    """The scores of a cell, or why it has none.
+    """The scores of a cell, or the reason why it has none.
 
     Attributes
     ----------
@@ -71,9 +71,11 @@ class Work:
     ----------
     estimator : estimator
     scorer : callable
-        Of model, X and y; gives a score for each name, as scikit-learn's `check_scoring` makes it from several scorers.
+        Takes model, X and y and returns a score for each name, like what scikit-learn's `check_scoring` makes of
+        several scorers.
     config : dict
-        Of scikit-learn where the run was started (`sklearn.get_config`); other processes do not have it.
+        The configuration of scikit-learn where the run was started (`sklearn.get_config`); other processes do not have
+        it.
     """
 
     estimator: Any
@@ -91,8 +93,8 @@ def run_cell(data: Data, work: Work, rows: tuple[Indices, Indices], seed: int) -
     rows : tuple of ndarray
         Training and test rows.
     seed : int
-        Random states that are None become this. NumPy's global generator is seeded for the cell and put back, but not in a
-        thread, since others may draw from it at the same time.
+        Replaces random states that are None. NumPy's global generator is seeded for the cell and restored, but not in a
+        thread, because others may draw from it at the same time.
     """
     from sklearn import config_context
     from sklearn.base import clone
@@ -137,25 +139,25 @@ def run_cells(
     n_jobs: int | None,
     one_by_one: bool,
 ) -> Generator[tuple[Cell, CellResult]]:
-    """The results of cells under joblib's active backend, as they come.
+    """The results of cells under joblib's active backend, as they arrive.
 
-    A process that dies costs no other cell: those that were under way are computed again, one at a time in a process of
-    their own, and the rest goes on as before.
+    A process that dies costs no other cell: the interrupted cells are run again, one at a time in a separate process,
+    and the rest continues as before.
 
     Parameters
     ----------
     data : Data
     splits : Splits
     cells : mapping from Cell to int
-        Which cells, and the place of the rows of each among the splits.
+        The cells, and the position of each one's rows among the splits.
     works : mapping from str to Work
-        By the names of the estimators.
+        By name of estimator.
     seed : int
         Of the whole run.
     n_jobs : int or None
-        Of joblib; a Dask cluster uses every core it has.
+        As joblib counts; a Dask cluster uses all its cores.
     one_by_one : bool
-        Whether each result is wanted as it comes, not in batches.
+        Whether to yield each result as it arrives, not in batches.
     """
     from joblib import delayed
     from joblib.externals.loky.process_executor import BrokenProcessPool, TerminatedWorkerError
@@ -176,7 +178,7 @@ def run_cells(
         return _unordered(tasks, jobs, batch_size)
 
     def alone(cell: Cell) -> CellResult:
-        """A cell that may have killed a process, with no other beside it and not in this process."""
+        """Run a cell that may have killed a process, alone and in another process."""
         why = WORKER_DIED
         try:
             for _, result in list(results([cell], 2)):
@@ -208,7 +210,7 @@ def run_cells(
 
 
 def with_random_state(estimator: Any, seed: int) -> Any:
-    """The estimator itself, its random states that are None set, those of its parts too."""
+    """The estimator itself, with every random state that is None set, including those of its parts."""
     parameters = estimator.get_params(deep=True)
     open_states = {
         name: seed
@@ -219,13 +221,13 @@ def with_random_state(estimator: Any, seed: int) -> Any:
 
 
 def _unordered(tasks: Iterable[Any], n_jobs: int | None, batch_size: int | str) -> Iterator[tuple[Cell, CellResult]]:
-    """Results of joblib's tasks, as they come; stopped without a word if they are no longer wanted."""
+    """Results of joblib's tasks, as they arrive; tasks that are no longer needed are cancelled silently."""
     from joblib import Parallel
 
     try:
         parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=batch_size)
     except ValueError as error:  # such as "multiprocessing"
-        text = f"Cells can't run under joblib's active backend: {error}. Take 'loky', 'threading' or 'dask'."
+        text = f"Cells can't run under joblib's active backend: {error}. Use 'loky', 'threading' or 'dask'."
         raise ArgumentError(text) from error
     results = parallel(tasks)
     try:
@@ -238,7 +240,7 @@ def _unordered(tasks: Iterable[Any], n_jobs: int | None, batch_size: int | str) 
 
 
 def _noted(cells: Iterable[Cell], sent: list[Cell]) -> Iterator[Cell]:
-    """The same cells; those that joblib has taken are in the list."""
+    """The same cells; each one that joblib takes is added to the list."""
     for cell in cells:
         sent.append(cell)
         yield cell
@@ -255,7 +257,7 @@ def _in_processes(n_jobs: int | None) -> bool:
 def _run_sent(
     cell: Cell, data: Data, work: Work | bytes, rows: tuple[Indices, Indices], seed: int
 ) -> tuple[Cell, CellResult]:
-    """A cell, its estimator read here where it was pickled: what a worker lacks is an error of the cell."""
+    """Run a cell, unpickling its estimator here: if the worker lacks a package, that is an error of the cell."""
     from joblib import parallel_config
 
     if isinstance(work, Work):
@@ -269,7 +271,7 @@ def _run_sent(
 
 
 def _pickled(what: str, value: Any) -> bytes:
-    """By value what other processes can't import, as joblib does it."""
+    """Pickle by value what other processes can't import, as joblib does."""
     from joblib.externals.loky.backend.reduction import dumps
 
     try:
@@ -279,7 +281,7 @@ def _pickled(what: str, value: Any) -> bytes:
 
 
 def _data_on_cluster(client: Any, data: Data) -> Any:
-    """The data as the result of a task, sent once: the cluster has them again when the worker that holds them dies."""
+    """The data as the result of a task, sent once: the cluster restores them if the worker that holds them dies."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # that the data are large
         try:

@@ -1,4 +1,4 @@
-"""A cross-validation written down as a TOML file: estimators by import path, data as files."""
+"""A cross-validation described by a TOML file: estimators by import path, data as files."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ ESTIMATOR_KEYS = ("class", "parameters", "steps")
 
 @dataclass(frozen=True)
 class Experiment:
-    """What an experiment file asks for, ready for `hiercomp.cross_validate_all`.
+    """The contents of an experiment file, ready for `hiercomp.cross_validate_all`.
 
     Attributes
     ----------
     estimators : dict from name to estimator
     data : dict from name to function
-        Each reads its file when it is called.
+        Each function reads its file when called.
     cv : splitter or None
-        None is the default of `cross_validate_all`.
+        None means the default of `cross_validate_all`.
     scoring : str or list of str
     seed : int
     checkpoint, output : Path or None
     files : tuple of Path
-        Those of the data.
+        The files of the data.
     """
 
     estimators: dict[str, Any]
@@ -55,12 +55,12 @@ class Experiment:
 
 
 def read_experiment(path: str | Path, *, allow: Sequence[str] = ()) -> Experiment:
-    r"""Read an experiment file; nothing in it is executed, and classes come from packages that are allowed only.
+    r"""Read an experiment file; nothing in it is executed, and classes come only from allowed packages.
 
     Parameters
     ----------
     path : str or Path
-        A TOML file; files that it names are relative to its folder.
+        A TOML file; the paths in it are relative to its folder.
     allow : sequence of str
         Packages, besides scikit-learn, whose estimators may be imported.
 
@@ -73,7 +73,7 @@ def read_experiment(path: str | Path, *, allow: Sequence[str] = ()) -> Experimen
     ScoreFileError
         If the file is missing or not TOML, or a file of data is missing.
     ArgumentError
-        If a key or value is not known, or a class is not allowed or not an estimator.
+        If a key or value is unknown, or a class is not allowed or not an estimator.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def read_experiment(path: str | Path, *, allow: Sequence[str] = ()) -> Experimen
 
 
 def read_data(path: Path, target: str, drop: Sequence[str], groups: str | None, *, text: bool) -> tuple[Any, ...]:
-    """Features, target and, where named, groups of one file.
+    """Features, target and, if named, groups of one file.
 
     Parameters
     ----------
@@ -142,11 +142,11 @@ def read_data(path: Path, target: str, drop: Sequence[str], groups: str | None, 
     target : str
         Column of the classes or values.
     drop : sequence of str
-        Columns that are no features.
+        Columns that are not features.
     groups : str or None
-        Column of the groups, for splitters that want them.
+        Column of the groups, for splitters that need them.
     text : bool
-        Whether features may be text; else they are refused by name.
+        Whether features may be text; if not, such features are refused by name.
     """
     # the target's cells stay text: 001 is not 1, nor NA nothing
     frame = names_as_text(read_score_file(path, {"dataset": target}))
@@ -164,7 +164,7 @@ def read_data(path: Path, target: str, drop: Sequence[str], groups: str | None, 
         raise ArgumentError(f"{shown(path)}: the target {shown(target)!r} is empty in {empty} of {len(frame)} rows.")
     features = frame.drop(columns=taken).apply(_numbers)
     if features.shape[1] == 0:
-        raise ArgumentError(f"{shown(path)} has no column left that is a feature.")
+        raise ArgumentError(f"{shown(path)} has no feature columns left.")
     if not text:
         _refuse_text(path, features)
     parts = (features, _numbers(frame[target]).to_numpy())
@@ -172,7 +172,7 @@ def read_data(path: Path, target: str, drop: Sequence[str], groups: str | None, 
 
 
 def _numbers(column: pd.Series) -> pd.Series:
-    """As numbers where every filled cell is one and no two texts become the same."""
+    """Convert to numbers if every filled cell is a number and no two texts become equal."""
     import pandas as pd
 
     if column.dtype.kind not in "OTU" and str(column.dtype) not in ("string", "str"):
@@ -186,7 +186,7 @@ def _numbers(column: pd.Series) -> pd.Series:
 
 
 def _refuse_marks(path: Path, target: pd.Series) -> None:
-    """Numbers with a mark such as NA among them, which would turn all of them into classes."""
+    """Refuse numbers with a marker such as NA among them, which would turn all of them into classes."""
     marks = target.astype(str).str.strip().str.casefold().isin(MISSING_TEXT - {""}) & target.notna()
     if marks.any() and not marks.all() and _numbers(target[~marks]).dtype.kind in "iuf":
         raise ArgumentError(
@@ -285,7 +285,7 @@ def _class(where: str, name: Any, allowed: Collection[str]) -> Any:
 
 
 def _made(where: str, name: str, kind: Any, parameters: Mapping[str, Any]) -> Any:
-    """An object of a class; the error says what a misspelt parameter may have been."""
+    """Make an object of a class; the error suggests a name for a misspelt parameter."""
     try:
         return kind(**parameters)
     except Exception as error:  # whatever a constructor raises
@@ -299,7 +299,7 @@ def _made(where: str, name: str, kind: Any, parameters: Mapping[str, Any]) -> An
 
 
 def _one_hot(estimator: Any) -> Any:
-    """The estimator behind an encoding of every feature that is text."""
+    """The estimator after a one-hot encoding of every text feature."""
     from sklearn.compose import make_column_selector, make_column_transformer
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import OneHotEncoder
@@ -335,7 +335,7 @@ def _source(where: str, table: Mapping[str, Any], folder: Path, text: bool) -> C
     _only(table, DATA_KEYS, where)
     for key in ("file", "target"):
         if not isinstance(table.get(key), str):
-            raise ArgumentError(f"{where} must have a {key}, a text; got {shown_value(table.get(key))}.")
+            raise ArgumentError(f"{where} must have a {key}, as text; got {shown_value(table.get(key))}.")
     drop, groups = table.get("drop", []), table.get("groups")
     if not isinstance(drop, list) or not all(isinstance(name, str) for name in drop):
         raise ArgumentError(f"{where}: drop must be a list of columns, got {shown_value(drop)}.")

@@ -40,32 +40,33 @@ def cross_validate_all(
     on_error: str = "record",
     dask: str | Client | None = None,
 ) -> pd.DataFrame:
-    """Cross-validate every estimator on every data set, on the same folds, into a table that can be compared as it stands.
+    """Cross-validate every estimator on every data set, on the same folds, and return a table that is ready to compare.
 
     Parameters
     ----------
     estimators : mapping from name to estimator
-        Scikit-learn's, or what behaves like them; pipelines too. They are cloned, never fitted themselves. Random states
-        that are None are set for each cell from ``seed``.
+        Estimators of scikit-learn, or compatible ones, including pipelines. They are cloned, never fitted themselves.
+        Random states that are None are set for each cell from ``seed``.
     data : mapping from name to (X, y), (X, y, groups) or a function
-        A function without arguments returns one of these; it is called when its turn comes, and its data are released
-        afterwards.
+        A function without arguments returns one of these; it is called when the data set is needed, and its data are
+        released afterwards.
     cv : int, splitter or iterable, optional
         As in scikit-learn; ``RepeatedStratifiedKFold(n_splits=10, n_repeats=10)`` by default. If its random state is
         None, ``seed`` is used. The folds of a data set are drawn once.
     scoring : str, callable, or list or mapping of them
         As in scikit-learn: higher values are better. With several scorers, the table has a column for each.
     n_jobs : int, optional
-        Cells at once, by joblib's rule: None is 1, or what an active ``joblib.parallel_config`` says; -1 is every core.
+        Cells to run in parallel, as joblib counts: None is 1, or the value of an active ``joblib.parallel_config``; -1
+        is all cores.
     seed : int
-        Of folds and estimators, from 0 to 2^31 - 1.
+        For folds and estimators, from 0 to 2^31 - 1.
     checkpoint : str or Path, optional
-        A file in which every cell is kept as it ends. If it exists, its cells are not computed again; cells that failed
-        are. It is refused if it was written with other estimators, data, folds, scoring, seed or versions.
+        A file that saves every finished cell. If it exists, its cells are not computed again, except those that failed.
+        It is refused if it was written with other estimators, data, folds, scoring, seed or versions.
     progress : bool
-        A bar over the cells, with the time left, on a terminal or in a notebook.
+        Show a progress bar with the time left, on a terminal or in a notebook.
     on_error : {"record", "raise"}
-        How to treat a cell whose estimator fails: "record" keeps it in the table without a score and goes on, "raise"
+        How to treat a cell whose estimator fails: "record" keeps it in the table without a score and continues; "raise"
         stops with an error.
     dask : str or dask.distributed.Client, optional
         Scheduler to run on.
@@ -90,9 +91,9 @@ def cross_validate_all(
     Warns
     -----
     FailedCellsWarning
-        If cells failed: how many and where.
+        If cells failed; says how many and where.
     DefaultedRhoWarning
-        If rho rests on an assumption, as for groups and time series.
+        If rho relies on an assumption, as for groups and time series.
 
     Examples
     --------
@@ -138,12 +139,12 @@ def cross_validate_all(
 
 
 def check_data(estimators: Mapping[str, Any], data: Mapping[str, Any], *, cv: Any = None, seed: int = 0) -> None:
-    """Load every data set and draw its folds before the first cell: no error of the last one ends a long run.
+    """Load every data set and draw its folds before the first cell, so that no error in the last one ends a long run.
 
     Raises
     ------
     HiercompError
-        As `cross_validate_all` does when the turn of the data set comes.
+        The same errors as in `cross_validate_all`.
     """
     run = CrossValidation(_checked_estimators(estimators), (), None, _splitter(cv, seed), seed, "record")
     for name, source in _by_name("data", data).items():
@@ -152,7 +153,7 @@ def check_data(estimators: Mapping[str, Any], data: Mapping[str, Any], *, cv: An
 
 @dataclass
 class CrossValidation:
-    """A run: what it shall do, and what it has done.
+    """A run: its settings and its results so far.
 
     Attributes
     ----------
@@ -167,7 +168,7 @@ class CrossValidation:
     rows : list of dict
         Of the table.
     assumptions : dict from str to Note
-        About rho, one for each kind.
+        Notes about rho, one for each kind.
     damaged : int
         Cells of the checkpoint that failed their checksum.
     """
@@ -196,7 +197,7 @@ class CrossValidation:
         return draw_splits(dataset, data, self.cv, classifier=classifier)
 
     def add(self, dataset: str, data: Data, *, n_jobs: int | None, store: CellStore | None, progress: Progress) -> None:
-        """Compute all cells of one data set, or take them from the checkpoint."""
+        """Compute all cells of one data set, except those in the checkpoint."""
         from sklearn import get_config
 
         splits = self.splits(dataset, data)
@@ -230,7 +231,7 @@ class CrossValidation:
         self.rows += [self._row(cell, results[cell], splits.rho) for cell in cells]
 
     def table(self) -> pd.DataFrame:
-        """The tidy table; a column of errors only where there are any."""
+        """The tidy table; it has a column of errors only if there are any."""
         import pandas as pd
 
         frame = pd.DataFrame(self.rows)
@@ -241,7 +242,7 @@ class CrossValidation:
         return frame if frame["error"].notna().any() else frame.drop(columns="error")
 
     def notes(self) -> Iterator[Note]:
-        """What a reader of the table should know."""
+        """Warnings about the table."""
         yield from self.assumptions.values()
         if self.damaged:
             text = f"{counted(self.damaged, 'cell', 'was')} damaged in the checkpoint and computed again."
@@ -280,7 +281,7 @@ class CrossValidation:
 
 
 def _splitter(cv: Any, seed: int) -> Any:
-    """The splitter, its random state set."""
+    """The splitter with its random state set."""
     whole_number("seed", seed, 0, LARGEST_TASK_SEED)
     if isinstance(cv, type):
         raise ArgumentError(f"cv must be a splitter, got the class {cv.__name__}. Pass {cv.__name__}().")
@@ -299,7 +300,7 @@ def _place(row: Mapping[str, Any]) -> str:
 
 
 def _checked_estimators(estimators: Mapping[str, Any]) -> dict[str, Any]:
-    """Estimators by their names in normal form."""
+    """The estimators by normalised name."""
     from sklearn.base import clone, is_classifier
 
     named = _by_name("estimators", estimators)
@@ -317,11 +318,11 @@ def _checked_estimators(estimators: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _checked_scorers(scoring: Any, estimators: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
-    """The scorers by the names of their columns as they are given, and scikit-learn's scorer for all of them."""
+    """The scorers by column name as given, and scikit-learn's scorer for all of them."""
     from sklearn.metrics import check_scoring, get_scorer_names
 
     if isinstance(scoring, set | frozenset):
-        raise ArgumentError(f"scoring must be a list, which has an order, got {scoring!r}.")
+        raise ArgumentError(f"scoring must be a list, because the order counts, got {scoring!r}.")
     asked: Any
     if isinstance(scoring, Mapping):
         asked = named = _by_name("scoring", scoring)
@@ -347,7 +348,7 @@ def _checked_scorers(scoring: Any, estimators: Mapping[str, Any]) -> tuple[dict[
 
 
 def _by_name(argument: str, values: Any) -> dict[str, Any]:
-    """What a mapping holds by names in normal form."""
+    """The contents of a mapping by normalised name."""
     if not isinstance(values, Mapping) or not values:
         what = "an empty mapping" if isinstance(values, Mapping) else type(values).__name__
         raise ArgumentError(f"{argument} must be a mapping with at least one name, got {what}.")
@@ -357,7 +358,9 @@ def _by_name(argument: str, values: Any) -> dict[str, Any]:
         if not isinstance(key, str) or not name:
             raise ArgumentError(f"{argument}: names must be non-empty strings, got {key!r}.")
         if "\0" in name or any("\ud800" <= character <= "\udfff" for character in name):
-            raise ArgumentError(f"{argument} has a name with characters that no file can hold: {shown(name)!r}.")
+            raise ArgumentError(
+                f"{argument} has a name with characters that can't be written to a file: {shown(name)!r}."
+            )
         if name in named:
             raise ArgumentError(
                 f"{argument} has two names that differ only by outer spaces or Unicode form: {shown(name)!r}."

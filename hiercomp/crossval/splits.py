@@ -1,4 +1,4 @@
-"""A data set and its folds, the same for every estimator, and the correlation between the scores of the folds."""
+"""A data set and its folds, the same for every estimator, and the correlation between scores of the folds."""
 
 from __future__ import annotations
 
@@ -42,19 +42,19 @@ class Data:
 
     @cached_property
     def digest(self) -> str:
-        """A hash of all of it, the same in every process."""
+        """A hash of all the data, the same in every process."""
         parts = "".join(_digest(values) for values in (self.X, self.y, self.groups))
         return hashlib.sha256(parts.encode()).hexdigest()
 
 
 def load_data(name: str, source: Any) -> Data:
-    """A data set that is here, or what its function loads.
+    """A data set, or the result of the function that loads it.
 
     Raises
     ------
     ArgumentError
         If it is not (X, y) or (X, y, groups), scikit-learn can't index it, its lengths differ, a target is missing, or the
-        function fails. Errors of hiercomp go through.
+        function fails. Errors of hiercomp are passed on.
     """
     from sklearn.utils import indexable
 
@@ -92,7 +92,7 @@ class Splits:
     rho : float
         Correlation between two scores.
     assumption : str or None
-        What rho rests on where the splitter's folds are not those of plain cross-validation.
+        The assumption behind rho if the folds are not those of plain cross-validation.
     """
 
     rows: tuple[tuple[Indices, Indices], ...]
@@ -103,7 +103,7 @@ class Splits:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of all rows: those of training, then those of test."""
+        """SHA-256 of all rows: first those for training, then those for testing."""
         digest = hashlib.sha256()
         for rows in chain(*zip(*self.rows, strict=True)):
             digest.update(len(rows).to_bytes(8, "little"))
@@ -112,7 +112,7 @@ class Splits:
 
 
 def seeded(cv: Any, seed: int) -> Any:
-    """A copy of a splitter whose random state, where it is open, is ``seed``."""
+    """A copy of a splitter, with ``seed`` as its random state if it has none."""
     state = getattr(cv, "random_state", seed)
     if state is None:
         copied = copy.deepcopy(cv)
@@ -169,13 +169,13 @@ def draw_splits(dataset: str, data: Data, cv: Any, *, classifier: bool) -> Split
 
 
 def assumption_note(splits: Splits, dataset: str) -> Note:
-    """The warning about a rho that rests on an assumption."""
+    """The warning about a rho that relies on an assumption."""
     text = f"rho = {splits.rho:.3g} for data set {shown(dataset)!r} and others with its splitter: {splits.assumption}"
     return Note(DefaultedRhoWarning, text)
 
 
 def _refuse_missing(name: str, y: Any) -> None:
-    """A target that is NaN or None: some estimators take it for a class."""
+    """Refuse a target that is NaN or None: some estimators treat it as a class."""
     import pandas as pd
 
     try:
@@ -210,20 +210,22 @@ def _digest_of_frame(frame: pd.DataFrame) -> str:
 
 
 def _rows(values: Any) -> Indices:
-    """Numbers of rows, also from a mask."""
+    """Numbers of rows, or a mask converted to them."""
     rows = np.asarray(values)
     return np.flatnonzero(rows) if rows.dtype == bool else rows
 
 
 def _refuse_rows(dataset: str, pairs: list[tuple[Indices, Indices]], count: int) -> None:
-    """What a list of splits or a splitter of the user's may get wrong."""
+    """Refuse invalid rows from the user's list of splits or splitter."""
     for number, pair in enumerate(pairs, start=1):
         for rows, what in zip(pair, ("training", "test"), strict=True):
             place = f"The {what} rows of fold {number} of data set {shown(dataset)!r}"
             if rows.ndim != 1 or len(rows) == 0 or rows.dtype.kind not in "iu":
                 raise ArgumentError(f"{place} must be a list of at least one whole number.")
             if rows.min() < 0 or rows.max() >= count:
-                raise ArgumentError(f"{place} go from {rows.min()} to {rows.max()}; there are rows 0 to {count - 1}.")
+                raise ArgumentError(
+                    f"{place} go from {rows.min()} to {rows.max()}; the data set has rows 0 to {count - 1}."
+                )
 
 
 def _is_hold_out(splitter: Any) -> bool:
@@ -233,7 +235,7 @@ def _is_hold_out(splitter: Any) -> bool:
 
 
 def _correlation(splitter: Any, folds: int, share: float) -> tuple[float, str | None]:
-    """Rho, and what it rests on where that is more than the share of test cases."""
+    """Rho, and the assumption behind it if it is more than the share of test cases."""
     kind = type(splitter).__name__
     rest = " Change the column rho if you know better."
     if _is_hold_out(splitter):
@@ -249,5 +251,5 @@ def _correlation(splitter: Any, folds: int, share: float) -> tuple[float, str | 
         why = f"1/k of k folds, as for plain cross-validation, although {kind} keeps groups together"
     else:
         given = "a list of splits" if kind.startswith("_") else kind
-        why = f"1/k of k folds, as for plain cross-validation, although {given} is not known to be it"
+        why = f"1/k of k folds, as for plain cross-validation, although {given} may be something else"
     return rho, f"{why}.{rest}"

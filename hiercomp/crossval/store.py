@@ -1,4 +1,4 @@
-"""The SQLite file that keeps the finished cells of a cross-validation, from which a stopped run resumes."""
+"""The SQLite file that stores the finished cells of a cross-validation, so a stopped run can resume."""
 
 from __future__ import annotations
 
@@ -38,9 +38,10 @@ SECONDS_TO_WAIT = 60.0  # for another process that writes to the same file
 
 
 class CellStore:
-    """Finished cells in an SQLite file; each is committed as it is added.
+    """Finished cells in an SQLite file; each is committed when added.
 
-    The file is in write-ahead mode: whatever kills the program, it holds whole cells only, and two programs may write to it.
+    The file is in write-ahead mode: whatever kills the program, it contains only whole cells, and two programs may
+    write to it.
 
     Parameters
     ----------
@@ -73,12 +74,12 @@ class CellStore:
         self._connection.close()
 
     def require(self, dataset: str, settings: Mapping[str, str]) -> None:
-        """Write down what the scores depend on, or refuse a file in which it is something else.
+        """Store what the scores depend on, or refuse a file in which that differs.
 
         Parameters
         ----------
         dataset : str
-            Empty for what concerns every data set.
+            Empty for settings of every data set.
         settings : dict from str to str
         """
         rows = [(dataset, item, value, checksum(dataset, item, value)) for item, value in settings.items()]
@@ -112,7 +113,7 @@ class CellStore:
         )
 
     def finished(self, dataset: str) -> tuple[dict[Cell, CellResult], int]:
-        """The cells of a data set that have scores, and the number of damaged ones; those that failed are tried again."""
+        """The cells of a data set that have scores, and the number of damaged ones; failed cells are tried again."""
         query = "SELECT item, value, checksum FROM checkpoint WHERE dataset = ? AND substr(item, 1, 1) = '['"
         with sqlite_errors(self.path):
             rows = self._connection.execute(query, (dataset,)).fetchall()
@@ -136,23 +137,23 @@ class CellStore:
 
 
 def checksum(*values: str) -> int:
-    """CRC-32 of a row, by which a changed one is known."""
+    """CRC-32 of a row, to detect changes."""
     return zlib.crc32(repr(values).encode())
 
 
 def fingerprint(
     estimators: Mapping[str, Any], datasets: list[str], cv: Any, scoring: Mapping[str, Any], seed: int
 ) -> dict[str, str]:
-    """What the scores of an experiment depend on, item by item, as text that is the same in every process.
+    """Everything the scores of an experiment depend on, item by item, as text that is the same in every process.
 
-    Names and order of data sets and estimators, seed, splitter, scorers, the class and every parameter of every estimator,
-    and the versions of Python and of packages. The code of functions and classes is not part of it, but for the versions of
-    the packages that they are from.
+    Names and order of data sets and estimators, seed, splitter, scorers, the class and every parameter of every
+    estimator, and the versions of Python and of packages. The code of functions and classes is not included, only the
+    versions of their packages.
 
     Raises
     ------
     ArgumentError
-        If a change of something could not be detected.
+        If a change to something could not be detected.
     """
     settings = {"data sets": json.dumps(datasets), "estimators": json.dumps(list(estimators)), "seed": str(seed)}
     packages = set()
@@ -181,7 +182,7 @@ def fingerprint(
 
 
 def described(value: Any) -> str:
-    """A parameter as text: no addresses, and a hash in place of what has no short text.
+    """A parameter as text without addresses; a hash replaces a value that has no short text.
 
     Examples
     --------
@@ -213,16 +214,16 @@ def described(value: Any) -> str:
 
 
 def damaged(path: Path, why: str) -> ResultFileError:
-    """The error for a file that is not what it should be."""
+    """The error for a file that is damaged or not a checkpoint."""
     return ResultFileError(
         f"{path} is not a checkpoint of hiercomp or is damaged ({why}).",
-        remedy="Remove it to start anew, or choose another name.",
+        remedy="Remove it to start again, or choose another name.",
     )
 
 
 @contextmanager
 def sqlite_errors(path: Path) -> Iterator[None]:
-    """Turn SQLite's errors into ours."""
+    """Turn SQLite's errors into `ResultFileError`."""
     try:
         yield
     except sqlite3.OperationalError as error:
@@ -232,17 +233,17 @@ def sqlite_errors(path: Path) -> Iterator[None]:
 
 
 def open_database(path: Path, application: int, version: int, schema: str) -> sqlite3.Connection:
-    """Open a checkpoint, or make it.
+    """Open a checkpoint, or create it.
 
     Parameters
     ----------
     path : Path
     application : int
-        What the file is for, as SQLite's application id.
+        SQLite's application id, which says what the file is for.
     version : int
         Of the table.
     schema : str
-        The statement that makes the table of a new file.
+        The statement that creates the table in a new file.
 
     Raises
     ------
@@ -265,7 +266,7 @@ def open_database(path: Path, application: int, version: int, schema: str) -> sq
             if tables and marks[1] != version:
                 raise ResultFileError(
                     f"{path} was written by another version of hiercomp (format {marks[1]}).",
-                    remedy="Choose another name, or remove it to start anew.",
+                    remedy="Choose another name, or remove it to start again.",
                 )
             if not tables:
                 connection.execute(f"PRAGMA application_id = {application}")
@@ -279,7 +280,7 @@ def open_database(path: Path, application: int, version: int, schema: str) -> sq
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:
-    """Set the mode; SQLite does not wait of itself where another program is doing the same."""
+    """Set the mode; SQLite itself does not wait if another program is doing the same."""
     until = time.monotonic() + SECONDS_TO_WAIT
     while True:
         try:
@@ -317,7 +318,7 @@ def _hash(value: Any) -> str:
 
 
 def _version(package: str) -> str:
-    """Of a package as it says itself, or as it was installed; "unknown" for a module of the user's own."""
+    """The version that a package reports, or that was installed; "unknown" for the user's own modules."""
     stated = getattr(sys.modules.get(package), "__version__", None)
     if stated is not None:
         return str(stated)

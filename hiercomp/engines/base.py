@@ -83,7 +83,7 @@ class Draws:
     engine_name, engine_version : str
         The engine and the library behind it.
     state : ChainState or None
-        From which more draws can be had; None where nothing was sampled.
+        From which more draws can be had; None if nothing was sampled.
     """
 
     variables: Mapping[str, NDArray[np.float64]]

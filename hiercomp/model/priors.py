@@ -1,4 +1,4 @@
-"""Every prior of the hierarchical model as plain numbers, and the named variants."""
+"""The priors of the hierarchical model as plain numbers, and the named variants."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Interval: TypeAlias = "tuple[float, float]"
 class Priors:
     """The priors of the model; each bound is a plain number.
 
-    The equations are those of the model page of the documentation. ``s`` is the mean over the data sets of the standard
+    Equation numbers refer to the model page of the documentation. ``s`` is the mean over the data sets of the standard
     deviation of the differences, ``s0`` the standard deviation of the data sets' mean differences.
 
     Parameters
@@ -23,7 +23,7 @@ class Priors:
     population : {"student_t", "gaussian"}
         Distribution of the data sets' mean differences (M2).
     delta0_bound : float or None
-        b in delta0 ~ uniform(-b, b), in the metric's units (M4). None: 1 where every score lies in [0, 1], else the
+        b in delta0 ~ uniform(-b, b), in the metric's units (M4). None: 1 if every score lies in [0, 1], else the
         largest absolute difference.
     sigma_upper : float
         sigma_i ~ uniform(0, ``sigma_upper`` s) (M3).
@@ -37,7 +37,7 @@ class Priors:
     Raises
     ------
     ArgumentError
-        If a bound is not finite, not positive, reversed, or one of ``alpha`` and ``beta`` is fixed and the other not.
+        If a bound is not finite, not positive, reversed, or only one of ``alpha`` and ``beta`` is fixed.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Where the Stan programs are, and what they and their data are called."""
+"""The location of the Stan programs, and the names of them and their data."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class StanProgram:
     variables : tuple of str
         Parameters and transformed parameters to keep.
 
-    The names in ``initial_values`` are those of all parameters.
+    ``initial_values`` names all parameters.
     """
 
     name: str
@@ -53,12 +53,12 @@ class StanProgram:
 
 
 def json_ready(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Data or initial values with arrays as lists, as Stan's JSON wants them."""
+    """Data or initial values with arrays as lists, as Stan's JSON requires."""
     return {name: np.asarray(value).tolist() for name, value in values.items()}
 
 
 def source_with_includes(name: str) -> str:
-    """The text of a program with its includes in place."""
+    """The text of a program with its includes inserted."""
 
     def expanded(path: Path) -> str:
         lines = []

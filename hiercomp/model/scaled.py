@@ -62,7 +62,7 @@ class HierarchicalModel:
             s0 = float(differences.standard_error.mean()) / unit
             text = (
                 "All data sets have the same mean difference, so the bound of the prior on sigma0 is undefined; "
-                "it is taken from their mean standard error instead."
+                "it is derived from their mean standard error instead."
             )
             notes = (Note(ScaleWarning, text),)
         bound = differences.delta0_bound if priors.delta0_bound is None else priors.delta0_bound
@@ -90,7 +90,7 @@ class HierarchicalModel:
         return np.asarray(self.sigma_estimate**2 * (1 + (self.n - 1) * self.rho) / self.n)
 
     def centred(self) -> NDArray[np.bool_]:
-        """For each data set whether delta_i itself is sampled, shape (q,)."""
+        """Whether delta_i itself is sampled, for each data set, shape (q,)."""
         eager = self.centred_above(EAGER_RATIO)
         clear = len(eager) >= DATASETS_THAT_SETTLE_SIGMA0 and eager.mean() >= 0.5
         return eager if clear else self.centred_above(CAUTIOUS_RATIO)
@@ -104,10 +104,11 @@ class HierarchicalModel:
         return next((other for other in candidates if not np.array_equal(other, first)), ~none)
 
     def centred_above(self, ratio: float) -> NDArray[np.bool_]:
-        """Where ``ratio`` times the squared standard error is below the variance of the population around a data set.
+        """Whether ``ratio`` times the squared standard error is below the variance of the population around each data
+        set.
 
-        The population's variance is estimated by the method of moments from the means and, against outliers, from
-        their median absolute deviation; the smaller counts. An outlying data set sits in a heavy tail, where the
+        The population's variance is estimated by the method of moments from the means and, to resist outliers, from
+        their median absolute deviation; the smaller one counts. An outlying data set sits in a heavy tail, where the
         population is locally wider.
         """
         squared_error = self.squared_standard_error
@@ -145,9 +146,9 @@ class HierarchicalModel:
         return StanProgram(priors.program, data, starts, variables)
 
     def initial_values(self, centred: NDArray[np.bool_], generator: np.random.Generator) -> Mapping[str, Any]:
-        """Where a chain starts: shrunken means and observed standard deviations, with a little noise.
+        """The start of a chain: shrunken means and observed standard deviations, with a little noise.
 
-        No product goes through BLAS: its kernels differ in the last bit, which chains amplify.
+        No product uses BLAS: its kernels differ in the last bit, which chains amplify.
         """
         squared_error = self.squared_standard_error
         spread = np.var(self.mean, ddof=1)

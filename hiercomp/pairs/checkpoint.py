@@ -1,4 +1,4 @@
-"""The file that keeps the finished pairs of a tournament, from which an interrupted run resumes."""
+"""The file that stores the finished pairs of a tournament, so an interrupted run can resume."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ AT_ONCE = 500  # keys of one query; SQLite allows 999 variables
 
 
 def pair_key(differences: PairedDifferences, rope: Rope, priors: Priors, options: Mapping[str, Any]) -> str:
-    """What a fit depends on, as one hash: the sufficient statistics, rope, priors, options of the fit, and the version."""
+    """Everything a fit depends on, as one hash: sufficient statistics, rope, priors, options, and version."""
     fields = {
         name: value.tolist() if isinstance(value, np.ndarray) else value
         for name, value in vars(differences).items()
@@ -41,7 +41,7 @@ def pair_key(differences: PairedDifferences, rope: Rope, priors: Priors, options
 class Checkpoint:
     """The finished pairs of one or several tournaments, in an SQLite file.
 
-    Each pair is added in a transaction of its own, so the file is whole at any time, whatever stops the program.
+    Each pair is added in its own transaction, so the file is always valid, whatever stops the program.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class Checkpoint:
         open_database(self.path, APPLICATION, FORMAT, SCHEMA).close()
 
     def read(self, keys: Sequence[str]) -> Iterator[tuple[str, Fit]]:
-        """The finished pairs among those asked for, by their keys."""
+        """The finished pairs among the requested ones, by key."""
         for start in range(0, len(keys), AT_ONCE):
             asked = list(keys[start : start + AT_ONCE])
             marks = ", ".join("?" * len(asked))

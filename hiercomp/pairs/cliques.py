@@ -1,4 +1,4 @@
-"""Groups of algorithms within which every two are alike."""
+"""Groups of algorithms in which every two are alike."""
 
 from __future__ import annotations
 

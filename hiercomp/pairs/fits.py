@@ -1,4 +1,4 @@
-"""The fits of many pairs: spread over processes or a cluster, taken up where an earlier run stopped."""
+"""The fits of many pairs, spread over processes or a cluster, and resumed where an earlier run stopped."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ class FailedPair:
 
     @property
     def status(self) -> Literal["failed"]:
-        """Always "failed"; as ``ComparisonResult.status``."""
+        """Always "failed"; corresponds to ``ComparisonResult.status``."""
         return "failed"
 
 
 @dataclass(frozen=True)
 class Task:
-    """A pair to be fitted: its place among the pairs, its data without the single scores, its seed."""
+    """A pair to fit: its place among the pairs, its data without the single scores, and its seed."""
 
     place: int
     differences: PairedDifferences
@@ -60,16 +60,16 @@ class Task:
 
 @dataclass(frozen=True)
 class PairFits:
-    """How to fit pairs: what all of them share.
+    """How to fit pairs: the settings that all share.
 
     Attributes
     ----------
     rope : Rope
     priors : Priors
     options : dict
-        Of `HierarchicalComparison.fit`, the engine's name among them.
+        Options of `HierarchicalComparison.fit`, including the engine's name.
     engine_version : str
-        Results of another version are not taken from a checkpoint.
+        Results of other versions in a checkpoint are ignored.
     """
 
     rope: Rope
@@ -85,7 +85,7 @@ class PairFits:
         checkpoint: str | Path | None = None,
         dask: str | Client | None = None,
     ) -> Generator[Found]:
-        """Place and result of every pair, as they come: from the checkpoint, then from the workers."""
+        """Place and result of every pair, as they arrive: first from the checkpoint, then from the workers."""
         kept = None if checkpoint is None else Checkpoint(checkpoint)
         keys: dict[int, str] = {}
         if kept is not None:
@@ -113,7 +113,7 @@ class PairFits:
             )
 
     def fit(self, tasks: Sequence[Task]) -> list[Found]:
-        """Fit some pairs, in a worker; what goes wrong with one of them is its result."""
+        """Fit some pairs in a worker; the result of a pair that fails is its error."""
         from threadpoolctl import threadpool_limits
 
         found: list[Found] = []
@@ -130,7 +130,7 @@ class PairFits:
     def _in_parallel(
         self, tasks: Sequence[Task], n_jobs: int | None, dask: str | Client | None
     ) -> Generator[list[Found]]:
-        """Batches of results in the order in which they are finished."""
+        """Batches of results in the order in which they finish."""
         from joblib import Parallel, delayed, effective_n_jobs
         from joblib.parallel import get_active_backend
 

@@ -1,4 +1,4 @@
-"""The notes of a tournament: what the ranking leaves out, failed pairs, and the warnings of the pairs, each kind once."""
+"""The notes of a tournament: what the ranking leaves out, failed pairs, and each kind of warning of the pairs once."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def ranking_notes(arrays: ScoreArrays, ranked: int) -> list[Note]:
 
 
 def gathered(pairs: Sequence[Fit | FailedPair]) -> list[Note]:
-    """The warnings of the pairs, those of one kind together."""
+    """The warnings of the pairs, with those of one kind merged."""
     kinds: dict[tuple[type[HiercompWarning], str], list[tuple[str, str]]] = {}
     failed = [(in_words(pair.left, pair.right), pair.reason) for pair in pairs if isinstance(pair, FailedPair)]
     for pair in pairs:
@@ -55,5 +55,5 @@ def _examples(failed: Sequence[tuple[str, str]]) -> str:
 
 
 def in_words(left: str, right: str) -> str:
-    """A pair as messages name it."""
+    """The name of a pair in messages."""
     return f"{shown(left)} against {shown(right)}"

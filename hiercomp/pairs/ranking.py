@@ -1,4 +1,4 @@
-"""Expected ranks of many algorithms, and the chance of being the best, from their joint per-data-set posteriors."""
+"""Expected ranks of many algorithms, and the chance of being the best, from their joint posteriors on each data set."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ VALUES_AT_ONCE = 2_000_000  # of drawn means: 16 MB
 FEWEST_SCORES = 2  # of a data set; one score tells nothing of its own spread
 ASSUMPTION = (
     "The next data set is drawn from those seen (a Bayesian bootstrap: Dirichlet(1, ..., 1) weights), and on each of them "
-    "the mean scores have the multivariate form of the correlated t-test's posterior; the pairs' model shrinks its data "
-    "sets, this ranking does not."
+    "the mean scores have the multivariate form of the correlated t-test's posterior; the model of the pairs shrinks its "
+    "data sets, this ranking does not."
 )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Standings:
-    """The scores of all algorithms on the data sets that every one of them has, as their sufficient statistics.
+    """The sufficient statistics of the scores of all algorithms on the data sets that all of them have.
 
     Attributes
     ----------
     algorithms : tuple of str, length k
     dataset_names : tuple of str, length q
-        The data sets that count.
+        The data sets used.
     means : ndarray, shape (q, k)
         Mean scores; larger is better.
     residuals : tuple of q ndarray, each of shape (at most n_i and k, k)
@@ -59,12 +59,12 @@ class Standings:
 
 
 def standings_of(arrays: ScoreArrays) -> Standings:
-    """What a ranking of all algorithms needs: the data sets and folds that every one of them has.
+    """The input of a ranking of all algorithms: the data sets and folds that all of them have.
 
     Raises
     ------
     ScoreTableError
-        If nothing gives the correlation between the folds of such a data set.
+        If the correlation between the folds of such a data set is unknown.
     """
     complete = np.isfinite(arrays.scores).all(axis=0)
     n = np.add.reduceat(complete, arrays.starts[:-1], dtype=np.int64)
@@ -86,7 +86,7 @@ def standings_of(arrays: ScoreArrays) -> Standings:
 
 
 def residual_factor(scores: FloatArray) -> FloatArray:
-    """R with at most as many rows as columns, R'R that of the columns' deviations from their means.
+    """R with at most as many rows as columns, such that R'R is that of the columns' deviations from their means.
 
     Parameters
     ----------
@@ -99,11 +99,11 @@ def residual_factor(scores: FloatArray) -> FloatArray:
 def expected_ranks(standings: Standings, *, draws: int = DRAWS, seed: int = 0) -> pd.DataFrame:
     """Posterior of each algorithm's expected rank, and its probability of being the best on the next data set.
 
-    On data set i the mean scores of the k algorithms given its n folds have a multivariate Student-t posterior with n - 1
-    degrees of freedom, centred at the observed means, with the scale matrix S (1/n + rho/(1 - rho)), S the sample
-    covariance of the folds' scores: of any two algorithms it is the posterior of the Bayesian correlated t-test. The next
-    data set is drawn from those seen by a Bayesian bootstrap, weights w ~ Dirichlet(1, ..., 1), so the expected rank
-    of a draw is sum_i w_i rank_i. Rank 1 is the best, and ties are shared equally.
+    On data set i the mean scores of the k algorithms given its n folds have a multivariate Student-t posterior with n -
+    1 degrees of freedom, centred at the observed means, with the scale matrix S (1/n + rho/(1 - rho)), S the sample
+    covariance of the folds' scores: for any two algorithms it is the posterior of the Bayesian correlated t-test. The
+    next data set is drawn from those seen by a Bayesian bootstrap, weights w ~ Dirichlet(1, ..., 1), so the expected
+    rank in a draw is sum_i w_i rank_i. Rank 1 is the best, and ties are shared equally.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ def drawn_means(standings: Standings, i: int, draws: int, generator: np.random.G
 def shared_ranks(values: FloatArray, tolerance: float) -> tuple[FloatArray, FloatArray]:
     """Ranks of each row, 1 for the largest value, and each column's share of the first place.
 
-    Values that are no more than ``tolerance`` from their neighbour in order tie, and share their ranks equally.
+    Sorted values at most ``tolerance`` from their neighbour tie and share their ranks equally.
 
     Parameters
     ----------
@@ -230,7 +230,7 @@ def shared_ranks(values: FloatArray, tolerance: float) -> tuple[FloatArray, Floa
 
 
 def chosen_baseline(arrays: ScoreArrays, baseline: str) -> tuple[str, list[Note]]:
-    """The algorithm that the others are compared with; a note where it was chosen by its scores."""
+    """The algorithm that the others are compared with, and a note if it was chosen by its scores."""
     if not isinstance(baseline, str):
         raise ArgumentError(f"baseline must be the name of an algorithm or 'best', got {baseline!r}.")
     name = normal_name(baseline)

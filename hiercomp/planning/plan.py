@@ -49,8 +49,9 @@ def plan(
 ) -> PlanResult:
     """How many data sets and runs are needed, under an assumed population of data sets.
 
-    Collections of data sets are simulated from the model and fitted; the shares of the verdicts estimate how probable each
-    of them is. The same collections are used throughout: a smaller number of data sets takes the first ones of the larger.
+    Collections of data sets are simulated from the model and fitted; the shares of the verdicts estimate their
+    probabilities. The same collections are used throughout: a smaller number of data sets uses the first ones of a
+    larger collection.
 
     Parameters
     ----------
@@ -59,7 +60,8 @@ def plan(
     nu : float
         Degrees of freedom of the population, at least 1; infinite for a Gaussian one.
     standard_deviation : float or sequence of float
-        Standard deviation of the folds' differences within a data set; of several, each data set takes one at random.
+        Standard deviation of the folds' differences within a data set; if there are several, each data set takes one at
+        random.
     n_datasets : int or sequence of int
         Numbers of data sets, at least 2.
     folds : int
@@ -73,7 +75,8 @@ def plan(
     alpha : float
         Level of the verdicts.
     priors : Priors
-        Of the fits. For a metric outside [0, 1] set ``Priors(delta0_bound=...)`` to the largest difference there can be.
+        Priors of the fits. For a metric outside [0, 1] set ``Priors(delta0_bound=...)`` to the largest possible
+        difference.
     left, right : str
         Names of the algorithms.
     simulations : int
@@ -108,8 +111,8 @@ def plan(
 
     Notes
     -----
-    The intervals are Wilson's, at 95%, of each probability by itself: they say how exactly the simulation knows it, and
-    nothing of how well the assumed numbers are known. `ComparisonResult.plan` takes these from a pilot's posterior.
+    The intervals are Wilson's, at 95%, for each probability by itself: they show the precision of the simulation, not
+    how well the assumed numbers are known. `ComparisonResult.plan` takes these from a pilot's posterior.
 
     Examples
     --------
@@ -169,11 +172,11 @@ def plan_from_result(
     progress: bool = True,
     **fit_options: Any,
 ) -> PlanResult:
-    """How many data sets and runs are needed, given what a pilot comparison says of the population.
+    """How many data sets and runs are needed, given what a pilot comparison says about the population.
 
     Each simulated collection takes delta0, sigma0, nu and the standard deviations within the data sets from one draw of
-    the pilot's posterior, so the probabilities hold what the pilot leaves open; each data set of it takes its
-    standard deviation, number of differences and rho from one of the pilot's data sets, at random.
+    the pilot's posterior, so the probabilities include the uncertainty of the pilot. Each simulated data set takes its
+    standard deviation, number of differences and rho from one of the pilot's data sets, chosen at random.
 
     Parameters
     ----------
@@ -186,7 +189,7 @@ def plan_from_result(
     runs : int or sequence of int, optional
         Numbers of runs; by default those of the pilot's data sets.
     rho : float, optional
-        Correlation between two differences of a data set; by default 1/folds where folds are given, else the pilot's.
+        Correlation between two differences of a data set; by default 1/folds if folds are given, else the pilot's.
     rope, priors : optional
         By default those of the pilot, with its bound of delta0.
     alpha, simulations, engine, n_jobs, seed, progress, **fit_options
@@ -205,7 +208,7 @@ def plan_from_result(
 
     Notes
     -----
-    Where a result holds no draws of sigma_i they are drawn from p(sigma_i | SS_i) under a flat prior of delta_i and
+    If a result has no draws of sigma_i, they are drawn from p(sigma_i | SS_i) under a flat prior of delta_i and
     sigma_i: SS_i/((1 - rho) sigma_i^2) is then chi-squared with n - 2 degrees of freedom.
 
     Examples
@@ -242,7 +245,7 @@ def pilot_assumption(
     rho: float | None = None,
     seed: int = 0,
 ) -> tuple[Assumption, tuple[int | None, ...]]:
-    """What a pilot says of data sets to come, and the numbers of runs; the arguments are those of `plan_from_result`."""
+    """What a pilot says about future data sets, and the numbers of runs; arguments as in `plan_from_result`."""
     given = result.differences
     n, rho_of, numbers_of_runs = _sizes(given, folds, runs, rho)
     delta0, sigma0, nu = (result.draws(name).ravel() for name in ("delta0", "sigma0", "nu"))
@@ -268,7 +271,7 @@ def _sizes(
     if folds is not None:
         whole_number("folds", folds, 2)
         if runs is None:
-            raise ArgumentError("folds was given and runs was not; pass both, or neither for those of the pilot.")
+            raise ArgumentError("folds was given without runs; pass both, or neither to use the pilot's.")
     default = given.rho if folds is None else np.full(len(given.rho), 1 / folds)
     rho_of = default if rho is None else np.full(len(given.rho), _correlation(rho))
     with np.errstate(divide="ignore"):
@@ -281,7 +284,7 @@ def _sizes(
     if folds is None and not known.all():
         name = shown(given.dataset_names[int(np.argmin(known))])
         raise ArgumentError(
-            f"folds is needed beside runs: rho of the pilot's data set {name!r} is {given.rho[int(np.argmin(known))]:g}, "
+            f"folds is required with runs: rho of the pilot's data set {name!r} is {given.rho[int(np.argmin(known))]:g}, "
             "which is not 1/folds."
         )
     numbers = _whole_numbers("runs", runs, 1)
@@ -312,7 +315,7 @@ def _check_scale(delta0: float, deviation: float, priors: Priors) -> None:
             limit = "scores in [0, 1]" if priors.delta0_bound is None else f"a delta0_bound of {bound:g}"
             raise ArgumentError(
                 f"{name} is {value:g} in size, too large for {limit}. For another metric pass "
-                "priors=Priors(delta0_bound=...) with the largest difference that there can be."
+                "priors=Priors(delta0_bound=...) with the largest possible difference."
             )
 
 

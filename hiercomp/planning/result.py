@@ -1,4 +1,4 @@
-"""The result of a plan: the probability of each verdict, with intervals, and the number of data sets that is enough."""
+"""The result of a plan: the probability of each verdict, with intervals, and the number of data sets needed."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class PlanResult(Documented):
     n_datasets : tuple of int
         Numbers of data sets, ascending.
     runs : tuple of int or None
-        Numbers of runs of cross-validation, ascending; None where they are those of the pilot's data sets, which differ.
+        Numbers of runs of cross-validation, ascending; None if they are those of the pilot's data sets, which differ.
     counts : ndarray of int, shape (runs, datasets, 6)
-        Simulated collections with the verdict left, rope, right, none or undecided, or whose computation failed.
+        Simulated collections with the verdict left, rope, right, none or undecided, or with a failed computation.
     simulations : int
         Simulated collections at each number of data sets and runs.
     alpha : float
@@ -49,7 +49,7 @@ class PlanResult(Documented):
     assumption : str
         What is assumed, in words.
     notes : tuple of str
-        What failed or is odd.
+        What failed or looks unusual.
     """
 
     n_datasets: tuple[int, ...]
@@ -81,7 +81,7 @@ class PlanResult(Documented):
 
     @property
     def conclusion(self) -> str:
-        """How many data sets are enough for the verdict that is reached most often."""
+        """How many data sets are enough for the most frequent verdict."""
         return " ".join(self._sentence(number) for number in range(len(self.runs)))
 
     def smallest(
@@ -101,14 +101,14 @@ class PlanResult(Documented):
         power : float
             Between 0 and 1.
         runs : int, optional
-            The number of runs; needed where several were planned.
+            The number of runs; required if several were planned.
         by : {"lower", "estimate"}
             Whether the lower end of the 95% interval must reach ``power``, or only the estimate.
 
         Returns
         -------
         int or None
-            One of ``n_datasets``; None where none is enough.
+            One of ``n_datasets``; None if none is enough.
 
         Raises
         ------
@@ -174,7 +174,7 @@ class PlanResult(Documented):
             found = self._range(option, likely, place)
             return (
                 f"{where}{likely} data sets may be enough for the verdict {verdict}, reached with probability {found}; more "
-                f"simulations would tell whether it is above {POWER:g}."
+                f"simulations would show whether it is above {POWER:g}."
             )
         start = f"{where}not even {last} data sets" if where else f"Not even {last} data sets"
         start += f" are enough to reach any verdict with probability {POWER:g}"
@@ -191,7 +191,7 @@ class PlanResult(Documented):
         return f"{probability_text(value, exact=True)} (95% interval {lower:.3f} to {upper:.3f})"
 
     def _table(self) -> Table:
-        """Every probability with its interval, under the names of the algorithms."""
+        """Every probability with its interval, by the names of the algorithms."""
         header = ("data sets", "runs", *(self.outcome(name) for name in OUTCOMES))
         rows = []
         for option, runs in enumerate(self.runs):

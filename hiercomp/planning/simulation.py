@@ -28,25 +28,25 @@ STREAMS = ("draw", "kind", "population", "mean", "spread")
 
 @dataclass(frozen=True, eq=False)
 class Assumption:
-    """A population of data sets, certain or with its posterior, and the kinds of data sets that it consists of.
+    """A population of data sets, known exactly or by its posterior, and the kinds of data sets in it.
 
     Attributes
     ----------
     delta0, sigma0, nu : ndarray, shape (draws,)
-        Centre, scale and degrees of freedom of the data sets' mean differences; one draw where they are taken as certain.
+        Centre, scale and degrees of freedom of the data sets' mean differences; one draw if they are taken as known.
         ``nu`` may be infinite (Gaussian).
     sigma : ndarray, shape (draws, kinds)
-        Standard deviation of the differences within a data set, of each kind.
+        Standard deviation of the differences within a data set, for each kind.
     n : ndarray of int, shape (options, kinds)
-        Number of differences of a data set, for each number of runs that is planned.
+        Number of differences of a data set, for each planned number of runs.
     rho : ndarray, shape (kinds,)
         Correlation between two differences of a data set.
     score_range : pair of float
-        Smallest and largest score that the metric can take.
+        Smallest and largest possible score of the metric.
     left, right : str
         The algorithms.
     words : str
-        The assumption as a person reads it.
+        The assumption in words.
     """
 
     delta0: FloatArray
@@ -67,8 +67,7 @@ def simulated_collections(
     """A simulated collection of data sets for each planned number of runs, as sufficient statistics.
 
     They are drawn from their exact distributions; no single fold is needed. The same seed and simulation give the same
-    data sets; a smaller ``count`` gives the first ones, and they have the same random numbers under every number
-    of runs.
+    data sets; a smaller ``count`` gives the first ones, with the same random numbers for every number of runs.
 
     Parameters
     ----------
@@ -82,7 +81,7 @@ def simulated_collections(
     -----
     delta_i ~ t_nu(delta0, sigma0) (M2). With x_i ~ MVN(1 delta_i, sigma_i^2 M_i) (M1) the mean is normal with variance
     sigma_i^2 (1 + (n - 1) rho)/n, and independently of it SS_i/(sigma_i^2 (1 - rho)) is chi-squared with n - 1 degrees of
-    freedom: the two eigenvalues of M_i, for the vector of ones and for all that is orthogonal to it.
+    freedom: the two eigenvalues of M_i, for the vector of ones and for everything orthogonal to it.
     """
     from scipy import special
 
@@ -126,7 +125,7 @@ def first_datasets(differences: PairedDifferences, count: int) -> PairedDifferen
 
 @dataclass(frozen=True)
 class PlanSettings:
-    """What a plan does with the simulated collections."""
+    """How a plan treats the simulated collections."""
 
     n_datasets: tuple[int, ...]
     rope: Rope
@@ -158,7 +157,7 @@ def simulated_plan(
         raise ArgumentError(f"left and right are both called {assumption.left!r}; give the algorithms different names.")
     if assumption.n.min() < SMALLEST_N:
         raise ArgumentError(
-            f"folds x runs must be at least {SMALLEST_N} scores of a data set, got {assumption.n.min()}."
+            f"folds x runs must give at least {SMALLEST_N} scores for each data set, got {assumption.n.min()}."
         )
     choose_engine(settings.options["engine"])  # refused here, not in every fit
     count, seed = settings.n_datasets[-1], settings.options["seed"]
@@ -214,7 +213,9 @@ def _outcome(differences: PairedDifferences, settings: PlanSettings) -> str:
 def _notes(codes: NDArray[np.int64], runs: tuple[int | None, ...], settings: PlanSettings) -> list[Note]:
     notes = []
     if settings.n_datasets[0] < FEW_DATASETS:
-        text = f"With fewer than {FEW_DATASETS} data sets the priors on sigma0 and nu weigh heavily on the verdict."
+        text = (
+            f"With fewer than {FEW_DATASETS} data sets, the verdict depends strongly on the priors for sigma0 and nu."
+        )
         notes.append(Note(FewDatasetsWarning, text))
     failed = np.argwhere(codes == OUTCOMES.index("failed"))
     if len(failed):

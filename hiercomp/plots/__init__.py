@@ -1,4 +1,4 @@
-"""Every picture of comparisons and of the tests; each takes axes or makes them, and changes no global style."""
+"""All plots of comparisons and tests; each uses the given axes or makes new ones, and changes no global style."""
 
 from hiercomp.plots.accessor import ComparisonPlots, TournamentPlots
 from hiercomp.plots.arviz_page import plot_diagnostics

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class ComparisonPlots:
-    """The plots of a comparison; each takes ``ax`` (or ``figure``) or makes one, and returns it.
+    """The plots of a comparison; each draws on ``ax`` (or ``figure``) or on a new one, and returns it.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class ComparisonPlots:
     result: Fit
 
     def __call__(self, *, ax: Axes | None = None, **bars: Any) -> Axes:
-        """The most asked-for plot: `next_dataset`."""
+        """The most common plot: `next_dataset`."""
         return self.next_dataset(ax=ax, **bars)
 
     def next_dataset(self, *, ax: Axes | None = None, **bars: Any) -> Axes:
@@ -66,7 +66,7 @@ class ComparisonPlots:
         return plot_rope_curve(self.result, half_widths=half_widths, ax=ax, **line)
 
     def sensitivity(self, sensitivity: Sensitivity | None = None, *, ax: Axes | None = None, **bars: Any) -> Axes:
-        """The verdict under other priors and rho; see `hiercomp.plots.plot_sensitivity`. Refits where none is given."""
+        """The verdict under other priors and rho; see `hiercomp.plots.plot_sensitivity`. Refits if none is given."""
         return plot_sensitivity(sensitivity or sensitivity_of(self.result), ax=ax, **bars)
 
     def ppc(self, *, seed: int = 0, figure: Figure | None = None) -> FloatArray:
@@ -84,7 +84,7 @@ class ComparisonPlots:
 
 @dataclass(frozen=True, repr=False)
 class TournamentPlots:
-    """The plots of every pair of many algorithms; each takes ``ax`` or makes one, and returns it.
+    """The plots of every pair of many algorithms; each draws on ``ax`` or on a new one, and returns it.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ class TournamentPlots:
     result: Tournament
 
     def __call__(self, *, ax: Axes | None = None, **options: Any) -> Axes:
-        """The most asked-for plot: `heatmap`."""
+        """The most common plot: `heatmap`."""
         return self.heatmap(ax=ax, **options)
 
     def heatmap(

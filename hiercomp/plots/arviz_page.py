@@ -30,9 +30,9 @@ PARTS = (
 def plot_diagnostics(result: Fit) -> Figure:
     """Trace, rank, effective sample size, energy, forest and pair plots of the population's parameters, by ArviZ.
 
-    Each of ArviZ's functions works on ``result.datatree`` as it is (``arviz_plots.plot_trace(result.datatree)``), and
-    gives vector graphics; this puts pictures of the usual six on one page. The pairs are those of sigma0, where a funnel
-    would show.
+    Each of ArviZ's functions works directly on ``result.datatree`` (``arviz_plots.plot_trace(result.datatree)``) and
+    gives vector graphics; this function puts images of the usual six on one page. The pairs are those with sigma0,
+    where a funnel would show.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def plot_diagnostics(result: Fit) -> Figure:
 
 
 def _picture(tree: Any, function: str, size: tuple[float, float]) -> np.ndarray:
-    """What one of ArviZ's functions draws, as an image."""
+    """The plot of one of ArviZ's functions, as an image."""
     import arviz_plots
     import matplotlib.pyplot as plt
     import xarray as xr

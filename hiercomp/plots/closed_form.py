@@ -1,4 +1,4 @@
-"""Pictures of the tests: Student posterior, Poisson-binomial, simplex, critical difference."""
+"""Plots of the tests: Student posterior, Poisson-binomial, simplex, critical difference."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def plot_student(result: CorrelatedTResult, dataset: str | None = None, *, ax: A
     ----------
     result : CorrelatedTResult
     dataset : str, optional
-        Which data set; needed where there are several.
+        Which data set; required if there are several.
     ax : matplotlib.axes.Axes, optional
     **line
         Passed on to ``Axes.plot``.
@@ -49,7 +49,7 @@ def plot_student(result: CorrelatedTResult, dataset: str | None = None, *, ax: A
 
     if dataset is None and len(result.dataset_names) > 1:
         raise ArgumentError(
-            f"The result holds {len(result.dataset_names)} data sets; name one, such as {result.dataset_names[0]!r}."
+            f"The result has {len(result.dataset_names)} data sets; name one, such as {result.dataset_names[0]!r}."
         )
     if dataset is not None and dataset not in result.dataset_names:
         raise ArgumentError(f"{dataset!r} is not a data set of this result.")
@@ -140,7 +140,7 @@ def plot_sign_simplex(result: BayesianSignResult, *, ax: Axes | None = None, **m
 
 
 def plot_critical_difference(result: PostHocResult, *, ax: Axes | None = None, **line: Any) -> Axes:
-    """Mean ranks of several algorithms; bars join those that do not differ significantly, as Demšar (2006) draws it.
+    """Mean ranks of several algorithms; bars join those without a significant difference, as in Demšar (2006).
 
     Parameters
     ----------
@@ -191,5 +191,5 @@ def plot_critical_difference(result: PostHocResult, *, ax: Axes | None = None, *
     ax.set_xlim(low - 0.45 * (high - low) - 0.3, high + 0.45 * (high - low) + 0.3)
     ax.set_ylim(-1.6 - 0.35 * len(groups) - (count + 1) // 2, 2.6)
     ax.set_axis_off()
-    ax.set_title("Mean ranks (1 is best); bars join what does not differ significantly", fontsize="small", loc="left")
+    ax.set_title("Mean ranks (1 is best); bars: no significant difference", fontsize="small", loc="left")
     return ax

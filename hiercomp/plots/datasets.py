@@ -66,7 +66,7 @@ def plot_shrinkage(result: Fit, *, ax: Axes | None = None, **arrows: Any) -> Axe
     ----------
     result : ComparisonResult
     ax : matplotlib.axes.Axes, optional
-        New axes are as tall as the number of data sets needs.
+        The height of new axes follows from the number of data sets.
     **arrows
         Passed on to ``Axes.quiver``.
 
@@ -139,8 +139,8 @@ def replicated_standard_deviations(result: Fit, seed: int = 0) -> FloatArray:
 def plot_ppc(result: Fit, *, seed: int = 0, figure: Figure | None = None) -> FloatArray:
     """Posterior predictive check: means and standard deviations of replicated data sets against the observed ones.
 
-    Each bar is the central 95% of the replicates of a data set; a good model has about 95% of the observed points within
-    theirs.
+    Each bar is the central 95% of the replicates of a data set; with a good model, about 95% of the observed points lie
+    within theirs.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def plot_ppc(result: Fit, *, seed: int = 0, figure: Figure | None = None) -> Flo
 
 
 def replicates(result: Fit, seed: int = 0) -> list[tuple[str, FloatArray, FloatArray]]:
-    """Mean and standard deviation of the data sets: its name, the observed ones, and quantiles of the replicated ones."""
+    """Mean and standard deviation of the data sets: the name, the observed values, and quantiles of the replicates."""
     given = result.differences
     means = result.replicated_means(seed).reshape(-1, len(given.dataset_names))
     deviations = replicated_standard_deviations(result, seed)

@@ -23,7 +23,7 @@ CORNERS = np.array([[0.0, 0.0], [0.5, np.sqrt(0.75)], [1.0, 0.0]])  # left, rope
 def plot_next_dataset(result: Fit, *, ax: Axes | None = None, **bars: Any) -> Axes:
     """Bars of the probabilities that each outcome is the most likely one on the next data set.
 
-    Whiskers are two Monte Carlo standard errors, where they can be seen.
+    Whiskers are two Monte Carlo standard errors, if large enough to be visible.
 
     Parameters
     ----------
@@ -76,8 +76,8 @@ def plot_next_dataset(result: Fit, *, ax: Axes | None = None, **bars: Any) -> Ax
 def plot_simplex(result: Fit, *, ax: Axes | None = None, **marks: Any) -> Axes:
     """Posterior draws of the probabilities of left, rope and right, in a triangle.
 
-    A corner is certainty of its outcome. The lines from the middle part the triangle into the regions where each outcome
-    is the most probable; the share of draws in a region is the probability of that outcome.
+    A corner means certainty of its outcome. The lines from the centre divide the triangle into the regions where each
+    outcome is the most probable; the share of draws in a region is the probability of that outcome.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Pictures of every pair of many algorithms: the heatmap of the pairs, and the expected ranks."""
+"""Plots of every pair of many algorithms: the heatmap of the pairs, and the expected ranks."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ def plot_pairs_heatmap(
     numbers: bool | None = None,
     **cells: Any,
 ) -> Axes:
-    """Every pair as a cell that is filled from below with P(row better), then P(equivalent); signs mark the verdicts.
+    """Every pair as a cell, filled from below with P(row better), then P(equivalent); signs mark the verdicts.
 
-    The algorithms stand in the order of `TournamentResult.order`, the best first; where they were compared with a baseline
-    only, that is the only row. What is left of a cell, at the top, is the probability that the column's algorithm is
+    The algorithms are in the order of `TournamentResult.order`, the best first; if they were only compared with a
+    baseline, it is the only row. The rest of a cell, at the top, is the probability that the column's algorithm is
     better.
 
     Parameters
@@ -61,9 +61,9 @@ def plot_pairs_heatmap(
     alpha : float
         Level of the verdicts.
     algorithms : sequence of str, optional
-        Which of the algorithms to draw; all of them by default. At most 40.
+        The algorithms to draw, at most 40; by default all.
     numbers : bool, optional
-        Whether to write P(row better) over P(equivalent) into the cells; by default where they are large enough.
+        Whether to write P(row better) over P(equivalent) into the cells; by default if the cells are large enough.
     **cells
         Passed on to ``matplotlib.collections.PolyCollection`` for the fillings.
 
@@ -125,12 +125,12 @@ def plot_ranking(
     algorithms: Sequence[str] | None = None,
     **line: Any,
 ) -> Axes:
-    """Expected rank of each algorithm with its 95% interval, the best at the top; bars join indistinguishable ones.
+    """Expected rank of each algorithm with its 95% interval, best at the top; bars join indistinguishable ones.
 
-    Beside each algorithm stands the probability that it is the best one on the next data set. The ranks are those of
-    `TournamentResult.ranking`, whose assumption holds here too; the bars are `TournamentResult.cliques`, which come from the
-    verdicts of the pairs and not from the ranks. A bar is thin where it passes an algorithm that it does not join. To be
-    joined is not to be equivalent.
+    Beside each algorithm is the probability that it is the best on the next data set. The ranks come from
+    `TournamentResult.ranking`, with the same assumption; the bars come from `TournamentResult.cliques`, that is, from
+    the verdicts of the pairs and not from the ranks. A bar is thin where it passes an algorithm that it does not join.
+    Joined algorithms need not be equivalent.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def plot_ranking(
     alpha : float
         Level of the verdicts behind the bars.
     algorithms : sequence of str, optional
-        Which of the algorithms to draw, ranked among all; all of them by default. At most 40.
+        The algorithms to draw, at most 40, ranked among all; by default all.
     **line
         Passed on to ``Axes.hlines`` for the intervals.
 
@@ -177,7 +177,7 @@ def plot_ranking(
             annotation_clip=False,
         )
     try:
-        groups, how = _cliques(result, table, alpha), "Bars join what is indistinguishable"
+        groups, how = _cliques(result, table, alpha), "Bars join indistinguishable algorithms"
     except ArgumentError:  # more than anyone could read
         groups, how = [], "Too many groups for bars"
     left_out = _bars(ax, groups, total)
@@ -198,7 +198,7 @@ def plot_ranking(
 
 
 def heatmap_size(result: Tournament, algorithms: Sequence[str]) -> tuple[float, float]:
-    """Width and height in inches of the heatmap of these algorithms: as large as it needs, and no wider than a page."""
+    """Width and height in inches of the heatmap of these algorithms: as large as needed, but no wider than a page."""
     rows, columns = map(len, _sides(result, list(algorithms)))
     longest = LETTER * max(map(len, distinct_labels(algorithms)))
     width = min(WIDEST, max(4.4, 1.3 + longest + 0.62 * columns))
@@ -207,15 +207,15 @@ def heatmap_size(result: Tournament, algorithms: Sequence[str]) -> tuple[float, 
 
 
 def ranking_size(algorithms: Sequence[str]) -> tuple[float, float]:
-    """Width and height in inches of the picture of these algorithms' ranks."""
+    """Width and height in inches of the plot of these algorithms' ranks."""
     longest = LETTER * max(map(len, distinct_labels(algorithms)))
     return min(WIDEST, 4.6 + longest), 1.3 + 0.23 * len(algorithms)
 
 
 def distinct_labels(names: Sequence[str], longest: int = LONGEST_NAME) -> list[str]:
-    """Names as labels of at most ``longest`` characters all different, though their middles are cut out.
+    """Names as different labels of at most ``longest`` characters, with the middle cut out if necessary.
 
-    The cut is moved to where it leaves them different; where it can't, they are numbered.
+    The cut is placed so that they stay different; if that fails, they are numbered.
 
     Examples
     --------
@@ -244,14 +244,14 @@ def _chosen(order: Sequence[str], algorithms: Sequence[str] | None) -> list[str]
     """The algorithms to draw, the best first."""
     wanted = order if algorithms is None else algorithms
     if isinstance(wanted, str):
-        raise ArgumentError(f"algorithms must be a list of names, got the single text {wanted!r}.")
+        raise ArgumentError(f"algorithms must be a list of names, got a single string: {wanted!r}.")
     unknown = [name for name in wanted if name not in order]
     if unknown:
         raise ArgumentError(f"{unknown[0]!r} is not an algorithm of this result; they are in result.order().")
     chosen = [name for name in order if name in set(wanted)]
     if not 2 <= len(chosen) <= MOST_ALGORITHMS:
         raise ArgumentError(
-            f"{counted(len(chosen), 'algorithm')} can't be drawn: 2 to {MOST_ALGORITHMS} can. Name some, such as "
+            f"{counted(len(chosen), 'algorithm')} can't be drawn, only 2 to {MOST_ALGORITHMS}. Name some, such as "
             f"algorithms=result.order()[:{MOST_ALGORITHMS}]."
         )
     return chosen
@@ -265,7 +265,7 @@ def _sides(result: Tournament, order: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _tint(region: str) -> tuple[float, float, float]:
-    """The region's colour on white, opaque: light enough for the signs to be read on it."""
+    """The region's colour on white, opaque, and light enough for the signs to be readable."""
     from matplotlib.colors import to_rgb
 
     red, green, blue = (1 - TINTS[region] * (1 - part) for part in to_rgb(COLOURS[region]))
@@ -273,7 +273,7 @@ def _tint(region: str) -> tuple[float, float, float]:
 
 
 def _fill(ax: Axes, probabilities: dict[str, FloatArray], cells: dict[str, Any]) -> None:
-    """The three probabilities of each cell, one upon the other."""
+    """The three probabilities of each cell, stacked."""
     from matplotlib.collections import PolyCollection
 
     row, column = np.nonzero(np.isfinite(probabilities["left"]))
@@ -289,7 +289,7 @@ def _fill(ax: Axes, probabilities: dict[str, FloatArray], cells: dict[str, Any])
 
 
 def _name(ax: Axes, rows: list[str], columns: list[str]) -> None:
-    """The axes of the cells, with the algorithms' names; those above stand upright where the cells are narrow."""
+    """The axes of the cells, with the algorithms' names; those at the top are vertical if the cells are narrow."""
     names = list(dict.fromkeys([*rows, *columns]))
     named = dict(zip(names, distinct_labels(names), strict=True))
     ax.set_xlim(-0.5, len(columns) - 0.5)
@@ -314,7 +314,7 @@ def _boxes(column: np.ndarray, bottom: np.ndarray, top: np.ndarray) -> FloatArra
 
 
 def _signs(ax: Axes, verdicts: Mapping[tuple[int, int], str]) -> dict[str, Any]:
-    """The signs of the verdicts that occur, one set of markers for each."""
+    """The signs of the verdicts present, one set of markers for each."""
     drawn = {}
     for verdict, meaning in MEANINGS.items():
         places = [place for place, found in verdicts.items() if found == verdict]
@@ -342,7 +342,7 @@ def _points(ax: Axes) -> float:
 
 
 def _cliques(result: Tournament, table: pd.DataFrame, alpha: float) -> list[list[int]]:
-    """Rows of the drawn members of each group, without groups that another one holds."""
+    """Rows of the drawn members of each group, without groups that are part of another."""
     place = {name: row for row, name in enumerate(table.index)}
     groups = {
         tuple(sorted(place[name] for name in group if name in place)): None for group in result.cliques(alpha=alpha)
@@ -353,7 +353,7 @@ def _cliques(result: Tournament, table: pd.DataFrame, alpha: float) -> list[list
 
 
 def _bars(ax: Axes, groups: list[list[int]], total: int) -> int:
-    """A bar for each group right of the ranks, in as few columns as they fit into; returns how many are left out."""
+    """A bar for each group, right of the ranks, in as few columns as possible; returns how many are left out."""
     ends: list[int] = []
     step = 0.03 * (total - 1)
     start = total + 0.04 * (total - 1)
@@ -380,7 +380,7 @@ def _runs(rows: list[int]) -> list[tuple[int, int]]:
 
 
 def _rank_ticks(total: int) -> list[int]:
-    """Whole ranks, at most ten or so, with the first and the last."""
+    """Whole ranks, about ten at most, including the first and the last."""
     step = max(1, round(total / 10))
     inner = [rank for rank in range(1 + step, total, step) if total - rank >= step]
     return [1, *inner, total]

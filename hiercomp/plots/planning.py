@@ -22,8 +22,8 @@ MOST_BANDS = 1  # numbers of runs whose intervals can still be distinguished
 def plot_plan(plan: PlanResult, *, ax: Axes | None = None, **line: Any) -> Axes:
     """The probability of each verdict at each number of data sets, with 95% intervals.
 
-    Undecided and failed fits are drawn where there are any. Of several numbers of runs each has its own style of line; the
-    intervals are then left to the table.
+    Undecided and failed fits are drawn if there are any. With several numbers of runs, each has its own line style and
+    the intervals are only in the table.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The population of data sets: its density, its parameters, and the rope varied."""
+"""The population of data sets: its density, its parameters, and other ropes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ LINES = ("-", "--", ":", "-.")
 
 
 def population_density(result: Fit, x: ArrayLike) -> FloatArray:
-    """Posterior mean density of the mean difference on the next data set, at ``x``.
+    """Posterior mean of the density of the mean difference on the next data set, at ``x``.
 
     The average over the draws of the Student-t densities with centre delta0, scale sigma0 and nu degrees of freedom.
 
@@ -48,7 +48,7 @@ def population_density(result: Fit, x: ArrayLike) -> FloatArray:
     Returns
     -------
     ndarray
-        Of the shape of ``x``, per unit of the metric.
+        With the shape of ``x``, per unit of the metric.
     """
     from scipy import special
 
@@ -73,7 +73,7 @@ def plot_population(
     ax: Axes | None = None,
     **line: Any,
 ) -> Axes:
-    """Density of the difference on the next data set, with the rope, and that of the data sets' estimates over it.
+    """Density of the difference on the next data set, with the rope and the density of the data sets' estimates.
 
     The shaded areas are the expected probabilities of the three outcomes. The dashed line is the kernel density of the
     posterior means of the data sets at hand (Fig. 6 of the 2017 paper).
@@ -82,7 +82,7 @@ def plot_population(
     ----------
     result : ComparisonResult
     others : mapping from str to ComparisonResult, optional
-        Results of the same data under other priors, whose densities are drawn over it.
+        Results of the same data under other priors, to draw their densities too.
     ax : matplotlib.axes.Axes, optional
     **line
         Passed on to ``Axes.plot`` for the density.
@@ -163,7 +163,7 @@ def plot_posterior(result: Fit, *, figure: Figure | None = None) -> FloatArray:
 
 
 def plot_rope_curve(result: Fit, *, half_widths: ArrayLike | None = None, ax: Axes | None = None, **line: Any) -> Axes:
-    """The three probabilities against the half-width of a symmetric rope; the present one is marked.
+    """The three probabilities against the half-width of a symmetric rope; the current one is marked.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ def shade_density(
 
 
 def _range(result: Fit) -> FloatArray:
-    """Where the density and the estimates are, and the rope."""
+    """The range that includes the density, the estimates and the rope."""
     differences = result.next_differences()
     means = result.differences.mean
     low, high = np.quantile(differences, [0.02, 0.98])

@@ -23,7 +23,7 @@ COLUMN_WIDTH = 3.5  # inches, of a two-column journal
 
 
 def axes(ax: Axes | None, width: float = COLUMN_WIDTH, height: float = 2.6) -> Axes:
-    """The axes given, or new ones of a figure that is not managed by pyplot's windows."""
+    """The axes given, or new ones on a figure that pyplot does not manage."""
     if ax is not None:
         return ax
     import matplotlib.pyplot as plt
@@ -43,7 +43,7 @@ def label(name: str) -> str:
 
 
 def broken(name: str, width: int = 15) -> str:
-    """A label in lines of at most ``width`` characters, broken after underscores, hyphens, dots and spaces if it can be."""
+    """A label in lines of at most ``width`` characters, if possible broken after underscores, hyphens, dots, spaces."""
     lines = [""]
     for part in re.split(r"(?<=[_\-. ])", label(name)):
         while len(part) > width:
@@ -56,13 +56,13 @@ def broken(name: str, width: int = 15) -> str:
 
 
 def plainly(texts: Text | Sequence[Text]) -> None:
-    """No mathematics in names: a dollar sign is a dollar sign."""
+    """No mathematics in names: a dollar sign stays a dollar sign."""
     for text in [texts] if not isinstance(texts, Sequence) else texts:
         text.set_parse_math(False)
 
 
 def labels(ax: Axes, x: str = "", y: str = "", title: str = "") -> None:
-    """Labels and title of axes, read as plain text."""
+    """Labels and title of axes, as plain text."""
     size = "small"
     plainly([ax.set_xlabel(x, size=size), ax.set_ylabel(y, size=size), ax.set_title(title, size=size, loc="left")])
     ax.tick_params(labelsize=size)
@@ -70,7 +70,7 @@ def labels(ax: Axes, x: str = "", y: str = "", title: str = "") -> None:
 
 
 def difference_label(result: Any) -> str:
-    """ "tree minus bayes", in the metric's unit; on two lines where the names are long."""
+    """ "tree minus bayes", in the metric's unit; on two lines if the names are long."""
     first, second = label(result.right), label(result.left)
     if not result.differences.higher_is_better:
         first, second = second, first
@@ -84,7 +84,7 @@ def outcomes(left: str, right: str) -> dict[str, str]:
 
 
 def broken_outcomes(left: str, right: str) -> dict[str, str]:
-    """The regions in words, on several lines where the names are long."""
+    """The regions in words, on several lines if the names are long."""
     return outcomes(left, right) | {"left": f"{broken(left)}\nbetter", "right": f"{broken(right)}\nbetter"}
 
 
@@ -98,7 +98,7 @@ def shade_rope(ax: Axes, rope: Rope, *, vertical: bool = True) -> None:
 
 
 def legend(ax: Axes, **options: Any) -> None:
-    """A small legend without a frame, below the axes where nothing is drawn; its names are read as plain text."""
+    """A small frameless legend below the axes, where nothing is drawn, with names as plain text."""
     below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.25)}
     drawn = ax.legend(frameon=False, fontsize="x-small", **(below | options))
     plainly(drawn.get_texts())
@@ -108,5 +108,5 @@ def legend(ax: Axes, **options: Any) -> None:
 
 
 def options(given: dict[str, Any], **defaults: Any) -> dict[str, Any]:
-    """Keyword arguments for matplotlib: what the user gave, else the defaults."""
+    """Keyword arguments for matplotlib: the user's, else the defaults."""
     return defaults | given

@@ -1,4 +1,4 @@
-"""The HTML reports, of a comparison and of every pair of many algorithms: one file to send to a colleague."""
+"""The HTML reports of a comparison and of every pair of many algorithms, each one file to send to a colleague."""
 
 from hiercomp.report.contents import ReportContents, report_contents
 from hiercomp.report.page import render, write_report, write_tournament_report

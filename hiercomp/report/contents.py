@@ -1,4 +1,4 @@
-"""Everything that the reports show, gathered from a result; the templates only arrange it."""
+"""Everything the reports show, gathered from a result; the templates only arrange it."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ class Contents:
     Attributes
     ----------
     subtitle : str
-        What the data are, in a line.
+        The data in one line.
     conclusion : str
-        The verdict, or the verdicts counted: that of the summary.
+        The verdict, or the counts of the verdicts, as in the summary.
     computation : str
         Engine, seed and errors in a sentence.
     notes : tuple of str
@@ -89,11 +89,11 @@ class ReportContents(Contents):
     status : str
         "ok", "warned" or "failed", with what it means.
     positive : str
-        P(delta0 > 0) in words; empty where there is no verdict.
+        P(delta0 > 0) in words; empty if there is no verdict.
     test_notes : tuple of str
-        Tests that could not be done, and why.
+        Tests that could not be run, and why.
     sensitivity, influence : str
-        Their conclusions; empty where they were not asked for.
+        Their conclusions; empty if not requested.
     """
 
     left: str
@@ -113,7 +113,7 @@ class Sign:
     Attributes
     ----------
     region : str
-        "left", "rope" or "right" where there is a verdict, else empty.
+        "left", "rope" or "right" if there is a verdict, else empty.
     mark : str
         As it is seen.
     spoken : str
@@ -132,21 +132,21 @@ class TournamentContents(Contents):
     Attributes
     ----------
     heading : str
-        How many algorithms, or against which baseline.
+        The number of algorithms, or the baseline.
     failed : bool
         Whether no pair could be computed.
     names : tuple of str
         The algorithms that are shown, best first.
     matrix : tuple of (str, tuple of Sign)
-        The verdicts of each algorithm, in the order of ``names``; empty where there is a baseline.
+        The verdicts of each algorithm, in the order of ``names``; empty if there is a baseline.
     level : str
         Of the verdicts, such as "95%".
     left_out : str
-        What the page leaves out, and where it is; empty where it shows all.
+        What the page leaves out, and where to find it; empty if it shows everything.
     cliques, equivalent : tuple of str
         Groups of algorithms that no verdict separates, and groups in which every pair is practically equivalent.
     assumption : str
-        Of the ranking; empty where there is none.
+        The assumption of the ranking; empty if there is none.
     """
 
     heading: str
@@ -264,7 +264,7 @@ def tournament_contents(result: Tournament, *, source: Source | None = None, alp
     if len(order) < len(result.order()):
         left_out = (
             f"The page shows the best {len(order)} of {len(result.order())} algorithms and the pairs of these; "
-            "result.to_frame() and result.ranking() have all."
+            "result.to_frame() and result.ranking() have all of them."
         )
     return TournamentContents(
         heading=f"{counted(len(result.order()), 'algorithm')}, pair by pair"
@@ -295,7 +295,7 @@ def tournament_contents(result: Tournament, *, source: Source | None = None, alp
 
 
 def all_verdicts(result: Tournament, alpha: float) -> dict[tuple[str, str], str]:
-    """The verdict of every pair that was to be compared, the better placed algorithm first."""
+    """The verdict of every pair in the comparison, with the higher ranked algorithm first."""
     found = {pair: result.verdict(*pair, alpha) for pair in combinations(result.order(), 2)}
     return {pair: verdict for pair, verdict in found.items() if verdict != "not compared"}
 
@@ -309,7 +309,7 @@ def _check_sensitivity(sensitivity: Sensitivity | None, result: Fit, alpha: floa
     if sensitivity is None:
         return
     if not isinstance(sensitivity, Sensitivity):
-        raise ArgumentError(f"sensitivity must be what result.sensitivity() returns, got {type(sensitivity).__name__}.")
+        raise ArgumentError(f"sensitivity must be a result of result.sensitivity(), got {type(sensitivity).__name__}.")
     if sensitivity.alpha != alpha:
         raise ArgumentError(
             f"sensitivity was made with alpha={sensitivity.alpha:g} and the report has alpha={alpha:g}; make them equal."
@@ -327,7 +327,7 @@ def _check_influence(influence: Influence | None, result: Fit) -> None:
     if influence is None:
         return
     if not isinstance(influence, Influence):
-        raise ArgumentError(f"influence must be what result.influence() returns, got {type(influence).__name__}.")
+        raise ArgumentError(f"influence must be a result of result.influence(), got {type(influence).__name__}.")
     same = (influence.algorithms, influence.dataset_names) == (
         (result.left, result.right),
         result.differences.dataset_names,
@@ -342,7 +342,7 @@ def _check_influence(influence: Influence | None, result: Fit) -> None:
 
 
 def _shown(result: Tournament) -> list[str]:
-    """The algorithms of the page, the best first, and the baseline whatever its place."""
+    """The algorithms on the page, the best first; the baseline is included whatever its rank."""
     order = list(result.order()[:MOST_ALGORITHMS])
     if result.baseline is not None and result.baseline not in order:
         order[-1] = result.baseline

@@ -1,4 +1,4 @@
-"""The figures of the reports: the package's own plots, each with a caption and with words that state its numbers."""
+"""The figures of the reports: the package's own plots, each with a caption and a description of its numbers."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ class FigureSpec:
     Attributes
     ----------
     key : str
-        Its place in the page.
+        Its place on the page.
     size : tuple of float
         Width and height in inches.
     draw : callable
-        Draws it into the matplotlib figure that it is given.
+        Draws it in the given matplotlib figure.
     title, description : str
         What a screen reader says.
     caption : str
@@ -78,7 +78,7 @@ class Figure(FigureSpec):
     Attributes
     ----------
     address : str
-        A ``data:`` address that holds the SVG image, so the page cannot run anything in it.
+        A ``data:`` address with the SVG image, so the page cannot run anything in it.
     width, height : int
         In pixels.
     """
@@ -91,14 +91,14 @@ class Figure(FigureSpec):
 def report_figures(result: Fit, sensitivity: Sensitivity | None = None) -> tuple[Figure, ...]:
     """The figures in the order of the page.
 
-    None of a computation that failed, whose draws are not to be believed; of identical scores only the three
+    No figures if the computation failed, because its draws can't be trusted; for identical scores, only the three
     probabilities.
 
     Parameters
     ----------
     result : ComparisonResult
     sensitivity : Sensitivity, optional
-        Drawn too where it is given.
+        If given, it is drawn too.
     """
     specs: list[FigureSpec] = []
     if result.status != "failed":
@@ -118,13 +118,13 @@ def tournament_figures(
     ranking: pd.DataFrame | None,
     alpha: float,
 ) -> tuple[Figure, ...]:
-    """The heatmap, and the ranks where there are any.
+    """The heatmap, and the ranks if there are any.
 
     Parameters
     ----------
     result : TournamentResult
     order : list of str
-        The algorithms that are drawn, the best first.
+        The algorithms to draw, the best first.
     verdicts : dict from pair to verdict
     ranking : DataFrame or None
     alpha : float
@@ -137,14 +137,14 @@ def tournament_figures(
 
 
 def draw(specs: Sequence[FigureSpec], names: Sequence[str]) -> tuple[Figure, ...]:
-    """Draw figures in a style of the page's own; the same figure gives the same bytes.
+    """Draw figures in the style of the page; the same figure gives the same bytes.
 
     Parameters
     ----------
     specs : sequence of FigureSpec
     names : sequence of str
-        Names that appear in the figures. Where matplotlib's font lacks one of their letters, text is written and not
-        drawn, since the reader's browser has more fonts.
+        Names that appear in the figures. If matplotlib's font lacks one of their letters, text is kept as text, because
+        the reader's browser has more fonts.
     """
     import matplotlib.style
     from matplotlib.figure import Figure as MatplotlibFigure
@@ -212,7 +212,7 @@ def _simplex(result: Fit) -> FigureSpec:
         f"{counted(result.draws('delta0').size, 'posterior draw')} of the probabilities of the three outcomes. "
         f"{result.posterior.error_words.share} an outcome is the most likely: {_listed(result, seen.probabilities)}. "
         f"Expected probabilities: {_listed(result, seen.expected)}.",
-        "Posterior draws of the probabilities of the three outcomes. A corner is certainty of its outcome; dashed lines "
+        "Posterior draws of the probabilities of the three outcomes. A corner means certainty of its outcome; dashed lines "
         "separate the regions in which each outcome is the most likely, with its probability.",
     )
 
@@ -299,7 +299,7 @@ def _ppc(result: Fit) -> FigureSpec:
         "Replicated data sets against the observed ones",
         f"Of the data sets, {' and '.join(words)}.",
         "Posterior predictive check: mean and standard deviation of replicated data sets (central 95% and median) against "
-        "the observed ones. Vermilion: the observed value is outside.",
+        "the observed ones. Vermilion: the observed value lies outside.",
     )
 
 
@@ -338,7 +338,7 @@ def _heatmap(result: Tournament, order: list[str], verdicts: dict[tuple[str, str
         "better": "one algorithm is better",
         "equivalent": "the two are practically equivalent",
         "none": "there is no verdict",
-        "undecided": "the probability is too close to its threshold to be called",
+        "undecided": "the probability is too close to its threshold",
         "failed": "there is no result",
     }
     said = "; ".join(f"in {counts[name]:,} {text}" for name, text in phrases.items() if counts[name])

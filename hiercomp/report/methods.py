@@ -1,4 +1,4 @@
-"""The Methods paragraphs, each with its result's own numbers and references, ready to be pasted into a paper."""
+"""The Methods paragraphs, with the result's own numbers and references, ready to paste into a paper."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Methods:
-    """What a paper would say of the analysis.
+    """What a paper would say about the analysis.
 
     Attributes
     ----------
     text : str
         One paragraph of plain text.
     references : tuple of Reference
-        Those that the text cites, in its order.
+        Those the text cites, in its order.
     """
 
     text: str
@@ -79,7 +79,7 @@ def methods(
         *_beside(tests),
     ]
     if sensitivity is not None:
-        text = "As a check of sensitivity the model was fitted under other priors, correlations and bounds."
+        text = "As a sensitivity check, the model was fitted with other priors, correlations and bounds."
         sentences.append(say(f"{text} {sensitivity.conclusion}"))
     if influence is not None:
         text = "As a check of influence the posterior was integrated without each data set in turn."
@@ -113,7 +113,7 @@ def tournament_methods(
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence of the paragraph, and what it cites.
+    """A sentence of the paragraph, and its citations.
 
     Attributes
     ----------
@@ -126,12 +126,12 @@ class Sentence:
 
 
 def say(text: str, *cited: Reference) -> Sentence:
-    """A sentence that cites these."""
+    """Make a sentence that cites these."""
     return Sentence(text, cited)
 
 
 def paragraph(sentences: Sequence[Sentence]) -> Methods:
-    """The sentences one after another, the version of the package, and what they cite in its order."""
+    """The sentences in order, the version of the package, and the works cited, in order."""
     ended = [*sentences, say(f"The analysis was done with hiercomp {version('hiercomp')}.")]
     cited: dict[Reference, None] = {}
     for sentence in ended:
@@ -142,7 +142,7 @@ def paragraph(sentences: Sequence[Sentence]) -> Methods:
 def _data(result: Fit) -> list[Sentence]:
     given = result.differences
     left, right = shown(result.left), shown(result.right)
-    sign = "" if given.higher_is_better else " (with the sign turned, since lower scores are better)"
+    sign = "" if given.higher_is_better else " (with the sign reversed, because lower scores are better)"
     model = references()["corani2017"]
     constant = int(given.constant.sum())
     count = counted(len(given.dataset_names), "data set")
@@ -170,11 +170,11 @@ def _data(result: Fit) -> list[Sentence]:
 
 
 def correlation_sentence(rho: np.ndarray) -> Sentence:
-    """Which correlation between folds was taken."""
+    """The correlation between folds."""
     source = references()["nadeau2003"]
     return say(
         "The differences of a data set are correlated, because the training sets of cross-validation overlap "
-        f"({source.short}); the correlation was taken as {span(rho)}.",
+        f"({source.short}); the correlation was set to {span(rho)}.",
         source,
     )
 
@@ -183,7 +183,7 @@ def integration_sentence(error: str) -> Sentence:
     """How the posterior was integrated, and the largest estimated error of a probability."""
     return say(
         "The posterior was integrated numerically: the standard deviation of each data set in closed form, "
-        "its mean difference by the trapezoidal rule, and the parameters of the population on a grid that is fitted to "
+        "its mean difference by the trapezoidal rule, and the parameters of the population on a grid fitted to "
         f"their posterior; the estimated error of a probability, from a coarser grid, is at most {error}."
     )
 
@@ -198,7 +198,7 @@ def model_sentences(priors: Priors, bounds: Sequence[float]) -> list[Sentence]:
     cited = f" ({source[0].short})" if source else ""
     return [
         say(
-            "The differences of a data set are multivariate normal with one mean, one variance and that correlation; the "
+            "The differences of a data set are multivariate normal with equal means and variances and that correlation; the "
             f"means of the data sets are draws from {population}."
         ),
         say(f"The priors were: {priors_text(priors, bounds)}{cited}.", *source),
@@ -207,7 +207,7 @@ def model_sentences(priors: Priors, bounds: Sequence[float]) -> list[Sentence]:
 
 @singledispatch
 def computation_sentences(posterior: Posterior) -> list[Sentence]:
-    """How a posterior was computed; each kind has sentences and references of its own."""
+    """How a posterior was computed; each kind has its own sentences and references."""
     raise TypeError(f"no sentence for a posterior of type {type(posterior).__name__}")
 
 
@@ -230,7 +230,7 @@ def _of_sampled(posterior: Sampled) -> list[Sentence]:
         say(
             f"The posterior was sampled with the No-U-Turn sampler of Stan ({stan.short}), run by "
             f"{posterior.engine_version}: {counted(settings.chains, 'chain')} "
-            f"of {last.draws:,} draws after {last.warmup:,} iterations of warmup, "
+            f"of {last.draws:,} draws after {last.warmup:,} warmup iterations, "
             f"adapt_delta {last.adapt_delta:g}, seed {settings.seed}.",
             stan,
         ),
@@ -243,9 +243,7 @@ def _of_sampled(posterior: Sampled) -> list[Sentence]:
     ]
     if len(posterior.attempts) > 1:
         count = len(posterior.attempts)
-        sentences.append(
-            say(f"This was the last of {count} runs, since the earlier ones failed a check of the sampler.")
-        )
+        sentences.append(say(f"This was the last of {count} runs; the earlier ones failed a check of the sampler."))
     return sentences
 
 
@@ -258,7 +256,7 @@ def _of_verified(posterior: Verified) -> list[Sentence]:
     else:
         confirmed = (
             "The probabilities are integrals; those of the draws differ from them by at most "
-            f"{checks.verification.largest_difference:.3f}, and no quantity that was computed in both ways by more than "
+            f"{checks.verification.largest_difference:.3f}, and no quantity computed in both ways differs by more than "
             f"{checks.verification.farthest.distance:.1f} combined standard errors."
         )
     integrated = f"{checks.integration.integration_error:.1g}"
@@ -268,7 +266,7 @@ def _of_verified(posterior: Verified) -> list[Sentence]:
 def _findings(result: Fit, alpha: float) -> list[Sentence]:
     if result.status == "failed":
         reasons = "; ".join(result.diagnostics.failures)
-        return [say(f"The computation failed its checks ({reasons}), and no verdict is drawn.")]
+        return [say(f"The computation failed its checks ({reasons}), so there is no verdict.")]
     seen = result.next_dataset
     left, right = shown(result.left), shown(result.right)
     values = {region: probability_text(seen.probabilities[region], seen.exact) for region in REGIONS}
@@ -288,7 +286,7 @@ def _findings(result: Fit, alpha: float) -> list[Sentence]:
         names = outcome_words(left, right)
         pairs = "; ".join(f"{names[each.favoured]} against {names[each.against]} {each}" for each in odds)
         grades = references()["raftery1995"]
-        sentences.append(say(f"The posterior odds, graded as by {grades.narrative}, were: {pairs}.", grades))
+        sentences.append(say(f"The posterior odds, graded as in {grades.narrative}, were: {pairs}.", grades))
     return sentences
 
 
@@ -315,7 +313,7 @@ def _tournament_data(result: Tournament) -> list[Sentence]:
     if pairs:
         n, rho = (np.concatenate([getattr(each, name) for each in pairs]) for name in ("n", "rho"))
         sizes = span(np.array([len(each.dataset_names) for each in pairs]))
-        sign = "" if result.higher_is_better else ", with the sign turned since lower scores are better"
+        sign = "" if result.higher_is_better else ", with the sign reversed because lower scores are better"
         sentences[1:1] = [
             say(
                 "Each pair was judged from the paired differences of the scores of its two algorithms alone"

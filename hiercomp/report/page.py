@@ -1,4 +1,4 @@
-"""The pages: contents through a template, with the style inside and nothing from elsewhere; their files."""
+"""The pages: contents rendered by a template, with the style inside and nothing from elsewhere; and their files."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def write_report(
     Parameters
     ----------
     result : ComparisonResult
-        One whose computation failed gives a page that says that there is no verdict, and why.
+        If the computation failed, the page says that there is no verdict, and why.
     path : str or Path
         Where to write it, for example "report.html".
     sensitivity : Sensitivity, optional
@@ -88,10 +88,11 @@ def write_tournament_report(
     alpha: float = 0.05,
     overwrite: bool = False,
 ) -> Path:
-    """Write one self-contained HTML page of every pair: verdicts, ranking, groups, each pair's numbers, provenance, Methods.
+    """Write one self-contained HTML page of all pairs: verdicts, ranking, groups, numbers of each pair, provenance,
+    Methods.
 
     The page loads nothing from elsewhere and has no script. The same result gives the same bytes. The file appears whole
-    or not at all. Of more than 40 algorithms it shows the best 40, and says so.
+    or not at all. With more than 40 algorithms it shows the best 40, and says so.
 
     Parameters
     ----------
@@ -139,8 +140,8 @@ def write_tournament_report(
 def render(contents: Contents) -> str:
     """The report as one HTML page.
 
-    Everything is escaped but the style, which is a file of this package. The Content-Security-Policy of the page lets the
-    browser run nothing and load nothing.
+    Everything is escaped except the style, which is a file of this package. The page's Content-Security-Policy stops
+    the browser from running or loading anything.
     """
     from jinja2 import Environment, FunctionLoader, StrictUndefined
     from markupsafe import Markup

@@ -101,7 +101,9 @@ def data_facts(result: Fit, source: Source | None) -> tuple[Fact, ...]:
     floored = [note.text for note in given.notes if note.category is DegenerateScoresWarning]
     lowest, highest = float(given.lowest_score.min()), float(given.highest_score.max())
     turned = (
-        "" if given.higher_is_better else "; the sign of the differences is turned, so positive values favour the right"
+        ""
+        if given.higher_is_better
+        else "; the sign of the differences is reversed, so positive values favour the right"
     )
     return (
         *file_facts(source),
@@ -114,12 +116,12 @@ def data_facts(result: Fit, source: Source | None) -> tuple[Fact, ...]:
         *_design(given),
         Fact("Correlation between folds (rho)", span(given.rho)),
         Fact("Left out", " ".join(dropped) or "nothing"),
-        Fact("Spread set from the rope", " ".join(floored) or "of no data set"),
+        Fact("Spread derived from the rope", " ".join(floored) or "of no data set"),
     )
 
 
 def _design(given: PairedDifferences) -> list[Fact]:
-    """Runs and folds, where the single scores are still there."""
+    """Runs and folds, if the single scores are available."""
     table = given.scores
     if table is None or "fold" not in table:
         return []
@@ -152,7 +154,7 @@ def tournament_setting_facts(result: Tournament, alpha: float, ranking: pd.DataF
     """The rope, the priors, the engine and the seeds."""
     facts = [
         *_shared_settings(result, alpha, delta0_bounds(result)),
-        Fact("Seed", f"{result.seed}; each pair's own seed follows from it and from the two names"),
+        Fact("Seed", f"{result.seed}; the seed of each pair follows from it and the two names"),
     ]
     if ranking is not None:
         given = ranking.attrs
@@ -176,7 +178,7 @@ def _shared_settings(result: Fit | Tournament, alpha: float, bounds: Sequence[fl
 
 
 def software_facts() -> tuple[Fact, ...]:
-    """Versions of what wrote the report, and the platform without the machine's name."""
+    """Versions of the software that wrote the report, and the platform without the machine's name."""
     found = versions()
     names = ("hiercomp", "Python", "numpy", "scipy", "pandas", "matplotlib", "Platform")
     return tuple(Fact(name, found[name]) for name in names)
@@ -189,7 +191,7 @@ def priors_text(priors: Priors, bounds: Sequence[float]) -> str:
     ----------
     priors : Priors
     bounds : sequence of float
-        The data's own bounds of delta0, one for each comparison; 0 where the scores are identical.
+        The bounds of delta0 from the data, one for each comparison; 0 if the scores are identical.
     """
     limits = {bound for bound in bounds if bound} if priors.delta0_bound is None else {priors.delta0_bound}
     centre = "delta0 uniform"
@@ -197,7 +199,7 @@ def priors_text(priors: Priors, bounds: Sequence[float]) -> str:
         (bound,) = limits
         centre += f" between {-bound:g} and {bound:g}"
     elif limits:
-        centre += f" within a bound of each pair's own, {min(limits):g} to {max(limits):g}"
+        centre += f" within a bound that depends on the pair, {min(limits):g} to {max(limits):g}"
     parts = [
         centre,
         f"sigma0 uniform up to {priors.sigma0_upper:g} times the standard deviation of the data sets' means",
@@ -215,7 +217,7 @@ def priors_text(priors: Priors, bounds: Sequence[float]) -> str:
 
 
 def computed(result: Tournament) -> list[Fit]:
-    """The pairs that have a verdict's numbers."""
+    """The pairs with numbers for a verdict."""
     return [pair for pair in result.pairs if not isinstance(pair, FailedPair) and pair.status != "failed"]
 
 

@@ -21,13 +21,13 @@ class Reference:
     Attributes
     ----------
     short : str
-        As it is cited in parentheses: "Raftery 1995".
+        The citation in parentheses: "Raftery 1995".
     narrative : str
-        As it is cited as a part of the sentence: "Raftery (1995)".
+        The citation as part of a sentence: "Raftery (1995)".
     text : str
-        As a reference list has it, without the DOI.
+        The entry in a reference list, without the DOI.
     doi : str
-        Empty where there is none.
+        Empty if there is none.
     bibtex : str
     """
 
@@ -72,5 +72,5 @@ def _plain(text: str) -> str:
 
 
 def _initials(names: str) -> str:
-    """Those of given names: "P.-C." of "Paul-Christian"."""
+    """The initials of given names: "P.-C." for "Paul-Christian"."""
     return re.sub(r"(\w)\w*\.?", r"\1.", names)

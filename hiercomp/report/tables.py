@@ -1,4 +1,4 @@
-"""The tables of the reports, each cell as a person reads it."""
+"""The tables of the reports, with each cell formatted for reading."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ MEANINGS = {
     "R-hat": "Compares the chains with each other; above 1.01 they have not mixed.",
     "bulk ESS": "How many independent draws the correlated ones are worth for the centre of the distribution.",
     "tail ESS": "The same for the tails, on which intervals depend.",
-    "divergences": "Trajectories that could not follow the posterior; with any, it may be biased.",
+    "divergences": "Trajectories that could not follow the posterior; if there are any, the draws may be biased.",
     "E-BFMI": "Energy: below 0.3 the tails are explored too slowly.",
     "distance": "Between the integral and the draws, in combined errors, at the quantity where it is largest.",
-    "integration error": "How far a probability may be from its integral, estimated from a coarser grid.",
+    "integration error": "Estimated error of a probability, from a coarser grid.",
 }
 FORMATS = {"R-hat": ".3f", "E-BFMI": ".2f", "integration error": ".1e", "distance": ".1f"}
 POSTERIOR = {"posterior_mean": "Posterior mean", "lower": "Lower", "upper": "Upper"}
@@ -45,7 +45,7 @@ class Table:
     Attributes
     ----------
     key : str
-        Its place in the page, and the start of its ids.
+        Its place on the page, and the prefix of its ids.
     caption : str
     columns : tuple of str
         The first names the rows.
@@ -53,9 +53,9 @@ class Table:
     legend : str
         What the columns mean, shown below.
     words : tuple of str
-        Columns that hold words, beside the first; the others hold numbers.
+        Columns of words, besides the first; the others are numbers.
     regions : tuple of str
-        "left", "rope" or "right" of each row; empty where the rows are about something else.
+        "left", "rope" or "right" for each row; empty if the rows are about something else.
     """
 
     key: str
@@ -75,7 +75,7 @@ def number(value: float, text: str) -> str:
 
 
 def probability(value: float | None, exact: bool = False) -> str:
-    """A probability, or the lack of one."""
+    """A probability, or a mark for a missing one."""
     return ABSENT if value is None or math.isnan(value) else probability_text(value, exact)
 
 
@@ -118,7 +118,7 @@ def next_dataset_table(result: Fit) -> Table:
 
 
 def odds_table(result: Fit) -> Table | None:
-    """The posterior odds of the three pairs of outcomes; None where nothing was sampled."""
+    """The posterior odds of the three pairs of outcomes; None if nothing was sampled."""
     names = outcome_words(shown(result.left), shown(result.right))
     odds = result.odds()
     if not odds:
@@ -157,9 +157,9 @@ def population_table(result: Fit) -> Table:
 
 
 def datasets_table(result: Fit) -> Table:
-    """Each data set; without a posterior where the computation failed."""
+    """Each data set; without a posterior if the computation failed."""
     frame, failed, exact = result.datasets(), result.status == "failed", result.differences.identical
-    turned = "" if result.differences.higher_is_better else " with the sign turned, since lower scores are better"
+    turned = "" if result.differences.higher_is_better else " with the sign reversed, because lower scores are better"
     legend = f"Mean and SD: of the score differences, {shown(result.right)} minus {shown(result.left)}{turned}. "
     names = ["mean"] if failed else ["mean", "posterior_mean", "lower", "upper"]
     same_unit = column(frame[names].to_numpy().ravel())
@@ -172,7 +172,7 @@ def datasets_table(result: Fit) -> Table:
         "rho": [f"{rho:.3g}" for rho in frame["rho"]],
     }
     if failed:
-        legend += "There is no posterior, since the computation failed."
+        legend += "There is no posterior, because the computation failed."
     else:
         columns |= {name: moments[key] for key, name in POSTERIOR.items()}
         for region, name in outcome_words(shown(result.left), shown(result.right)).items():
@@ -182,11 +182,11 @@ def datasets_table(result: Fit) -> Table:
             "interval. P: share of the draws in which the mean difference lies on that side of the rope, or in it."
         )
     rows = tuple(zip(*columns.values(), strict=True))
-    return Table("datasets", "The data sets, one in each row.", tuple(columns), rows, legend)
+    return Table("datasets", "The data sets, one per row.", tuple(columns), rows, legend)
 
 
 def diagnostics_table(diagnostics: Diagnostics) -> Table | None:
-    """Each check with what it means; None where there is none."""
+    """Each check and its meaning; None if there is none."""
     rows = []
     for name, row in diagnostics.to_frame().iterrows():
         value = float(row["value"])
@@ -201,7 +201,7 @@ def diagnostics_table(diagnostics: Diagnostics) -> Table | None:
 
 
 def attempts_table(result: Fit) -> Table | None:
-    """The runs of the sampler, where there was more than one or the last failed."""
+    """The runs of the sampler, if there was more than one or the last failed."""
     attempts = result.attempts
     if not attempts or (len(attempts) < 2 and result.status != "failed"):
         return None
@@ -222,7 +222,7 @@ def attempts_table(result: Fit) -> Table | None:
 
 
 def closed_form_table(tests: ClosedFormTests, exact: bool) -> Table:
-    """The answers of the other tests; ``exact`` says that nothing was sampled, since the scores are identical."""
+    """The answers of the other tests; ``exact`` says that nothing was sampled, because the scores are identical."""
     rows = []
     for row in tests.rows:
         values = (probability(value, exact) for value in (row.p_left, row.p_rope, row.p_right, row.pvalue))
@@ -271,7 +271,7 @@ def influence_table(influence: Influence) -> Table:
         rows.append((shown(name), *values, number(largest, f"{largest:+.3f}")))
     return Table(
         "influence",
-        "The probabilities without each data set, the one that matters most first.",
+        "The probabilities without each data set, the most influential first.",
         ("Left out", *probability_columns(influence.algorithms), "Largest change"),
         tuple(rows),
         "All are integrals.",
@@ -305,7 +305,7 @@ def ranking_table(ranking: pd.DataFrame) -> Table:
 
 
 def pairs_table(result: Tournament, pairs: list[tuple[str, str]], alpha: float) -> Table:
-    """One row for each pair, the better placed algorithm first."""
+    """One row for each pair, the higher ranked algorithm first."""
     number_of = {name: place for place, name in enumerate(result.algorithms)}
     squares = (result.better(), result.equivalent(), result.expected_difference())
     better, equivalent, expected = (square.to_numpy(dtype=float) for square in squares)
@@ -321,11 +321,11 @@ def pairs_table(result: Tournament, pairs: list[tuple[str, str]], alpha: float) 
     headings = ("P(first better)", "P(equivalent)", "P(second better)")
     return Table(
         "pairs",
-        "Every pair, one in each row.",
+        "Every pair, one per row.",
         ("First", "Second", *headings, "Difference", "Data sets", "Verdict"),
         tuple(rows),
         "P: posterior probability that this outcome is the most likely one on the next data set. Difference: posterior mean "
-        "of the mean difference over data sets, above zero where the first algorithm is better. Data sets: those that both "
+        "of the mean difference over data sets, above zero if the first algorithm is better. Data sets: those that both "
         "algorithms have.",
         words=("Second", "Verdict"),
     )

@@ -1,4 +1,4 @@
-"""The scores of a table as arrays, algorithms by places, and the pairing of any two of its algorithms."""
+"""The scores of a table as arrays of algorithms by places, and the pairing of any two algorithms."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ LEAVE_OUT = "pass missing='drop' (--drop-unpaired) to leave these folds out."
 
 @dataclass(frozen=True, eq=False)
 class ScorePairs:
-    """Scores of two algorithms side by side, on the places that both have.
+    """Scores of two algorithms side by side, at the places that both have.
 
     Attributes
     ----------
@@ -52,16 +52,16 @@ class ScorePairs:
         The algorithms.
     dataset_names : tuple of str, length q
     n : ndarray of int, shape (q,)
-        Pairs of each data set; those of one data set follow each other.
+        Pairs of each data set; those of one data set are contiguous.
     rho : ndarray, shape (q,)
         Correlation between the folds of a data set.
     left_scores, right_scores : ndarray, shape (sum of n,)
     places : DataFrame
-        Data set, run and fold of each place of the table; those of the pairs are marked by ``kept``.
+        Data set, run and fold of each place of the table; ``kept`` marks those of the pairs.
     kept : ndarray of bool, or None for all places
     higher_is_better : bool
     notes : tuple of Note
-        What was left out or looks odd.
+        What was left out or looks unusual.
     """
 
     left: str
@@ -77,7 +77,7 @@ class ScorePairs:
     notes: tuple[Note, ...]
 
     def to_frame(self) -> pd.DataFrame:
-        """One row for each pair: dataset, run and fold where the table has them, left and right."""
+        """One row for each pair: dataset, run and fold if the table has them, left and right."""
         import pandas as pd
 
         places = self.places if self.kept is None else self.places[self.kept].reset_index(drop=True)
@@ -96,11 +96,11 @@ class ScoreArrays:
     dataset_names : tuple of str, length q
         Sorted.
     scores : ndarray, shape (k, p)
-        As the table has them, finite or not; NaN where it has no row.
+        As in the table, finite or not; NaN if it has no row.
     present : ndarray of bool, shape (k, p)
         Whether the table has a row.
     places : DataFrame
-        Data set of each place, and run and fold where the table has them; sorted by these.
+        Data set of each place, and run and fold if the table has them; sorted by these.
     starts : ndarray of int, shape (q + 1,)
         First place of each data set, and p.
     run_starts : ndarray of int
@@ -109,7 +109,7 @@ class ScoreArrays:
         Correlation between folds; None for the default by the number of folds.
     higher_is_better : bool
     notes : tuple of Note
-        What was changed in the table, or looks odd.
+        What was changed in the table or looks unusual.
     """
 
     algorithms: tuple[str, ...]
@@ -132,15 +132,15 @@ class ScoreArrays:
         rho: RhoLike = None,
         higher_is_better: bool = True,
     ) -> ScoreArrays:
-        """Bring a checked table into arrays.
+        """Convert a checked table to arrays.
 
         Parameters
         ----------
         tidy : TidyScores
         algorithms : sequence of str, optional
-            Take only these, whatever is wrong with the others; by default all, in the order in which they first appear.
+            Use only these, and ignore problems of the others; by default all, in the order in which they first appear.
         rho : float or mapping from data set to float, optional
-            Instead of the table's column rho, or of the default by the number of folds.
+            Replaces the table's column rho and the default by the number of folds.
         higher_is_better : bool
             False for losses and errors.
 
@@ -159,7 +159,7 @@ class ScoreArrays:
 
     @classmethod
     def read(cls, tidy: TidyScores, algorithms: Sequence[str] | None = None) -> tuple[ScoreArrays, list[TableProblem]]:
-        """The same with what is wrong, of a cell with several scores the first, and the largest scores cut."""
+        """The same, with the problems: a cell with several scores keeps the first, and the largest scores are cut."""
         names = tuple(tidy.algorithms)
         frame = tidy.frame
         if algorithms is not None and set(names) != set(algorithms):
@@ -225,12 +225,12 @@ class ScoreArrays:
 
     @property
     def n_runs(self) -> IntArray:
-        """Runs of each data set; 1 where the table does not tell."""
+        """Runs of each data set; 1 if the table does not say."""
         return np.diff(np.searchsorted(self.run_starts, self.starts))
 
     @property
     def n_folds(self) -> IntArray:
-        """Folds of a run of each data set, the most of any run; 0 where the table does not tell."""
+        """Folds in the longest run of each data set; 0 if the table does not say."""
         if "fold" not in self.places:
             return np.zeros(len(self.dataset_names), dtype=np.int64)
         counts = np.add.reduceat(self.present.any(axis=0), self.run_starts, dtype=np.int64)
@@ -244,7 +244,7 @@ class ScoreArrays:
 
     @property
     def means(self) -> FloatArray:
-        """Mean score of each algorithm on each data set, shape (k, q); NaN where it has none."""
+        """Mean score of each algorithm on each data set, shape (k, q); NaN if it has none."""
         finite = np.isfinite(self.scores)
         counts = np.add.reduceat(finite, self.starts[:-1], axis=1, dtype=np.int64)
         sums = np.add.reduceat(np.where(finite, self.scores, 0), self.starts[:-1], axis=1)
@@ -252,7 +252,7 @@ class ScoreArrays:
 
     @property
     def extremes(self) -> tuple[FloatArray, FloatArray]:
-        """Lowest and highest score of each data set, NaN where there is none."""
+        """Lowest and highest score of each data set; NaN if there is none."""
         finite, starts = np.isfinite(self.scores), self.starts[:-1]
         lowest = np.minimum.reduceat(np.where(finite, self.scores, np.inf).min(axis=0), starts)
         highest = np.maximum.reduceat(np.where(finite, self.scores, -np.inf).max(axis=0), starts)
@@ -261,7 +261,7 @@ class ScoreArrays:
 
     @property
     def spread(self) -> FloatArray:
-        """Median over the algorithms of the standard deviation of their scores, of each data set; 0 where unknown."""
+        """For each data set, the median over the algorithms of the standard deviation of their scores; 0 if unknown."""
         spread = np.zeros(len(self.dataset_names))
         for dataset, block in enumerate(self._blocks()):
             rows = block[np.isfinite(block).sum(axis=1) > 1]
@@ -301,12 +301,12 @@ class ScoreArrays:
         ----------
         left, right : str
         drop : bool
-            Leave out folds that one algorithm lacks or whose score is missing, and say so, instead of refusing them.
+            Leave out folds that one algorithm lacks or whose score is missing, with a note, instead of refusing them.
 
         Raises
         ------
         ScoreTableError
-            If no data set has scores of both, or scores are missing that are not to be dropped, or nothing gives rho.
+            If no data set has scores of both, scores are missing and ``drop`` is False, or rho is unknown.
         ArgumentError
             If rho is invalid.
         """
@@ -336,7 +336,7 @@ class ScoreArrays:
         )
 
     def correlations(self, datasets: IntArray, n: IntArray) -> tuple[FloatArray, list[TableProblem]]:
-        """The correlation of some data sets, of ``n`` scores each, and what is wrong with it where it is the default."""
+        """The correlation of some data sets with ``n`` scores each, and any problems with it if it is the default."""
         names, folds = [self.dataset_names[i] for i in datasets], self.n_folds[datasets]
         rho = correlations(self.rho, names, n, folds)
         if self.rho is not None:
@@ -344,16 +344,16 @@ class ScoreArrays:
         return rho, list(doubtful_rho(names, rho, folds, has_run="run" in self.places))
 
     def at_places(self, of_datasets: NDArray[Any]) -> NDArray[Any]:
-        """Values of the data sets, along the last axis, repeated for each of their places."""
+        """Values of the data sets (last axis), repeated for each of their places."""
         return np.repeat(of_datasets, self.n_places, axis=-1)
 
     def datasets_of(self, cells: NDArray[np.bool_]) -> tuple[str, ...]:
-        """Names of the data sets that have some of the cells, which are marked in shape (k, p)."""
+        """Names of the data sets with marked cells; the marks have shape (k, p)."""
         held = np.logical_or.reduceat(cells.any(axis=0), self.starts[:-1])
         return tuple(self.dataset_names[i] for i in np.flatnonzero(held))
 
     def cells_in_words(self, cells: NDArray[np.bool_], *, values: bool = False) -> str:
-        """The first few of the cells, which are marked in shape (k, p), and how many more there are."""
+        """The first few marked cells, and how many more there are; the marks have shape (k, p)."""
         places, algorithms = np.nonzero(cells.T)
         more = len(places) - EXAMPLES_SHOWN
         places, algorithms = places[:EXAMPLES_SHOWN], algorithms[:EXAMPLES_SHOWN]
@@ -369,14 +369,14 @@ class ScoreArrays:
 
 
 def unpaired_scores(arrays: ScoreArrays, *, drop: bool) -> Iterator[TableProblem]:
-    """Scores that some algorithm lacks where another has one.
+    """Scores that one algorithm lacks and another has.
 
     Parameters
     ----------
     arrays : ScoreArrays
-        Of the algorithms that are compared: two, or more where nothing is dropped.
+        The algorithms that are compared: two, or more if nothing is dropped.
     drop : bool
-        Whether folds without a score of both are left out; losing them is then a warning, not an error.
+        Whether folds without a score of both are left out; this is then a warning, not an error.
     """
     finite = np.isfinite(arrays.scores)
     if finite.all():
@@ -434,7 +434,7 @@ def table_problems(arrays: ScoreArrays, *, loss: bool) -> Iterator[TableProblem]
     ----------
     arrays : ScoreArrays
     loss : bool
-        Whether less is known or looks to be better.
+        Whether lower is better, or seems to be.
     """
     shared = np.flatnonzero(arrays.held.sum(axis=0) > (len(arrays.algorithms) > 1))  # no pair has the others
     if len(shared):
@@ -453,7 +453,7 @@ def table_problems(arrays: ScoreArrays, *, loss: bool) -> Iterator[TableProblem]
 
 
 def _codes(column: pd.Series) -> tuple[NDArray[Any], pd.Index[Any]]:
-    """The place of each cell among the sorted labels of a column, and these labels."""
+    """The position of each cell among the sorted labels of a column, and these labels."""
     import pandas as pd
 
     if isinstance(column.dtype, pd.CategoricalDtype):  # of a tidy table, whose categories are sorted
@@ -481,7 +481,7 @@ def _place_numbers(frame: pd.DataFrame) -> IntArray:
 def _rows_of_algorithms(
     frame: pd.DataFrame, algorithms: Sequence[str], number: IntArray
 ) -> tuple[list[IntArray], IntArray]:
-    """Rows of each algorithm in the order of places, the first of each cell; and all rows of cells with several."""
+    """Rows of each algorithm in the order of places, the first for each cell; and all rows of cells with several."""
     codes, labels = _codes(frame["algorithm"])
     codes = codes.astype(np.min_scalar_type(len(labels)))
     rows, repeated = [], []
@@ -498,7 +498,7 @@ def _rows_of_algorithms(
 
 
 def _places(frame: pd.DataFrame, rows: IntArray) -> pd.DataFrame:
-    """Data set, run and fold of some rows, where the table has them."""
+    """Data set, and run and fold if the table has them, of some rows."""
     import pandas as pd
 
     roles = [role for role in ("dataset", "run", "fold") if role in frame]

@@ -21,7 +21,7 @@ def load_scores(name: str = "keel") -> pd.DataFrame:
     ----------
     name : {"keel"}
         "keel": accuracy of six classifiers on 43 data sets, 10 runs of 10-fold cross-validation;
-        the package's ``scores/keel.md`` says where it comes from.
+        the package's ``scores/keel.md`` describes its source.
 
     Returns
     -------

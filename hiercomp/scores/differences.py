@@ -1,4 +1,4 @@
-"""Paired differences of two algorithms: per data set the mean, sum of squares, number and correlation."""
+"""Paired differences of two algorithms: the mean, sum of squares, number and correlation for each data set."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ class PairedDifferences:
     dataset_names : tuple of str, length q
     mean, sum_of_squares : ndarray, shape (q,)
         Mean of the differences, in the metric's units, and the sum of squares about it. Positive means favour the right
-        algorithm: the sign is already turned where lower scores are better.
+        algorithm: the sign is already reversed if lower scores are better.
     n : ndarray of int, shape (q,)
         Number of differences.
     rho : ndarray, shape (q,)
         Correlation between two differences of a data set.
     constant : ndarray of bool, shape (q,)
-        True where the differences never vary, up to rounding.
+        True if the differences never vary, up to rounding.
     lowest_score, highest_score : ndarray, shape (q,)
         Extremes of both algorithms' scores.
     largest_difference : float
@@ -59,9 +59,9 @@ class PairedDifferences:
     higher_is_better : bool
         Whether the metric is a gain (True) or a loss.
     notes : tuple of Note
-        What was dropped, defaulted or looks odd.
+        What was dropped, defaulted or looks unusual.
     scores : pandas.DataFrame or None
-        The pairs themselves: columns dataset, left, right, and run and fold where the table has them. None in a result
+        The pairs themselves: columns dataset, left, right, and run and fold if the table has them. None in a result
         that was read from a file.
 
     Examples
@@ -106,9 +106,10 @@ class PairedDifferences:
         df : data frame
             Tidy scores, see ``tidy_scores``.
         left, right : str, optional
-            The two algorithms; needed where the table holds more than two.
+            The two algorithms; required if the table has more than two.
         rho : float or mapping from data set to float, optional
-            Correlation between two differences of a data set, in [0, 1). None: the table's column rho, or 1/k of k folds.
+            Correlation between two differences of a data set, in [0, 1). None: the table's column rho, or 1/k for k
+            folds.
         higher_is_better : bool
             False for losses and errors.
         columns : mapping, optional
@@ -179,10 +180,10 @@ class PairedDifferences:
         left, right : str
             Names of the algorithms.
         dataset_names : sequence of str, optional
-            "1", "2", ... where absent.
+            By default "1", "2", ...
         folds : int, optional
-            Folds of one run of cross-validation; rho is then 1/folds. None and no rho: the scores of a data set are
-            taken as one run, with a warning, if there are at most 20; else an error.
+            Folds of one run of cross-validation; rho is then 1/folds. Without it and rho, the scores of a data set
+            count as one run, with a warning, if there are at most 20; else an error.
         rho : float or mapping, optional
             Correlation between two differences of a data set.
         higher_is_better : bool
@@ -234,7 +235,7 @@ class PairedDifferences:
 
     @property
     def standard_deviation(self) -> FloatArray:
-        """Standard deviation of the differences of each data set, shape (q,); divisor n - 1, NaN where n is 1."""
+        """Standard deviation of the differences of each data set, shape (q,); divisor n - 1, NaN if n is 1."""
         freedom = np.where(self.n > 1, self.n - 1, np.nan)
         return np.asarray(np.sqrt(self.sum_of_squares / freedom))
 
@@ -250,7 +251,7 @@ class PairedDifferences:
 
     @property
     def delta0_bound(self) -> float:
-        """B of the prior on delta0 (M4): 1 where every score lies in [0, 1], else the largest absolute difference."""
+        """B of the prior on delta0 (M4): 1 if every score lies in [0, 1], else the largest absolute difference."""
         unit_interval = self.lowest_score.min() >= -ROUNDING and self.highest_score.max() <= 1 + ROUNDING
         return 1.0 if unit_interval else self.largest_difference
 
@@ -275,7 +276,7 @@ class PairedDifferences:
         return replace(self, sum_of_squares=sum_of_squares, notes=(*self.notes, *notes))
 
     def subset(self, dataset_names: Sequence[str]) -> PairedDifferences:
-        """The same differences of some of the data sets only, in the order given, without notes."""
+        """The differences of some of the data sets only, in the order given, without notes."""
         place_of = {name: place for place, name in enumerate(self.dataset_names)}
         unknown = [name for name in dataset_names if name not in place_of]
         if unknown or len(set(dataset_names)) < len(dataset_names) or not dataset_names:
@@ -300,7 +301,7 @@ class PairedDifferences:
 
 
 def comparison_problems(differences: PairedDifferences, rope: Rope) -> Iterator[TableProblem]:
-    """What is wrong with the differences of two algorithms, or with a rope for them."""
+    """Problems of the differences of two algorithms, or of a rope for them."""
     yield from few_scores(differences.dataset_names, differences.n)
     yield from few_datasets(differences.dataset_names)
     if differences.identical:
@@ -355,7 +356,7 @@ def _rows(scores: Any, name: str) -> list[FloatArray]:
 
 
 def _refuse_unpaired_rows(name: str, left: FloatArray, right: FloatArray) -> None:
-    """Refuse the two rows of a data set that differ in length or hold what is not finite."""
+    """Refuse two rows of a data set that differ in length or contain non-finite values."""
     if len(left) != len(right):
         raise ScoreTableError(
             f"Data set {name!r} has {len(left)} left and {len(right)} right scores; they must be paired, fold by fold."
@@ -375,10 +376,10 @@ def _refuse_unpaired_rows(name: str, left: FloatArray, right: FloatArray) -> Non
 def _folds_of_arrays(
     n: NDArray[np.int64], folds: int | None, rho: RhoLike
 ) -> tuple[NDArray[np.int64], tuple[Note, ...]]:
-    """Folds of a run of each data set, and a note where they are taken from the number of scores."""
+    """Folds of a run of each data set, and a note if they are inferred from the number of scores."""
     if folds is not None:
         if rho is not None:
-            raise ArgumentError("folds and rho were both given; rho says all that folds would, so pass one of them.")
+            raise ArgumentError("folds and rho were both given; pass only one of them, because folds only sets rho.")
         return np.full(len(n), whole_number("folds", folds, 2)), ()
     if rho is not None or n.max() == 1:
         return n, ()
@@ -389,7 +390,7 @@ def _folds_of_arrays(
             key="unknown_rho",
         )
     message = (
-        "Arrays do not say how many folds a run has: the scores of each data set are taken as one run "
+        "Arrays do not say how many folds a run has: the scores of each data set count as one run "
         f"(rho = 1/{n[0]} for the first)."
     )
     return n, (Note(DefaultedRhoWarning, message, "Pass folds or rho if that is wrong.", key="folds_of_arrays"),)

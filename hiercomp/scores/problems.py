@@ -1,4 +1,4 @@
-"""What can be wrong with a table of scores: every refusal and every warning, once.
+"""Every problem that a table of scores can have: each refusal and each warning, once.
 
 A comparison raises the first error (`notes_or_error`); `hiercomp.check_scores` lists all problems, in the same words.
 Problems of all scores at once are told in `arrays`, those of a comparison are gathered in `differences`.
@@ -49,13 +49,13 @@ class TableProblem:
     Attributes
     ----------
     category : type
-        The class of the error that a comparison raises, or of the warning that it gives.
+        The class of the error or warning that a comparison raises.
     message : str
         What is wrong, and where.
     remedy : str
         What to do; may be empty.
     places : tuple of str
-        Data sets, algorithms or columns that are meant.
+        The data sets, algorithms or columns concerned.
     key : str
         Names the kind of problem, for programs.
     """
@@ -76,16 +76,16 @@ class TableProblem:
 
     @classmethod
     def of_error(cls, error: HiercompError) -> TableProblem:
-        """The problem that an error tells of."""
+        """The problem behind an error."""
         return cls(type(error), error.message, error.remedy, error.places, error.key)
 
     @classmethod
     def of_note(cls, note: Note) -> TableProblem:
-        """The problem that a note tells of."""
+        """The problem behind a note."""
         return cls(note.category, note.message, note.remedy, note.places, note.key)
 
     def to_dict(self) -> dict[str, Any]:
-        """The problem as JSON can hold it."""
+        """The problem as values for JSON."""
         return {
             "severity": self.severity,
             "message": self.message,
@@ -96,7 +96,7 @@ class TableProblem:
 
 
 def notes_or_error(problems: Iterable[TableProblem]) -> list[Note]:
-    """The warnings among some problems as notes.
+    """The warnings among the problems, as notes.
 
     Raises
     ------
@@ -132,7 +132,7 @@ def duplicate_scores(cells: pd.DataFrame, count: int) -> TableProblem:
     Parameters
     ----------
     cells : DataFrame
-        The rows of these cells: dataset, algorithm, run and fold where the table has them, score.
+        The rows of these cells: dataset, algorithm, run and fold if the table has them, score.
     count : int
         Number of different cells.
     """
@@ -153,14 +153,14 @@ def duplicate_scores(cells: pd.DataFrame, count: int) -> TableProblem:
 
 
 def large_scores(dataset_names: Sequence[str], size: FloatArray) -> Iterator[TableProblem]:
-    """Scores whose squares may be beyond the largest number; ``size`` is the largest of each data set."""
+    """Scores whose squares may overflow; ``size`` is the largest score of each data set."""
     if len(size) and size.max() > LARGEST_SCORE:
         worst = int(size.argmax())
         yield TableProblem(
             ScoreTableError,
             f"Data set {shown(dataset_names[worst])!r} has a score of {size[worst]:.3g}, and scores beyond "
-            f"{LARGEST_SCORE:g} can't be computed with.",
-            "Correct it, or bring the scores to another unit.",
+            f"{LARGEST_SCORE:g} are too large to compute with.",
+            "Correct it, or convert the scores to another unit.",
             (dataset_names[worst],),
             "large_scores",
         )
@@ -169,13 +169,13 @@ def large_scores(dataset_names: Sequence[str], size: FloatArray) -> Iterator[Tab
 def doubtful_rho(
     dataset_names: Sequence[str], rho: FloatArray, folds: NDArray[np.int64], *, has_run: bool
 ) -> Iterator[TableProblem]:
-    """Data sets whose folds do not give rho, or give one that several runs in one numbering would give.
+    """Data sets whose folds do not determine rho, or look like several runs numbered as one.
 
     Parameters
     ----------
     dataset_names : sequence of str, length q
     rho : ndarray, shape (q,)
-        The default by the number of folds, NaN where there is none.
+        The default by the number of folds, or NaN.
     folds : ndarray of int, shape (q,)
         Folds of a run.
     has_run : bool
@@ -233,14 +233,14 @@ def absent_datasets(
 
 @dataclass(frozen=True, eq=False)
 class Variation:
-    """How often the differences of each two of k algorithms never vary between the folds of a data set.
+    """On how many data sets the differences of each pair of k algorithms never vary between folds.
 
     Attributes
     ----------
     by_dataset : ndarray of int, shape (q,)
         Pairs whose differences never vary.
     compared, constant : ndarray of int, shape (k, k)
-        Data sets with several common scores, and those of them on which the differences never vary; above the diagonal.
+        Data sets with several common scores, and how many of them have differences that never vary; above the diagonal.
     different : ndarray of bool, shape (k, k)
         Whether the scores differ anywhere.
     """
@@ -292,7 +292,7 @@ def constant_everywhere(pairs: Sequence[str]) -> TableProblem:
 
 
 def constant_datasets(names: Sequence[str], n_datasets: int, spread: float | None) -> TableProblem:
-    """Data sets whose differences never vary, and the standard deviation that they get; None while no rope is known."""
+    """Data sets whose differences never vary, and the standard deviation they get; None while no rope is known."""
     subject = "The differences" if spread is not None else "The differences of some algorithms"
     taken = (
         "would be taken from the rope"
@@ -331,7 +331,7 @@ def few_datasets(dataset_names: Sequence[str]) -> Iterator[TableProblem]:
 
 
 def few_scores(dataset_names: Sequence[str], n: NDArray[np.int64]) -> Iterator[TableProblem]:
-    """Data sets of fewer than three scores, which the likelihood needs."""
+    """Data sets with fewer than the three scores that the likelihood needs."""
     if n.max() == 1:
         yield TableProblem(
             ScoreTableError,
@@ -362,7 +362,7 @@ def percentages(
     higher_is_better: bool,
     rope: Rope | None,
 ) -> Iterator[TableProblem]:
-    """Percentages under a rope for fractions, or beside fractions.
+    """Percentages with a rope for fractions, or mixed with fractions.
 
     Parameters
     ----------
@@ -371,7 +371,7 @@ def percentages(
         Extremes of the scores of each data set.
     higher_is_better : bool
     rope : Rope or None
-        None while it is not known: fractions beside percentages are then an error, percentages alone a warning.
+        None if not known yet: fractions beside percentages are then an error, percentages alone a warning.
     """
     low, high = float(lowest.min()), float(highest.max())
     if low < 0 or high > 100 or high <= LARGEST_FRACTION:
@@ -386,7 +386,7 @@ def percentages(
             f"Scores of {counted(len(names), 'data set')} (first: {shown(names[0])!r}) are at most 1, those of "
             f"{len(dataset_names) - len(names)} others (first: {other!r}) reach {high:g}: fractions and percentages look "
             "mixed.",
-            "Bring them to one scale.",
+            "Convert them to one scale.",
             names,
             "mixed_scales",
         )
@@ -408,18 +408,18 @@ def percentages(
 
 
 def unlikely_gain(low: float, high: float) -> Iterator[TableProblem]:
-    """Scores taken as higher is better in a range that losses have more often."""
+    """Scores treated as higher-is-better in a range that is more typical of losses."""
     if low < 0 or high > 100:
         yield TableProblem(
             ScaleWarning,
-            f"Scores range from {low:g} to {high:g} and are taken as higher is better.",
+            f"Scores range from {low:g} to {high:g} and are treated as higher-is-better.",
             "For a loss or an error pass higher_is_better=False (--lower-is-better).",
             key="unlikely_gain",
         )
 
 
 def outlying_spread(dataset_names: Sequence[str], spread: FloatArray, what: str) -> Iterator[TableProblem]:
-    """A data set whose standard deviation is far above the others'; ``what`` it is of: differences or scores."""
+    """A data set whose standard deviation is far above the others'; ``what`` says whether of differences or scores."""
     varied = spread > 0
     if varied.sum() < 3:
         return

@@ -1,4 +1,4 @@
-"""The correlation between the folds of a data set: as given, or by the number of folds."""
+"""The correlation between the folds of a data set: given, or derived from the number of folds."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def default_rho(folds: Any, otherwise: Any = np.nan) -> FloatArray:
     folds : array_like of int
         Folds of a run.
     otherwise : array_like
-        Rho where there are fewer than two folds, which give none.
+        Rho if there are fewer than two folds, which give none.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def checked_rho(value: object, argument: str = "rho") -> float:
 
 
 def named_rho(rho: RhoLike, dataset_names: Collection[str]) -> RhoLike:
-    """Rho by the normal form of the data sets' names, all of which must be among ``dataset_names``."""
+    """Rho by normalised data set name; all names must be in ``dataset_names``."""
     if not isinstance(rho, Mapping):
         return rho
     rho = {normal_name(name): value for name, value in rho.items()}
@@ -66,8 +66,8 @@ def correlations(
     Parameters
     ----------
     rho : float, mapping from data set to float, or None
-        One for all, or one for each by its normal name; a mapping may name further data sets. None: `default_rho`, 0 for
-        a single score, and NaN where the folds tell nothing.
+        One for all, or one for each by normalised name; a mapping may name further data sets. None: `default_rho`, 0
+        for a single score, and NaN if the folds do not determine it.
     dataset_names : sequence of str, length q
     n, folds : ndarray of int, shape (q,)
         Scores of each data set, and folds of a run.

@@ -49,12 +49,12 @@ class TidyScores:
     Attributes
     ----------
     frame : pandas.DataFrame
-        Columns dataset and algorithm (text, or categorical where they were given so), run and fold (as given; absent
-        columns are missing here), score (float, NaN where missing).
+        Columns dataset and algorithm (text, or categorical if given so), run and fold (as given; absent columns are
+        missing here too), score (float, NaN if missing).
     notes : tuple of Note
-        What was changed or looks odd.
+        What was changed or looks unusual.
     rho : dict from data set to float, optional
-        The correlation between two scores of a data set, where the table has a column of that name.
+        The correlation between two scores of a data set, if the table has a column of that name.
     score_name : str
         The table's name of the column of scores.
     """
@@ -71,12 +71,12 @@ class TidyScores:
 
 
 def tidy_scores(df: Any, columns: Mapping[str, str] | None = None) -> TidyScores:
-    """Find the columns of a score table and check its cells; the table given is not changed.
+    """Find the columns of a score table and check its cells, without changing the table.
 
     Parameters
     ----------
     df : data frame
-        One row for each score: a pandas frame, or any table that offers the Arrow PyCapsule interface (polars, pyarrow,
+        One row for each score: a pandas frame, or any table with the Arrow PyCapsule interface (polars, pyarrow,
         DuckDB, ...).
     columns : mapping, optional
         Which column is which, for names that are not recognised: ``{"score": "auc", "dataset": "problem name"}``.
@@ -99,9 +99,9 @@ def tidy_scores(df: Any, columns: Mapping[str, str] | None = None) -> TidyScores
 
 
 def read_table(df: Any, columns: Mapping[str, str] | None = None) -> tuple[TidyScores | None, list[TableProblem]]:
-    """What `tidy_scores` gives, and every problem of the table: of rows that it can't take, what it makes of the others.
+    """The result of `tidy_scores` for all usable rows, and every problem of the table.
 
-    The table is None where no column or no row is left. A cell that holds no score counts as missing, and a column rho
+    The table is None if no column or no row is left. A cell without a valid score counts as missing, and a column rho
     with a wrong cell as absent.
     """
     import pandas as pd
@@ -153,7 +153,7 @@ def read_table(df: Any, columns: Mapping[str, str] | None = None) -> tuple[TidyS
 
 
 def choose_algorithms(tidy: TidyScores, left: str | None, right: str | None) -> tuple[str, str]:
-    """The two algorithms to compare; where the table holds exactly two they need not be named."""
+    """The two algorithms to compare; if the table has exactly two, they need not be named."""
     names = tidy.algorithms
     left, right = (name if name is None else normal_name(name) for name in (left, right))
     listed = ", ".join(repr(shown(name)) for name in names[:20]) + (", ..." if len(names) > 20 else "")
@@ -180,7 +180,7 @@ def choose_algorithms(tidy: TidyScores, left: str | None, right: str | None) -> 
 
 
 def find_columns(frame: pd.DataFrame, columns: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Which column of a frame plays which role (dataset, algorithm, score; run and fold where present)."""
+    """Which column of a frame plays which role (dataset, algorithm, score; run and fold if present)."""
     names = list(frame.columns)
     if not frame.columns.is_unique:  # here NaN equals NaN, unlike in a set
         repeated = sorted({shown(name) for name in frame.columns[frame.columns.duplicated()]})
@@ -201,7 +201,7 @@ def find_columns(frame: pd.DataFrame, columns: Mapping[str, str] | None = None) 
         if len(exact or matches) > 1:
             listed = " and ".join(repr(name) for name in matches)
             message = f"More than one column could be the {role}: {listed}."
-            raise _wrong_columns(message, f"Say which with columns={{{role!r}: ...}}.")
+            raise _wrong_columns(message, f"Choose one with columns={{{role!r}: ...}}.")
         if matches:
             chosen[role] = (exact or matches)[0]
     if "score" not in chosen:
@@ -213,7 +213,7 @@ def find_columns(frame: pd.DataFrame, columns: Mapping[str, str] | None = None) 
         elif len(numeric) > 1:
             listed = ", ".join(repr(name) for name in numeric)
             message = f"No column is called 'score' and several are numeric: {listed}."
-            raise _wrong_columns(message, f"Say which with columns={{'score': {numeric[0]!r}}}.")
+            raise _wrong_columns(message, f"Choose one with columns={{'score': {numeric[0]!r}}}.")
     for role in ("dataset", "algorithm", "score"):
         if role not in chosen:
             raise _wrong_columns(f"There is no column {role!r}.", f"{_nearest(role, names)} {_listing(names)}")
@@ -223,7 +223,7 @@ def find_columns(frame: pd.DataFrame, columns: Mapping[str, str] | None = None) 
 
 
 def role_of(name: object) -> str | None:
-    """What a column of that name is in a tidy table: one of `ROLES`, or None."""
+    """The role of a column of that name in a tidy table: one of `ROLES`, or None."""
     plain = _plain(name)
     return next((role for role, aliases in ALIASES.items() if plain in aliases), None)
 
@@ -239,7 +239,7 @@ def is_number_column(name: object) -> bool:
 
 
 def to_pandas(df: Any) -> pd.DataFrame:
-    """A pandas frame of any table that offers the Arrow PyCapsule interface; named levels of an index become columns."""
+    """A pandas frame made from any table with the Arrow PyCapsule interface; named index levels become columns."""
     import pandas as pd
 
     if isinstance(df, pd.DataFrame):
@@ -247,7 +247,7 @@ def to_pandas(df: Any) -> pd.DataFrame:
         if isinstance(df.columns, pd.MultiIndex):
             raise _wrong_columns(
                 "The table has several levels of column names. It must be tidy, one row for each score.",
-                "Bring it into long form first, for instance with DataFrame.stack or DataFrame.melt.",
+                "Convert it to long form first, for instance with DataFrame.stack or DataFrame.melt.",
             )
         kept = [name for name in named if name not in df.columns]  # a level that repeats a column is left out
         try:
@@ -271,7 +271,7 @@ def to_pandas(df: Any) -> pd.DataFrame:
 
 
 def is_filled(cell: object) -> bool:
-    """Whether a cell holds a name, a run or a fold: something that is text or can be written as it."""
+    """Whether a cell holds a name, a run or a fold: text, or a value that can be written as text."""
     try:
         text = str(cell)
         text.encode()
@@ -281,7 +281,7 @@ def is_filled(cell: object) -> bool:
 
 
 def number_of_cell(cell: object) -> float | None:
-    """The score in a cell: NaN where it is empty, None where it holds something else than a plain number."""
+    """The score in a cell: NaN if it is empty, None if it holds anything other than a plain number."""
     if type(cell).__name__ in MISSING_TYPES:
         return np.nan
     if isinstance(cell, str):
@@ -323,7 +323,7 @@ def _nearest(role: str, names: list[Any]) -> str:
 
 
 def _names(column: pd.Series, name: str) -> tuple[pd.Series, list[Note]]:
-    """Names in normal form, and notes on names that are easily confused."""
+    """Normalised names, and notes on names that are easily confused."""
     remedy = (
         "Fill in the names or remove the rows; if a name is 'NA' or 'null', read the file with keep_default_na=False."
     )
@@ -352,7 +352,7 @@ def _names(column: pd.Series, name: str) -> tuple[pd.Series, list[Note]]:
     for variants in folded.values():
         if len(variants) > 1:
             listed = ", ".join(repr(shown(value)) for value in sorted(variants))
-            message = f"Names in column {name!r} that differ only by case are kept apart: {listed}."
+            message = f"Names in column {name!r} that differ only by case count as different: {listed}."
             notes.append(Note(ScaleWarning, message, "Check the names.", tuple(sorted(variants)), "case_of_names"))
     if categorical:
         unique = sorted(set(normal))
@@ -392,7 +392,7 @@ def _text(column: pd.Series, name: str) -> pd.Series:
 
 
 def _unreadable(name: str, why: str, remedy: str = "Write them as text.") -> ScoreTableError:
-    """The error for a column whose cells can't be used as names."""
+    """The error for a column with cells that can't be used as names."""
     message = f"Column {shown(name)!r} {why}."
     return ScoreTableError(message, remedy=remedy, places=(str(name),), key="unreadable_names")
 
@@ -415,7 +415,7 @@ def _labels(column: pd.Series, name: str) -> pd.Series:
 def _rho_of_datasets(
     column: pd.Series, datasets: pd.Series, frame: pd.DataFrame, found: Mapping[str, str]
 ) -> tuple[dict[str, float] | None, list[TableProblem]]:
-    """The one value that the rows of each data set have; none where that is wrong."""
+    """The common rho of the rows of each data set; none if it is invalid."""
     import pandas as pd
 
     numbers, problems = _scores(column, found["rho"], frame, found)
@@ -438,7 +438,7 @@ def _rho_of_datasets(
 def _scores(
     column: pd.Series, name: str, frame: pd.DataFrame, found: Mapping[str, str]
 ) -> tuple[NDArray[np.float64], list[TableProblem]]:
-    """Scores as floats; text must be a plain decimal number. Empty cells, NaN and what is no number become NaN."""
+    """Scores as floats; text must be a plain decimal number. Cells that are empty or not a number become NaN."""
     if column.dtype.kind in "fiu":
         return column.to_numpy(dtype=float, na_value=np.nan), []
     cells = column.to_list()

@@ -225,7 +225,7 @@ def test_rho_runs_and_folds_follow_the_splitter(cv, rho, runs, folds):
         (LeaveOneGroupOut(), 1 / 6, "LeaveOneGroupOut keeps groups together"),
         (GroupShuffleSplit(4, test_size=2), 1 / 3, "GroupShuffleSplit draws whole groups"),
         (TimeSeriesSplit(5), 1 / 5, "grow from fold to fold"),
-        (PredefinedSplit(np.arange(150) % 4), 1 / 4, "PredefinedSplit is not known to be it"),
+        (PredefinedSplit(np.arange(150) % 4), 1 / 4, "PredefinedSplit may be something else"),
         ([(np.arange(100), np.arange(100, 150)), (np.arange(50, 150), np.arange(50))], 1 / 2, "a list of splits is"),
     ],
 )
@@ -470,7 +470,7 @@ ROWS = np.arange(150)
 def test_a_backend_that_can_not_be_used_is_named():
     with (
         joblib.parallel_config(backend="multiprocessing", n_jobs=2),
-        pytest.raises(hc.ArgumentError, match=r"joblib's active backend: .*Multiprocessing.*Take 'loky'"),
+        pytest.raises(hc.ArgumentError, match=r"joblib's active backend: .*Multiprocessing.*Use 'loky'"),
     ):
         run(FAST, {"iris": IRIS})
 
@@ -499,8 +499,8 @@ def test_a_backend_that_can_not_be_used_is_named():
             "whole number or",
         ),
         (FAST, {"iris": IRIS}, {"checkpoint": 5}, "checkpoint must be the name of a file"),
-        (FAST | {"a\0": GaussianNB()}, {"iris": IRIS}, {}, "characters that no file can hold"),
-        (FAST, {"caf\udce9": IRIS}, {}, "characters that no file can hold"),
+        (FAST | {"a\0": GaussianNB()}, {"iris": IRIS}, {}, "characters that can't be written to a file"),
+        (FAST, {"caf\udce9": IRIS}, {}, "characters that can't be written to a file"),
         (FAST, {"iris": IRIS}, {"scoring": ["accuracy", "accuracy"]}, "refused by scikit-learn: .*Duplicate"),
         (FAST, {"iris": IRIS}, {"scoring": {"run": "accuracy"}}, "can't have a scorer called 'run'"),
         (FAST, {"iris": IRIS}, {"cv": "ten"}, "can't be split by 'ten'"),
@@ -528,7 +528,7 @@ def test_a_backend_that_can_not_be_used_is_named():
             FAST,
             {"iris": IRIS},
             {"cv": [(ROWS, ROWS + 1)]},
-            "test rows of fold 1 .* go from 1 to 150; there are rows 0 to 149",
+            "test rows of fold 1 .* go from 1 to 150; the data set has rows 0 to 149",
         ),
         (FAST, {"iris": IRIS}, {"cv": [(ROWS, ROWS[:0])]}, "test rows of fold 1 .* at least one whole number"),
         (

@@ -202,7 +202,7 @@ def test_a_data_set_that_varies_far_more_than_the_others_is_named():
 def test_names_that_differ_by_case_are_a_warning():
     frame = table()
     frame.loc[frame["dataset"] == "d1", "dataset"] = "D0"
-    assert any("differ only by case are kept apart: 'D0', 'd0'" in text for text in messages(frame))
+    assert any("differ only by case count as different: 'D0', 'd0'" in text for text in messages(frame))
 
 
 @pytest.mark.parametrize(

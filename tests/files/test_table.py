@@ -585,7 +585,7 @@ def test_names_that_differ_in_form_or_case_are_warned_of(tmp_path):
     rows = folds_of("cafe\u0301") + "  café ,a,1,0,0.5\ncafé,b,1,0,0.5\n" + folds_of("y")  # row 22
     with pytest.warns(ScaleWarning, match="differ only by outer spaces or Unicode form: 'café'"):
         assert compared(tmp_path, rows).n.tolist() == [6, 5]
-    with pytest.warns(ScaleWarning, match="differ only by case are kept apart: 'Y', 'y'"):
+    with pytest.warns(ScaleWarning, match="differ only by case count as different: 'Y', 'y'"):
         assert compared(tmp_path, folds_of("Y") + folds_of("y")).dataset_names == ("Y", "y")
 
 

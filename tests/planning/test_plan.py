@@ -285,7 +285,7 @@ def test_few_data_sets_are_said():
         ({"n_datasets": ()}, "different whole numbers"),
         ({"n_datasets": 10.5}, "n_datasets must be a whole number"),
         ({"folds": 1}, "folds must be at least 2"),
-        ({"folds": 2, "runs": 1}, "folds x runs must be at least 3"),
+        ({"folds": 2, "runs": 1}, "folds x runs must give at least 3"),
         ({"runs": 0}, "runs must be at least 1"),
         ({"rho": 1.0}, "rho must be at least 0 and below 1"),
         ({"rope": -0.01}, "rope is negative"),
@@ -363,7 +363,7 @@ def test_the_design_of_a_pilot_may_be_changed(result):
     assumption, runs = pilot_assumption(result, runs=2, folds=5)
     np.testing.assert_array_equal(assumption.n, [[10] * 8])
     np.testing.assert_array_equal(assumption.rho, np.full(8, 0.2))
-    with pytest.raises(hc.ArgumentError, match="folds was given and runs was not"):
+    with pytest.raises(hc.ArgumentError, match="folds was given without runs"):
         pilot_assumption(result, folds=5)
 
 
@@ -374,7 +374,7 @@ def test_a_pilot_of_uneven_data_sets_is_taken_as_it_is_and_needs_folds_for_other
     assert runs == (None,)
     np.testing.assert_array_equal(assumption.n, np.arange(20, 28)[None])
     with pytest.raises(
-        hc.ArgumentError, match=r"folds is needed beside runs: rho of the pilot's data set 'd0' is 0\.3"
+        hc.ArgumentError, match=r"folds is required with runs: rho of the pilot's data set 'd0' is 0\.3"
     ):
         pilot_assumption(uneven, runs=2)
     found = plan_from_result(uneven, n_datasets=5, simulations=2, **FAST)

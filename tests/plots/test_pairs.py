@@ -309,9 +309,9 @@ def test_labels_are_distinct_and_short_and_leave_short_names_alone(names, longes
     [
         ({"alpha": 0.7}, "alpha must be above 0 and below 0.5"),
         ({"alpha": "0.05"}, "alpha must be a finite number"),
-        ({"algorithms": "forest"}, "a list of names, got the single text 'forest'"),
+        ({"algorithms": "forest"}, "a list of names, got a single string: 'forest'"),
         ({"algorithms": ["forest", "oak"]}, "'oak' is not an algorithm of this result"),
-        ({"algorithms": ["forest"]}, "1 algorithm can't be drawn: 2 to 40 can"),
+        ({"algorithms": ["forest"]}, "1 algorithm can't be drawn, only 2 to 40"),
     ],
 )
 def test_wrong_arguments_are_refused(ten, draw, options, message):

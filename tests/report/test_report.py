@@ -186,7 +186,7 @@ def test_what_belongs_to_another_comparison_is_refused(result, mirrored, tmp_pat
         write_report(result, tmp_path / "report.html", **{name: kind(mirrored)})
     with pytest.raises(ArgumentError, match="belongs to another comparison"):  # the same names with another rope
         write_report(result.with_rope(0.04), tmp_path / "report.html", **{name: kind(result)})
-    with pytest.raises(ArgumentError, match=f"{name} must be what result.{name}"):
+    with pytest.raises(ArgumentError, match=f"{name} must be a result of result.{name}"):
         write_report(result, tmp_path / "report.html", **{name: True})
     assert os.listdir(tmp_path) == []
 
@@ -332,7 +332,7 @@ def test_every_warning_is_on_the_page(tmp_path, scores):
         assert note in shown.by_id("notes").text
     facts = shown.facts()
     assert facts["Left out"].startswith("Dropped because one algorithm has no score there: 3 folds of 1 data set (")
-    assert "'d3'" in facts["Spread set from the rope"]
+    assert "'d3'" in facts["Spread derived from the rope"]
     assert facts["Paired scores"] == "237 in all, 27 to 30 on each data set"
     assert (facts["Folds of a run"], facts["Runs"]) == ("9 to 10", "3")
 
@@ -346,7 +346,7 @@ def test_the_provenance_is_that_of_the_result(page, result):
     assert (facts["Folds of a run"], facts["Runs"]) == ("10", "3")
     assert facts["Correlation between folds (rho)"] == "0.1"
     assert facts["Left out"] == "nothing"
-    assert facts["Spread set from the rope"] == "of no data set"
+    assert facts["Spread derived from the rope"] == "of no data set"
     assert facts["Rope"].startswith("[-0.01, 0.01]")
     assert facts["Seed"] == str(result.settings.seed)
     assert facts["Engine"] == f"{result.engine_name} ({result.engine_version})"
@@ -384,10 +384,10 @@ def test_the_methods_paragraph_has_the_numbers_of_this_analysis(page, result):
     for part in (
         "We compared bayes with tree on 8 data sets",
         "30 on each data set, 240 in all",
-        "was taken as 0.1",
+        "was set to 0.1",
         "within [-0.01, 0.01]",
         "delta0 uniform between",
-        f"{result.settings.chains} chains of {last.draws:,} draws after {last.warmup:,} iterations of warmup",
+        f"{result.settings.chains} chains of {last.draws:,} draws after {last.warmup:,} warmup iterations",
         f"seed {result.settings.seed}",
         f"at most {checks.r_hat:.3f}",
         f"{checks.ess_bulk:,.0f} (bulk) and {checks.ess_tail:,.0f} (tail)",
@@ -549,7 +549,7 @@ def test_a_metric_whose_lower_values_are_better_is_said_to_be_one(identical, tmp
     shown = Page(write_report(turned, tmp_path / "report.html").read_text(encoding="utf-8"))
     assert shown.facts()["Metric"].startswith("lower is better")
     assert "lower scores are better" in shown.by_class("subtitle")[0].text
-    assert "with the sign turned" in shown.by_id("methods-text").text
+    assert "with the sign reversed" in shown.by_id("methods-text").text
 
 
 @pytest.mark.slow
@@ -631,4 +631,4 @@ def test_differences_alone_have_no_runs_and_folds_to_show(identical, tmp_path):
     bare = replace(identical, differences=replace(identical.differences, scores=None))
     shown = Page(write_report(bare, tmp_path / "report.html").read_text(encoding="utf-8"))
     assert "Runs" not in shown.facts()
-    assert "Tests that could not be done" in [heading.text for heading in shown.all("h3")]
+    assert "Tests that could not be run" in [heading.text for heading in shown.all("h3")]

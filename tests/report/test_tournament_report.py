@@ -255,7 +255,7 @@ def test_the_methods_paragraph_has_the_results_numbers_and_cites_what_it_uses(pa
     text = pages["four"].by_id("methods-text").text
     assert "4 algorithms, each with each other, on 13 data sets" in text
     assert "13 data sets with 10 differences each" in text
-    assert "was taken as 0.1" in text
+    assert "was set to 0.1" in text
     frame = pairs.to_frame()
     better = frame["verdict"].str.contains("better").sum()
     same = (frame["verdict"] == "practically equivalent").sum()

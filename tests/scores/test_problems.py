@@ -119,7 +119,7 @@ def test_a_rope_of_zero_or_an_asymmetric_one_passes(rope):
 def test_scores_below_0_or_above_100_are_noted_for_their_orientation(low, high):
     (note,) = check_scale(differences(low, high), Rope.of(0.01))
     assert note.category is ScaleWarning
-    assert f"range from {low:g} to {high:g} and are taken as higher is better" in note.message
+    assert f"range from {low:g} to {high:g} and are treated as higher-is-better" in note.message
     assert "higher_is_better=False" in note.remedy
     assert check_scale(differences(low, high, higher_is_better=False), Rope.of(0.01)) == []
 

@@ -313,7 +313,7 @@ def test_names_that_differ_only_by_case_are_kept_apart_and_noted():
     tidy = tidy_scores(table(dataset=np.repeat(["Iris", "iris"], 6)))
     assert tidy.frame["dataset"].unique().tolist() == ["Iris", "iris"]
     assert [note.category for note in tidy.notes] == [ScaleWarning]
-    assert "only by case are kept apart: 'Iris', 'iris'" in tidy.notes[0].message
+    assert "only by case count as different: 'Iris', 'iris'" in tidy.notes[0].message
 
 
 @pytest.mark.parametrize("column", ["dataset", "algorithm"])
