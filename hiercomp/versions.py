@@ -22,6 +22,11 @@ def show_versions() -> None:
 
     ``hiercomp doctor`` says which engines work.
 
+    Returns
+    -------
+    None
+        One line for each version is printed.
+
     Examples
     --------
     >>> import hiercomp as hc
