@@ -46,7 +46,7 @@ class CellStore:
     Parameters
     ----------
     path : str or Path
-        Made where there is none.
+        Created if missing.
     settings : dict from str to str
         What the scores depend on, item by item: the `fingerprint`.
 

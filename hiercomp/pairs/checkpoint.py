@@ -46,7 +46,7 @@ class Checkpoint:
     Parameters
     ----------
     path : str or Path
-        Made where there is none.
+        Created if missing.
 
     Raises
     ------

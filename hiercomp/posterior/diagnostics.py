@@ -29,7 +29,7 @@ class Diagnostics(Protocol):
 
     @property
     def failures(self) -> tuple[str, ...]:
-        """Each check that failed, in words; empty where all pass."""
+        """Each failed check, in words; empty if all pass."""
 
     @property
     def status(self) -> Status:
@@ -55,7 +55,7 @@ class Diagnostics(Protocol):
         """The fields as plain values."""
 
     def to_frame(self) -> pd.DataFrame:
-        """One row for each check: value, threshold, parameter where it is worst, whether it passes."""
+        """One row for each check: value, threshold, parameter with the worst value, whether it passes."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class SamplerDiagnostics:
 
     @property
     def failures(self) -> tuple[str, ...]:
-        """Each check that failed, in words; empty where all pass."""
+        """Each failed check, in words; empty if all pass."""
         found = []
         needed = SMALLEST_ESS_PER_CHAIN * self.chains
         if not self.r_hat <= LARGEST_R_HAT:
@@ -156,7 +156,7 @@ class SamplerDiagnostics:
         return {name: getattr(self, name) for name in names} | {"failures": list(self.failures)}
 
     def to_frame(self) -> pd.DataFrame:
-        """One row for each check: value, threshold, parameter where it is worst, whether it passes."""
+        """One row for each check: value, threshold, parameter with the worst value, whether it passes."""
         ess = SMALLEST_ESS_PER_CHAIN * self.chains
         return _table(
             ("R-hat", self.r_hat, f"<= {LARGEST_R_HAT}", self.worst.get("r_hat", ""), self.r_hat <= LARGEST_R_HAT),
@@ -334,7 +334,7 @@ class VerifiedDiagnostics:
         }
 
     def to_frame(self) -> pd.DataFrame:
-        """One row for each check: value, threshold, parameter where it is worst, whether it passes."""
+        """One row for each check: value, threshold, parameter with the worst value, whether it passes."""
         import pandas as pd
 
         farthest = self.verification.farthest

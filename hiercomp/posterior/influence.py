@@ -31,7 +31,7 @@ class Influence(Presentation):
     ----------
     dataset_names : tuple of str
     without : ndarray, shape (q, 3)
-        Probabilities of left, rope and right without each data set; NaN where the integration failed.
+        Probabilities of left, rope and right without each data set; NaN if the integration failed.
     all : ndarray, shape (3,)
         With all data sets.
     refitted : ndarray of bool, shape (q,)

@@ -140,11 +140,11 @@ class Posterior(Protocol):
 
     @property
     def settings(self) -> SamplerSettings:
-        """How long and how carefully to sample, as asked."""
+        """The requested sampler settings."""
 
     @property
     def attempts(self) -> tuple[Attempt, ...]:
-        """The runs of the sampler; none where nothing was sampled."""
+        """The runs of the sampler; none if nothing was sampled."""
 
     @property
     def diagnostics(self) -> Diagnostics:
@@ -176,7 +176,7 @@ class Posterior(Protocol):
 
     @property
     def datatree(self) -> xr.DataTree:
-        """Draws as ArviZ keeps them; made when first asked for."""
+        """Draws as ArviZ keeps them; made on first use."""
 
     @property
     def population(self) -> dict[str, Marginal]:
@@ -352,7 +352,7 @@ class Sampled:
 
     @classmethod
     def from_dict(cls, plain: dict[str, Any], differences: PairedDifferences, datatree: xr.DataTree) -> Sampled:
-        """From what `to_dict` gave, and the draws."""
+        """From the result of `to_dict`, and the draws."""
         return cls(
             variables=group_arrays(datatree, "posterior"),
             prior=group_arrays(datatree, "prior"),
@@ -586,7 +586,7 @@ class Verified:
 
     @property
     def engine_name(self) -> str:
-        """What was asked for."""
+        """The name of the requested engine."""
         return "auto"
 
     @property
@@ -601,7 +601,7 @@ class Verified:
 
     @property
     def settings(self) -> SamplerSettings:
-        """How long and how carefully to sample, as asked."""
+        """The requested sampler settings."""
         return self.sampled.settings
 
     @property
@@ -686,7 +686,7 @@ class Verified:
 
     @classmethod
     def from_dict(cls, plain: dict[str, Any], differences: PairedDifferences, datatree: xr.DataTree) -> Verified:
-        """From what `to_dict` gave, and the draws."""
+        """From the result of `to_dict`, and the draws."""
         integrated = Integrated.from_dict(plain["integrated"], differences, None)
         sampled = Sampled.from_dict(plain["sampled"], differences, datatree)
         found = plain["verification"]

@@ -1,7 +1,7 @@
 """Every problem that a table of scores can have: each refusal and each warning, once.
 
 A comparison raises the first error (`notes_or_error`); `hiercomp.check_scores` lists all problems, in the same words.
-Problems of all scores at once are told in `arrays`, those of a comparison are gathered in `differences`.
+Problems of all scores at once are in `arrays`, those of a comparison in `differences`.
 """
 
 from __future__ import annotations

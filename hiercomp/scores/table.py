@@ -253,7 +253,7 @@ def to_pandas(df: Any) -> pd.DataFrame:
         try:
             return df.reset_index(level=kept).reset_index(drop=True) if kept else df.reset_index(drop=True)
         except (TypeError, ValueError) as error:  # pandas makes a broken index of columns of one name
-            message = f"The index of the table can't be turned into columns: {shown(error)}."
+            message = f"The index of the table can't be converted to columns: {shown(error)}."
             raise _wrong_columns(message, "Pass plain columns.") from error
     if hasattr(df, "__arrow_c_stream__"):
         import pyarrow

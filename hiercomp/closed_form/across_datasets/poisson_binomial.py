@@ -260,7 +260,7 @@ def _given_probabilities(p: FloatArray, rho: RhoLike, higher_is_better: bool) ->
     wrong = np.flatnonzero((p < 0) | (p > 1))
     if len(wrong):
         raise ArgumentError(
-            f"x has one dimension and is taken as probabilities, but {len(wrong)} of {len(p)} lie outside [0, 1] "
+            f"x has one dimension and is treated as probabilities, but {len(wrong)} of {len(p)} lie outside [0, 1] "
             f"(first: position {wrong[0]}, {p[wrong[0]]:g}). Differences need one row for each data set."
         )
     if rho is not None or not higher_is_better:
