@@ -270,7 +270,7 @@ def test_a_wrong_seed_is_refused(folder, seed):
         ({"target": "kind"}, "has no column 'kind'"),
         ({"drop": ["idd"]}, r"has no column 'idd'\. Did you mean 'id'"),
         ({"groups": "group"}, "has no column 'group'"),
-        ({"drop": ["id", *load_iris().feature_names]}, "no column left that is a feature"),
+        ({"drop": ["id", *load_iris().feature_names]}, "has no feature columns left"),
     ],
 )
 def test_data_without_the_columns_named_are_refused(folder, change, words):

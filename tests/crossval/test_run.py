@@ -226,7 +226,11 @@ def test_rho_runs_and_folds_follow_the_splitter(cv, rho, runs, folds):
         (GroupShuffleSplit(4, test_size=2), 1 / 3, "GroupShuffleSplit draws whole groups"),
         (TimeSeriesSplit(5), 1 / 5, "grow from fold to fold"),
         (PredefinedSplit(np.arange(150) % 4), 1 / 4, "PredefinedSplit may be something else"),
-        ([(np.arange(100), np.arange(100, 150)), (np.arange(50, 150), np.arange(50))], 1 / 2, "a list of splits is"),
+        (
+            [(np.arange(100), np.arange(100, 150)), (np.arange(50, 150), np.arange(50))],
+            1 / 2,
+            "a list of splits may be",
+        ),
     ],
 )
 def test_an_assumed_rho_is_said_once_and_stored(cv, rho, words):
