@@ -121,7 +121,7 @@ def test_draws_that_are_not_finite_are_refused():
 
 def test_a_missing_cmdstan_is_an_error_with_the_command_that_mends_it(tmp_path, monkeypatch):
     # A home without CmdStan, in a fresh interpreter: CmdStanPy remembers the path that it found
-    code = "import hiercomp.engines as e; print(e.choose_engine('auto').name); e.choose_engine('cmdstan')"
+    code = "import hiercomp.engines as e; print(e.choose_engine('auto').sampler.name); e.choose_engine('cmdstan')"
     environment = {**os.environ, "HOME": str(tmp_path), "CMDSTAN": ""}
     environment.pop("CMDSTAN")
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
