@@ -7,6 +7,9 @@ import shutil
 import signal
 from pathlib import Path
 
+# Small products gain nothing from threads, and every process of pytest-xdist would start as many as there are cores
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import pandas as pd
 import pytest
 
