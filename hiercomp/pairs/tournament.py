@@ -57,14 +57,14 @@ class Tournament:
     Attributes
     ----------
     algorithms : tuple of str, length k
-        In the order in which they first appear in the table; `order` has the best first.
+        In the order in which they first appear in the table; ``order`` has the best first.
     dataset_names : tuple of str
         Every data set of the table; those of a pair are in its ``differences``.
     pairs : tuple of Fit or FailedPair
         In the order of ``algorithms``, or with the baseline on the left. Pickling leaves out only what can be computed
         again.
     standings : Standings
-        What `ranking` is computed from.
+        What ``ranking`` is computed from.
     rope : Rope
     priors : Priors
     higher_is_better : bool

@@ -11,6 +11,7 @@ from importlib.metadata import version as installed_version
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from hiercomp.arguments import FloatArray
 from hiercomp.engines.base import Answer, Computation
@@ -85,37 +86,42 @@ class QuadratureEngine:
         rope : Rope
             In the problem's unit; the error of its probabilities is what the grid is refined for.
         """
-        support, centring = posterior_support(problem)
-        q = len(problem.likelihood.n)
-        few = _stretched(problem)
-        fine, more, failures = np.ones(3), np.ones(3), 0
-        for refinement in range(MOST_REFINEMENTS + 1):
-            grid = _computed(problem, support, more, fine, centring, few=few)
-            smooth = FineGrid.of(grid)
-            if refinement < MOST_REFINEMENTS:
-                wider = widened(smooth)
-                if wider is not None:
-                    support = wider
-                    continue
-            work = grid.log_likelihood.size * q
-            tolerance = TOLERANCE if work < MUCH_WORK else LARGEST_ERROR
-            found = _with_regions(grid, refinement, rope)
-            if found.largest_error <= tolerance or work > MOST_WORK or refinement == MOST_REFINEMENTS:
-                break
-            narrower = narrowed(smooth)
-            if narrower is not None:
-                support = narrower
+        with threadpool_limits(limits=1):  # another number of threads sums in another order
+            return _refined(problem, rope)
+
+
+def _refined(problem: Integrand, rope: Rope) -> Integration:
+    support, centring = posterior_support(problem)
+    q = len(problem.likelihood.n)
+    few = _stretched(problem)
+    fine, more, failures = np.ones(3), np.ones(3), 0
+    for refinement in range(MOST_REFINEMENTS + 1):
+        grid = _computed(problem, support, more, fine, centring, few=few)
+        smooth = FineGrid.of(grid)
+        if refinement < MOST_REFINEMENTS:
+            wider = widened(smooth)
+            if wider is not None:
+                support = wider
                 continue
-            blamed = _blamed_axes(found, rope)
-            fine = np.where(blamed, REFINEMENT * fine, fine)
-            # Integrating the same interpolation over more nodes is cheap, and often all that is missing
-            found = _with_regions(replace(grid, fineness=(fine[0], fine[1], fine[2])), refinement, rope)
-            if found.largest_error <= tolerance:
-                break
-            more = np.where(blamed, REFINEMENT * more, more)
-            failures += 1
-            few = few or (failures == 2 and q <= MOST_STRETCHED)
-        return found
+        work = grid.log_likelihood.size * q
+        tolerance = TOLERANCE if work < MUCH_WORK else LARGEST_ERROR
+        found = _with_regions(grid, refinement, rope)
+        if found.largest_error <= tolerance or work > MOST_WORK or refinement == MOST_REFINEMENTS:
+            break
+        narrower = narrowed(smooth)
+        if narrower is not None:
+            support = narrower
+            continue
+        blamed = _blamed_axes(found, rope)
+        fine = np.where(blamed, REFINEMENT * fine, fine)
+        # Integrating the same interpolation over more nodes is cheap, and often all that is missing
+        found = _with_regions(replace(grid, fineness=(fine[0], fine[1], fine[2])), refinement, rope)
+        if found.largest_error <= tolerance:
+            break
+        more = np.where(blamed, REFINEMENT * more, more)
+        failures += 1
+        few = few or (failures == 2 and q <= MOST_STRETCHED)
+    return found
 
 
 def _computed(
@@ -163,7 +169,7 @@ def _blamed_axes(found: Integration, rope: Rope) -> NDArray[np.bool_]:
     return np.asarray(alone > min(TOLERANCE, alone.max()) / 4)
 
 
-def widened(fine: FineGrid) -> Support | None:
+def widened(fine: FineGrid, negligible: float = NEGLIGIBLE) -> Support | None:
     """The support with those ends further out at which there is still mass, or None where there is none."""
     problem, support = fine.grid.problem, fine.grid.support
     share = fine.mass_table / fine.total
@@ -171,7 +177,7 @@ def widened(fine: FineGrid) -> Support | None:
     limits = np.array([*problem.nu_limits, *problem.sigma0_limits])
     lower, upper = support.ends(np.linspace(*support.nu, 9))
     inside = np.array([support.nu[0], -support.nu[1], lower.min(), -upper.max()]) > limits * [1, -1, 1, -1]
-    short = (outermost > NEGLIGIBLE) & inside
+    short = (outermost > negligible) & inside
     if problem.nu_prior is None:
         short[:2] = False
     return support.widened(np.where(short, WIDER, 0.0), limits) if short.any() else None

@@ -8,10 +8,12 @@ import numpy as np
 
 from hiercomp.arguments import FloatArray
 from hiercomp.engines.quadrature.engine import widened
-from hiercomp.engines.quadrature.grid import LIKELIHOOD_ERROR, LOG_UNSEEN, NEGLIGIBLE, FineGrid, PosteriorGrid
+from hiercomp.engines.quadrature.grid import LIKELIHOOD_ERROR, LOG_UNSEEN, FineGrid, PosteriorGrid
 from hiercomp.engines.quadrature.likelihood import step_for
 from hiercomp.engines.quadrature.regions import masses_between, region_boundaries
 from hiercomp.rope import Rope
+
+LEFT_OUT = 1e-4  # mass that may lie beyond the grid of all data sets: a tenth of what is printed
 
 
 def most_probable_without(grid: PosteriorGrid, rope: Rope) -> Iterator[FloatArray | None]:
@@ -29,7 +31,7 @@ def most_probable_without(grid: PosteriorGrid, rope: Rope) -> Iterator[FloatArra
         # Pairs that were left out for lack of mass may have some now, at most this share
         change = rest.log_marginal_likelihood - smooth.log_marginal_likelihood
         unseen = LOG_UNSEEN + float((-terms).max()) - change
-        if unseen > np.log(NEGLIGIBLE) or widened(rest) is not None:
+        if unseen > np.log(LEFT_OUT) or widened(rest, LEFT_OUT) is not None:
             yield None
         else:
             yield masses_between(fine.without(terms), boundaries)[0]
