@@ -309,6 +309,18 @@ from .tournament import (
 )
 
 __version__: str
+from .posterior.diagnostics import (
+    VerifiedDiagnostics as VerifiedDiagnostics,
+)
+from .posterior.kinds import (
+    Verified as Verified,
+)
+from .posterior.verification import (
+    Verification as Verification,
+)
+from .posterior.verification import (
+    VerifiedQuantity as VerifiedQuantity,
+)
 from .versions import (
     show_versions as show_versions,
 )
@@ -372,6 +384,10 @@ __all__ = [
     "TournamentResult",
     "TournamentSummary",
     "VariantResult",
+    "Verification",
+    "Verified",
+    "VerifiedDiagnostics",
+    "VerifiedQuantity",
     "bayesian_sign_test",
     "bayesian_signed_rank_test",
     "calibrate",

@@ -328,7 +328,7 @@ class Sampled:
         return next_dataset(delta0, sigma0, nu, rope, estimate_errors=estimate_errors)
 
     def verification(self, rope: Rope) -> Verification:
-        """Not known: see `_unverified`."""
+        """Not known: raises ArgumentError."""
         raise _unverified(self.engine_name)
 
     def odds(self, inference: NextDataset) -> tuple[Odds, ...]:
@@ -519,7 +519,7 @@ class Integrated:
         return integrated_next_dataset(self.integration, rope, self.unit, estimate_errors=estimate_errors)
 
     def verification(self, rope: Rope) -> Verification:
-        """Not known: see `_unverified`."""
+        """Not known: raises ArgumentError."""
         raise _unverified(self.engine_name)
 
     def odds(self, inference: NextDataset) -> tuple[Odds, ...]:
@@ -805,7 +805,7 @@ class Exact:
         return next_dataset(delta0, sigma0, nu, rope, estimate_errors=False)
 
     def verification(self, rope: Rope) -> Verification:
-        """Not needed: see `_unverified`."""
+        """Not needed: raises ArgumentError."""
         raise _unverified(self.engine_name)
 
     def odds(self, inference: NextDataset) -> tuple[Odds, ...]:
