@@ -528,6 +528,20 @@ def test_a_checkpoint_gives_equal_results_without_a_fit(tmp_path, table, tournam
     assert [file.name for file in tmp_path.iterdir()] == ["pairs.sqlite"]
 
 
+def test_verified_pairs_are_the_single_comparisons_and_survive_a_checkpoint(tmp_path, table, tournament):
+    three = table[table["algorithm"] != "same"]
+    options = {"engine": "auto", "checkpoint": tmp_path / "pairs.sqlite", "draws": 1000, "baseline": "plain"}
+    first, again = compared(three, **options), compared(three, **options)
+    assert first.engine_name == "auto"
+    for one, other in zip(first.pairs, again.pairs, strict=True):
+        assert one.next_dataset == other.next_dataset == tournament.pair(one.left, one.right).next_dataset
+        assert one.verification == other.verification
+        np.testing.assert_array_equal(one.draws("delta0"), other.draws("delta0"))
+    text = str(first.summary())
+    assert "SciPy" in text
+    assert "stanli" in text or "CmdStan" in text
+
+
 def fitted_pairs(monkeypatch, df: pd.DataFrame, **options) -> int:
     """How many pairs a call fits."""
     from hiercomp.pairs.fits import PairFits
