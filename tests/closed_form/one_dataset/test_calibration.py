@@ -319,15 +319,15 @@ def test_the_result_prints_its_df_its_error_and_the_curve():
 def test_on_random_attributes_calibrated_schemes_do_not_reject_too_often():
     datasets = 300
     x = null_differences(simulations=datasets, seed=1, n_jobs=2)
-    error = (calibrated_test(x).p < 0.05).mean()
+    error = (calibrated_test(x).pvalue < 0.05).mean()
     assert error <= 0.10
     # The paper has 5.0%, with other learners; two percentage points for them
     assert abs(error - 0.05) < 0.02 + 4 * math.sqrt(0.05 * 0.95 / datasets)
     # The naive t-test on the same data; under equal correlation of 0.1 it has 57%
-    assert (calibrated_test(x, df="nominal").p < 0.05).mean() > 0.3
+    assert (calibrated_test(x, df="nominal").pvalue < 0.05).mean() > 0.3
     for (scheme, *_), (df, source) in CALIBRATED.items():
         if df is not None and source == OWN and scheme != "resampling":
-            error = (calibrated_test(x, scheme=scheme).p < 0.05).mean()
+            error = (calibrated_test(x, scheme=scheme).pvalue < 0.05).mean()
             assert error < 0.05 + 4 * math.sqrt(0.05 * 0.95 / datasets)
             assert error > 0
 
@@ -337,5 +337,5 @@ def test_on_random_splits_calibrated_resampling_does_not_reject_too_often():
     datasets = 300
     simulator = partial(random_attributes_differences, hold_out=True)
     x = null_differences(simulations=datasets, simulator=simulator, seed=1, n_jobs=2)
-    error = (calibrated_test(x, scheme="resampling").p < 0.05).mean()
+    error = (calibrated_test(x, scheme="resampling").pvalue < 0.05).mean()
     assert abs(error - 0.05) < 4 * math.sqrt(0.05 * 0.95 / datasets)
