@@ -157,8 +157,14 @@ def random_comparison(number: int) -> hc.HierarchicalComparison:
     "numbers",
     [
         (3, 30, 43),
-        *(pytest.param(range(k, k + 10), marks=pytest.mark.slow) for k in range(0, 40, 10)),
-        pytest.param(range(41, 50), marks=pytest.mark.slow),
+        pytest.param(range(0, 10), marks=pytest.mark.slow),
+        pytest.param(
+            (17,),
+            marks=[
+                pytest.mark.slow,
+                pytest.mark.xfail(reason="Kruschke's prior: 4% in a probability, more in the log marginal likelihood"),
+            ],
+        ),
         pytest.param((40,), marks=[pytest.mark.slow, pytest.mark.xfail(reason="one far data set beside ten others")]),
     ],
     ids=str,
