@@ -139,7 +139,7 @@ def cross_validate_all(
 
 
 def check_data(estimators: Mapping[str, Any], data: Mapping[str, Any], *, cv: Any = None, seed: int = 0) -> None:
-    """Load every data set and draw its folds before the first cell, so that no error in the last one ends a long run.
+    """Load every data set and draw its folds before the first cell: an error in the last one then can't end a long run.
 
     Raises
     ------

@@ -51,31 +51,11 @@ MIRRORED: dict[Verdict, Verdict] = {"better": "worse", "worse": "better"}
 class Tournament:
     """The comparisons of every pair of many algorithms, or of every algorithm with a baseline.
 
-    Returned by `compare_all`; immutable. Its square frames compare the row with the column:
+    The record of a tournament; immutable. Its square frames compare the row with the column:
     ``better().loc["a", "b"]`` is the probability that a is better than b.
 
-    Attributes
-    ----------
-    algorithms : tuple of str, length k
-        In the order in which they first appear in the table; ``order`` has the best first.
-    dataset_names : tuple of str
-        Every data set of the table; those of a pair are in its ``differences``.
-    pairs : tuple of Fit or FailedPair
-        In the order of ``algorithms``, or with the baseline on the left. Pickling leaves out only what can be computed
-        again.
-    standings : Standings
-        What ``ranking`` is computed from.
-    rope : Rope
-    priors : Priors
-    higher_is_better : bool
-        Whether the metric is a gain (True) or a loss.
-    baseline : str or None
-        The algorithm that the others were compared with; None if all pairs were compared.
-    engine_name, engine_version : str
-        The engine that computed the pairs; the version includes that of the library behind it.
-    seed : int
-    all_notes : tuple of Note
-        Warnings, with those of one kind merged over all pairs; ``notes`` has their texts.
+    The attributes are those of ``hiercomp.TournamentResult``, which adds the summary, the plots and the report; here
+    ``pairs`` may hold plain fits.
     """
 
     algorithms: tuple[str, ...]

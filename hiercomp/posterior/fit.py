@@ -439,14 +439,15 @@ class Computation:
         warn_caller(notes)
         attempts: list[Attempt] = []
         for run in replace(self, monte_carlo_error=None)._runs(sampler, PURPOSES[:2]):
-            verification = verified_by(integrated, self._posterior_of(run, [run.attempt]), self.rope)
+            sampled = self._posterior_of(run, [run.attempt])
+            verification = verified_by(integrated, sampled, self.rope)
             lenient = replace(run.diagnostics, allowed_divergences=ALLOWED_DIVERGENCES)
             if run.diagnostics.failures and not lenient.failures and verification.agrees:
                 run = replace(run, diagnostics=lenient, attempt=replace(run.attempt, failures=()))
             attempts.append(run.attempt)
             if not run.diagnostics.failures or run.diagnostics.mostly_saturated:
                 break
-        sampled = self._posterior_of(run, attempts)
+        sampled = replace(sampled, diagnostics=run.diagnostics, attempts=tuple(attempts))
         diagnostics = VerifiedDiagnostics(integrated.diagnostics, run.diagnostics, verification)
         outcome = _verification_notes(attempts, diagnostics)
         warn_caller(outcome)

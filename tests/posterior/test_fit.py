@@ -49,7 +49,7 @@ def test_the_other_parameterisation_is_another_one():
 
 @pytest.fixture
 def nearly_equal() -> Callable[..., hc.HierarchicalComparison]:
-    """Nearly equal algorithms on some data sets, each of which says little; without nu, for speed."""
+    """Nearly equal algorithms on a few imprecise data sets; without nu, for speed."""
 
     def made(q: int) -> hc.HierarchicalComparison:
         x = score_differences(0.02, q)

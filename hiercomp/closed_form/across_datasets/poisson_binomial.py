@@ -275,7 +275,7 @@ class PoissonBinomial:
     Attributes
     ----------
     scaled : ndarray, shape (q + 1,)
-        Probabilities of 0, ..., q successes times 2^500, so that none that matters underflows.
+        Probabilities of 0, ..., q successes, times 2^500 to keep them from underflowing.
     """
 
     scaled: FloatArray

@@ -194,7 +194,7 @@ def chosen_measure(measure: str | None, measures: Sequence[str]) -> str:
 
 
 def further_measures(also: str | Sequence[str], measures: Sequence[str]) -> list[str]:
-    """The measures that are kept beside the scores, all of which there must be."""
+    """The measures to keep beside the scores; the file must have all of them."""
     return [chosen_measure(name, measures) for name in one_or_more("also", also)]
 
 
