@@ -16,7 +16,7 @@ from hiercomp.model.scaled import HierarchicalModel
 from hiercomp.posterior.diagnostics import VerifiedDiagnostics
 from hiercomp.posterior.kinds import Verified, verified_by
 from hiercomp.posterior.next_dataset import QUANTITIES, NextDataset, next_dataset
-from hiercomp.posterior.verification import LARGEST_DISTANCE, VerifiedQuantity, verify
+from hiercomp.posterior.verification import LARGEST_DISTANCE, verify
 from hiercomp.rope import Rope
 from tests.conftest import simulated_scores
 
@@ -187,6 +187,14 @@ def test_an_integral_that_is_off_is_found():
 
 
 def test_a_rare_outcome_that_no_draw_shows_is_no_contradiction():
-    # 1 in 700 is missed by 1,500 effective draws once in eight times
-    quantity = VerifiedQuantity("p_left", 0.0014, 1e-6, 0.0, float(np.sqrt(0.0014 / 1500)))
-    assert quantity.distance < LARGEST_DISTANCE
+    # 4,000 draws miss 1 in 1,000 in 2% of all cases; by the error that such draws tell alone it is 6 errors away
+    generator = np.random.default_rng(5)
+    delta0, sigma0 = generator.normal(0.05, 0.005, (4, 1000)), np.full((4, 1000), 0.03)
+    sampled = next_dataset(delta0, sigma0, np.inf, ROPE)
+    assert sampled.p_left == 0
+    exact = {"delta0": Marginal(0.05, 0.0, 0.005, 0.04, 0.05, 0.06)}
+    integral = dataclasses.replace(sampled, p_left=0.001, p_right=sampled.p_right - 0.001)
+    found = verify(integral, exact, sampled, {"delta0": delta0, "sigma0": sigma0}, ROPE)
+    (left,) = (quantity for quantity in found.quantities if quantity.name == "p_left")
+    assert left.difference / sampled.errors["p_left"] > LARGEST_DISTANCE
+    assert left.distance < LARGEST_DISTANCE
