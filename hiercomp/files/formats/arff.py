@@ -12,8 +12,11 @@ from hiercomp.files.formats.common import first_repeated
 from hiercomp.scores.table import DECIMAL
 from hiercomp.wording import shown
 
-# How a cell begins: quoted, where a quotation mark may be escaped or, as spreadsheets write it, doubled; or up to a comma
-CELL = re.compile(r"""[ \t]*+(?:(['"])((?:\\.|\1\1|(?!\1).)*+)\1[ \t]*+|([^,'"][^,]*)?)""", re.DOTALL)
+# How a cell begins: quoted, where a quotation mark may be escaped or, as spreadsheets write it, doubled; or up to a comma.
+# No possessive quantifiers: in Python 3.11.2 they lose what the groups inside them matched.
+CELL = re.compile(
+    r"""[ \t]*(?:(?:'((?:\\.|''|[^'\\])*)'(?!')|"((?:\\.|""|[^"\\])*)"(?!"))[ \t]*|([^,'"][^,]*)?)""", re.DOTALL
+)
 ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
 
 
@@ -203,11 +206,12 @@ def _cell(line: str, place: int) -> tuple[bool, str, int]:
     """Whether the cell that begins at a place is quoted, what it holds, and where it ends."""
     found = CELL.match(line, place)
     assert found is not None  # it may be empty
-    (mark, quoted, plain), end = found.groups(""), found.end()
-    if not mark:
-        if not plain and line[end : end + 1] in ("'", '"'):
+    end = found.end()
+    if found.lastindex not in (1, 2):
+        if not found[3] and line[end : end + 1] in ("'", '"'):
             raise ScoreFileError(f"a quotation mark ({line[end]}) is never closed.")
-        return False, plain.strip(), end
+        return False, (found[3] or "").strip(), end
+    mark, quoted = "'" if found.lastindex == 1 else '"', found[found.lastindex]
     if "\\" in quoted or mark in quoted:
         escapes = rf"\\u([0-9A-Fa-f]{{4}})|\\(.)|{mark}{mark}"
         quoted = re.sub(escapes, lambda sign: _sign(sign, mark), quoted, flags=re.DOTALL)
