@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from hiercomp.arguments import FloatArray
 from hiercomp.document import Presentation
@@ -19,6 +20,7 @@ from hiercomp.wording import shown
 if TYPE_CHECKING:
     import pandas as pd
 
+    from hiercomp.scores.differences import PairedDifferences
 
 FEWEST = 3  # data sets; without one of them two are left
 
@@ -35,7 +37,7 @@ class Influence(Presentation):
     all : ndarray, shape (3,)
         With all data sets.
     refitted : ndarray of bool, shape (q,)
-        Whether the posterior without the data set extends beyond the grid of all data sets, and was integrated again.
+        Whether the posterior without the data set was integrated anew, as the grid of all data sets does not serve it.
     algorithms : tuple of str
         The left and the right algorithm.
     """
@@ -75,7 +77,8 @@ def influence(result: Fit) -> Influence:
     """Probabilities of left, rope and right without each data set in turn.
 
     They are integrals. The log likelihood of (M16) is a sum over the data sets, so the term of one is subtracted at the
-    nodes of the quadrature engine's grid. If the posterior without it extends beyond that grid, it is integrated again.
+    nodes of the quadrature engine's grid. If the posterior without it lies elsewhere, or there are fewer than 5 data sets,
+    it is integrated anew.
     A result that was only sampled is integrated first.
 
     Parameters
@@ -101,16 +104,20 @@ def influence(result: Fit) -> Influence:
         raise ArgumentError(
             f"Influence needs at least {FEWEST} data sets and scores that differ; there are {len(names)}."
         )
-    posterior = integrate(differences, result.rope, result.priors, result.settings)
+
+    def integrated(kept: PairedDifferences) -> Integrated:
+        return integrate(kept, result.rope, result.priors, result.settings)
+
+    posterior = result.posterior.integrated_or(lambda: integrated(differences))
     without, refitted = np.full((len(names), 3), np.nan), np.zeros(len(names), dtype=bool)
     rope = result.rope.scaled(1 / posterior.unit)
-    for place, found in enumerate(most_probable_without(posterior.integration.grid, rope)):
-        refitted[place] = found is None
-        if found is None:
-            rest = differences.subset([name for name in names if name != names[place]])
-            again = integrate(rest, result.rope, result.priors, result.settings)
-            found = _probabilities(again, result.rope)
-        without[place] = found
+    with threadpool_limits(limits=1):  # another number of threads sums in another order
+        for place, found in enumerate(most_probable_without(posterior.integration.grid, rope)):
+            refitted[place] = found is None
+            if found is None:
+                rest = differences.subset([name for name in names if name != names[place]])
+                found = _probabilities(integrated(rest), result.rope)
+            without[place] = found
     together = _probabilities(posterior, result.rope)
     return Influence(names, without, together, refitted, (result.left, result.right))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias
@@ -200,6 +200,9 @@ class Posterior(Protocol):
     def verification(self, rope: Rope) -> Verification:
         """The same quantities from both computations; only a verified posterior has it."""
 
+    def integrated_or(self, integrate: Callable[[], Integrated]) -> Integrated:
+        """The integral of the posterior, computed by ``integrate`` if it is not at hand."""
+
     def odds(self, inference: NextDataset) -> tuple[Odds, ...]:
         """Odds of the three pairs of regions; none if nothing is uncertain."""
 
@@ -330,6 +333,10 @@ class Sampled:
     def verification(self, rope: Rope) -> Verification:
         """Not known: raises ArgumentError."""
         raise _unverified(self.engine_name)
+
+    def integrated_or(self, integrate: Callable[[], Integrated]) -> Integrated:
+        """Compute it."""
+        return integrate()
 
     def odds(self, inference: NextDataset) -> tuple[Odds, ...]:
         """Odds of the three pairs of regions."""
@@ -522,6 +529,10 @@ class Integrated:
         """Not known: raises ArgumentError."""
         raise _unverified(self.engine_name)
 
+    def integrated_or(self, integrate: Callable[[], Integrated]) -> Integrated:
+        """Itself."""
+        return self
+
     def odds(self, inference: NextDataset) -> tuple[Odds, ...]:
         """Odds of the three pairs of regions."""
         return posterior_odds(inference)
@@ -667,6 +678,10 @@ class Verified:
         """Integrals and draws side by side."""
         return verified_by(self.integrated, self.sampled, rope)
 
+    def integrated_or(self, integrate: Callable[[], Integrated]) -> Integrated:
+        """The one of its two computations."""
+        return self.integrated
+
     def odds(self, inference: NextDataset) -> tuple[Odds, ...]:
         """Odds of the three pairs of regions."""
         return self.integrated.odds(inference)
@@ -807,6 +822,10 @@ class Exact:
     def verification(self, rope: Rope) -> Verification:
         """Not needed: raises ArgumentError."""
         raise _unverified(self.engine_name)
+
+    def integrated_or(self, integrate: Callable[[], Integrated]) -> Integrated:
+        """Compute it."""
+        return integrate()
 
     def odds(self, inference: NextDataset) -> tuple[Odds, ...]:
         """None: nothing is uncertain."""

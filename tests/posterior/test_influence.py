@@ -55,6 +55,31 @@ def test_a_data_set_far_from_the_others_is_left_out_by_a_new_integration():
     np.testing.assert_allclose(found.without[place], list(seen.probabilities.values()), atol=2 * seen.largest_error)
 
 
+def test_a_far_data_set_among_thirteen_is_left_out_by_a_new_integration():
+    """Its grid is placed for both groups, too coarsely for the others alone."""
+    frame = simulated_scores(13, runs=1, centre=0.005, spread=0.003, noise=0.01, seed=4)
+    frame.loc[(frame["dataset"] == "d3") & (frame["algorithm"] == "tree"), "score"] -= 0.4
+    result = integrated(frame)
+    found = result.influence()
+    place = found.dataset_names.index("d3")
+    assert found.refitted.tolist() == [number == place for number in range(13)]
+    for name in ("d3", "d5"):
+        rest = integrated(frame[frame["dataset"] != name]).next_dataset
+        seen = found.without[found.dataset_names.index(name)]
+        error = rest.largest_error + result.next_dataset.largest_error
+        np.testing.assert_allclose(seen, list(rest.probabilities.values()), atol=error)
+
+
+def test_of_four_data_sets_each_is_left_out_by_a_new_integration():
+    """The upper bound of sigma0, which follows from the data sets that are left, has mass near it."""
+    frame = simulated_scores(4, runs=1, centre=0.005, spread=0.01, seed=7)
+    found = integrated(frame).influence()
+    assert found.refitted.all()
+    rest = integrated(frame[frame["dataset"] != "d1"]).next_dataset
+    place = found.dataset_names.index("d1")
+    assert found.without[place].tolist() == list(rest.probabilities.values())
+
+
 def test_the_table_and_the_sentence(undecided):
     found = undecided.influence()
     frame = found.to_frame()

@@ -224,6 +224,7 @@ class FineGrid:
         grid: PosteriorGrid,
         half_width: float | None = None,
         coarse: tuple[bool, bool, bool] = (False, False, False),
+        log_unseen: float = LOG_UNSEEN,
     ) -> FineGrid:
         """Interpolate the log likelihood of a grid and multiply it by the priors.
 
@@ -237,6 +238,8 @@ class FineGrid:
             any delta0: the indicators' integrals have a kink there. None is for smooth integrands, which need fewer nodes.
         coarse : tuple of bool
             Whether sigma0, nu and delta0 get fewer nodes, and interpolation of a lower degree.
+        log_unseen : float
+            Log density against the largest, below which pairs are left out.
         """
         problem = grid.problem
         wanted = SMOOTH_NODES if half_width is None else FINE_NODES
@@ -253,12 +256,14 @@ class FineGrid:
         if half_width is None:
             nodes, weights = gauss_legendre(-1.0, 1.0, sigma0_count)
             relative = np.broadcast_to(nodes, (len(nu_places), sigma0_count))
-            return cls._with_rule(grid, nu_places, relative, weights * nu_weight[:, None], delta0_count, coarse)
+            return cls._with_rule(
+                grid, nu_places, relative, weights * nu_weight[:, None], delta0_count, coarse, log_unseen
+            )
         lower, upper = grid.support.ends(nu_places)
         kink = np.log(largest_sigma0_of_rope(half_width, problem.nu(nu_places)) + problem.sigma0_offset)
         split = 2 * np.clip((kink - lower) / (upper - lower), 0, 1) - 1
         relative, weight = _split_rule(split, sigma0_count)
-        return cls._with_rule(grid, nu_places, relative, weight * nu_weight[:, None], delta0_count, coarse)
+        return cls._with_rule(grid, nu_places, relative, weight * nu_weight[:, None], delta0_count, coarse, log_unseen)
 
     @classmethod
     def even(cls, grid: PosteriorGrid, cells: int) -> FineGrid:
@@ -271,7 +276,7 @@ class FineGrid:
             nu_places = first + (last - first) * (1 + middles) / 2
         relative = np.broadcast_to(middles, (len(nu_places), cells))
         weight = np.full(relative.shape, 1.0 / relative.size)
-        return cls._with_rule(grid, nu_places, relative, weight, FINE_NODES[2], (False, False, False))
+        return cls._with_rule(grid, nu_places, relative, weight, FINE_NODES[2], (False, False, False), LOG_UNSEEN)
 
     @classmethod
     def _with_rule(
@@ -282,6 +287,7 @@ class FineGrid:
         weight: FloatArray,
         delta0_count: int,
         coarse: tuple[bool, bool, bool],
+        log_unseen: float,
     ) -> FineGrid:
         """From places of nu and, for each, relative places of sigma0, with weights of shape (nu, sigma0)."""
         problem, axis = grid.problem, grid.delta0_axis
@@ -309,7 +315,7 @@ class FineGrid:
         log_density += (log_weight.ravel() + log_scale)[:, None]
         # Few pairs hold mass where the axes are long; the others are not worth the interpolation along delta0
         highest = log_density.max(axis=1)
-        kept = np.flatnonzero(highest > highest.max() + LOG_UNSEEN)
+        kept = np.flatnonzero(highest > highest.max() + log_unseen)
         log_density = log_density[kept] @ by_delta0.T
         if isinstance(axis, StretchedLine):
             log_density += np.log(axis.slope(axis.delta0(places)))
