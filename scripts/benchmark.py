@@ -38,6 +38,7 @@ ROWS: dict[str, Callable[[Context], list[Row]]] = {
     "closed_form": sampling.closed_form,
     "first_fit": sampling.first_fit,
     "baycomp": sampling.baycomp,
+    "bayes_testkit": sampling.bayes_testkit,
     "poisson_binomial": closed_forms.poisson_binomial,
     "signed_rank": closed_forms.signed_rank,
     "tests": closed_forms.tests,
@@ -48,7 +49,7 @@ ROWS: dict[str, Callable[[Context], list[Row]]] = {
     "report": pictures.report,
     "import": pictures.importing,
 }
-RIVALS = ("baycomp",)
+RIVALS = ("baycomp", "bayes-testkit")
 PACKAGES = ("numpy", "scipy", "stanli", "cmdstanpy", "joblib", "matplotlib")
 START, END = "<!-- benchmark -->", "<!-- end of benchmark -->"
 

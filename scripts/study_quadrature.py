@@ -30,7 +30,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # before NumPy is loaded: small p
 import numpy as np
 
 import hiercomp as hc
-from hiercomp.engines.quadrature import axes, engine, grid, likelihood, regions
+from hiercomp.engines.quadrature import axes, engine, grid, likelihood, regions, support
 from hiercomp.engines.quadrature.engine import QuadratureEngine
 from hiercomp.engines.quadrature.likelihood import MeanLikelihood
 from hiercomp.engines.quadrature.support import Integrand
@@ -38,11 +38,19 @@ from hiercomp.model.priors import Priors
 from hiercomp.model.scaled import HierarchicalModel
 from hiercomp.rope import Rope
 
-MODULES = {"axes": axes, "engine": engine, "grid": grid, "likelihood": likelihood, "regions": regions}
+MODULES = {
+    "axes": axes,
+    "engine": engine,
+    "grid": grid,
+    "likelihood": likelihood,
+    "regions": regions,
+    "support": support,
+}
 SIZES = (2, 5, 10, 20, 43, 54, 120, 200, 500, 1000, 5000, 20_000)
 MOST_WITH_REFERENCE = 200  # data sets; the reference takes about ten times as long as what it is for
 REFERENCE = {
     "engine.NODES_FOR_LENGTH": (5.3, 8.0, 10.5),
+    "engine.NODES_FOR_LOG_SIGMA0": 4.2,
     "engine.NODES_AT_LEAST": 6.0,
     "engine.NODES_FOR_LENGTH_SPLINE": (5.4, 4.5),
     "engine.NODES_FOR_UNIT": 4.5,
@@ -51,9 +59,9 @@ REFERENCE = {
     "grid.LIKELIHOOD_ERROR": 1e-6,
 }
 REGIMES: list[tuple[str, dict[str, Any], list[tuple[str, int]]]] = [
-    ("no stretched axis for few data sets (`FEW_DATASETS`)", {"engine.FEW_DATASETS": 0},
+    ("no stretched axis for few data sets (`FEW_DATASETS`)", {"support.FEW_DATASETS": 0},
      [("keel", 3), ("keel", 5), ("one_sided", 8), ("keel", 10)]),
-    ("the stretched axis for all (`FEW_DATASETS`)", {"engine.FEW_DATASETS": 10**6}, [("keel", 20), ("keel", 43)]),
+    ("the stretched axis for all (`FEW_DATASETS`)", {"support.FEW_DATASETS": 10**6}, [("keel", 20), ("keel", 43)]),
     ("all data sets from the first round on (`FEWEST_SAMPLED`)", {"engine.FEWEST_SAMPLED": 10**6},
      [("keel", 500), ("one_sided", 2000)]),
     ("no smaller support where the error is too large (`NARROWER`)", {"engine.NARROWER": 0.0},
@@ -63,6 +71,7 @@ CONSTANTS: list[tuple[str, Any]] = [
     ("engine.NODES_FOR_LENGTH", (2.5, 5.3, 7.0)),
     ("engine.NODES_FOR_LENGTH", (3.5, 4.0, 7.0)),
     ("engine.NODES_FOR_LENGTH", (3.5, 5.3, 5.0)),
+    ("engine.NODES_FOR_LOG_SIGMA0", 1.8),
     ("engine.NODES_AT_LEAST", 2.0),
     ("engine.NODES_FOR_LENGTH_SPLINE", (2.5, 3.0)),
     ("engine.NODES_FOR_LENGTH_SPLINE", (3.6, 2.0)),
@@ -86,7 +95,7 @@ CONSTANTS: list[tuple[str, Any]] = [
     ("grid.STEPS", 8),
     ("regions.THINNED", 8),
 ]
-CONSTANT_CASES = (("keel", 5), ("keel", 20), ("keel", 54), ("few_scores", 54))
+CONSTANT_CASES = (("keel", 5), ("keel", 20), ("keel", 54), ("few_scores", 54), ("outliers", 20))
 
 
 @contextmanager

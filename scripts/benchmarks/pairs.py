@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import warnings
 from math import comb
 
@@ -32,6 +34,14 @@ if __name__ == "__main__":
     print(json.dumps([spent, (own + jobs * worker) / 1024, len(result.pairs), result.status]))
 """
 
+PLAIN_LOOP = """
+import sys, time
+started, total = time.perf_counter(), 0
+for number in range(int(sys.argv[1])):
+    total += number * number
+print(time.perf_counter() - started)
+"""
+
 IN_WORKER = {"rope": 0.01, "n_jobs": 1, "progress": False}
 
 
@@ -48,15 +58,35 @@ def all_pairs(context: Context) -> list[Row]:
             memory.append(megabytes)
         return float(spent)
 
-    measured = alternately(lambda: run(2), lambda: run(1), context.repetitions, warm=False)
+    gains: list[float] = []
+
+    def two_processes() -> float:
+        gains.append(_attainable_gain(context.size(40_000_000, 2_000_000)))
+        return run(2)
+
+    measured = alternately(two_processes, lambda: run(1), context.repetitions, warm=False)
     algorithms, datasets, scores = size
+    attainable = float(np.median(gains))
     details = {
+        "gain of a plain loop by a second process": attainable,
+        "share of it reached": float(np.median(measured[1]) / np.median(measured[0])) / attainable,
         "pairs": comb(algorithms, 2),
         "data sets": datasets,
         "scores of a data set": scores,
         "MB at the peak, all processes": float(np.median(memory)),
     }
     return [Row("all_pairs", "all pairs, two processes", "one process", "s", *measured, details)]
+
+
+def _attainable_gain(steps: int) -> float:
+    """How much more two plain loops do side by side than one alone: what two processes can gain on this machine now."""
+
+    def started() -> subprocess.Popen[str]:
+        return subprocess.Popen([sys.executable, "-c", PLAIN_LOOP, str(steps)], stdout=subprocess.PIPE, text=True)
+
+    alone = float(started().communicate()[0])
+    two = [started(), started()]
+    return 2 * alone / max(float(loop.communicate()[0]) for loop in two)
 
 
 def sampled_pairs(context: Context) -> list[Row]:

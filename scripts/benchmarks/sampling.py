@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 import time
-import warnings
 from collections.abc import Callable
+from contextlib import chdir
+from importlib.metadata import version as installed_version
 from importlib.util import find_spec
-from typing import Any
 
 import numpy as np
 
@@ -154,36 +153,71 @@ def first_fit(context: Context) -> list[Row]:
     return [Row("first_fit", "first fit, quadrature", "first fit, embedded (error 0.005)", "s", *measured, details)]
 
 
+CHAINS, WARMUP, DRAWS = 4, 1000, 1000  # of all samplers compared
+
+
 def baycomp(context: Context) -> list[Row]:
-    """Baycomp's hierarchical test, where it and pystan are installed and asked for; its cache is kept out of the way."""
+    """Baycomp's hierarchical test, with its model compiled before; its cache of results is kept out of the way."""
     if "baycomp" not in context.rivals:
         return []
-    missing = [name for name in ("baycomp", "stan") if find_spec(name) is None]
-    if missing:
-        raise SystemExit(f"--with baycomp needs {' and '.join(missing)}: pip install baycomp 'pystan>=3.4'.")
+    _need("baycomp", "stan", command="pip install baycomp 'pystan>=3.4'")
     import baycomp as rival
 
     comparison = real_comparison(context)
     left, right = paired_scores(context, comparison)
-    rope = comparison.rope.upper
+    rope, runs = comparison.rope.upper, left.shape[1] // 10
 
-    def theirs() -> Any:
-        with (
-            tempfile.TemporaryDirectory() as folder,
-            warnings.catch_warnings(),
-        ):  # it pickles into the working directory
-            warnings.simplefilter("ignore")
-            here = os.getcwd()
-            os.chdir(folder)
-            try:
-                return rival.HierarchicalTest.probs(left, right, rope, runs=left.shape[1] // 10)
-            finally:
-                os.chdir(here)
+    def theirs() -> None:
+        with tempfile.TemporaryDirectory() as folder, chdir(folder):  # it pickles into the working directory
+            rival.HierarchicalTest.probs(left, right, rope, runs=runs, chains=CHAINS, nsamples=context.size(DRAWS, 100))
 
-    measured = alternately(
-        seconds(lambda: comparison.fit("quadrature", progress=False).next_dataset),
-        seconds(theirs),
-        context.repetitions,
-    )
-    details = {"note": "one has no Monte Carlo error, the other draws 10,000 samples under other priors"}
-    return [Row("baycomp", "quadrature", "baycomp.HierarchicalTest", "s", *measured, details)]
+    return _against(context, comparison, theirs, "baycomp", "baycomp.HierarchicalTest")
+
+
+def bayes_testkit(context: Context) -> list[Row]:
+    """The hierarchical test of Bayes Test Kit, which samples with PyMC."""
+    if "bayes-testkit" not in context.rivals:
+        return []
+    _need("btk", command="pip install bayes-testkit")
+    import pandas as pd
+    from btk import HierarchicalTTest
+
+    comparison = real_comparison(context)
+    left, right = paired_scores(context, comparison)
+    names = np.repeat(comparison.differences.dataset_names, left.shape[1])
+    frame = pd.DataFrame({"dataset": names, "left": left.ravel(), "right": right.ravel()})
+    rho = float(comparison.differences.rho[0])
+    draws, warmup = context.size((DRAWS, WARMUP), (100, 100))
+
+    def theirs() -> None:
+        test = HierarchicalTTest(rope=comparison.rope.upper)
+        test.fit(frame, rho=rho, draws=draws, tune=warmup, chains=CHAINS, progressbar=False, random_seed=1)
+        test.decision_table()
+
+    return _against(context, comparison, theirs, "bayes-testkit", "btk.HierarchicalTTest")
+
+
+def _need(*modules: str, command: str) -> None:
+    missing = [name for name in modules if find_spec(name) is None]
+    if missing:
+        raise SystemExit(f"{' and '.join(missing)} can't be imported: {command}.")
+
+
+def _against(
+    context: Context, comparison: hc.HierarchicalComparison, theirs: Callable[[], None], package: str, name: str
+) -> list[Row]:
+    """Rows of the two fits of this package against another's."""
+    details = {
+        "data sets": len(comparison.differences.dataset_names),
+        "version": installed_version(package),
+        "draws": f"{CHAINS} chains of {DRAWS:,} after {WARMUP:,} of warmup, as many as the engine auto makes",
+    }
+    rows = []
+    for engine in ("quadrature", "auto"):
+        measured = alternately(
+            seconds(lambda engine=engine: comparison.fit(engine, progress=False).next_dataset),
+            seconds(theirs),
+            context.repetitions,
+        )
+        rows.append(Row(package.replace("-", "_"), f"fit, engine {engine}", name, "s", *measured, details))
+    return rows

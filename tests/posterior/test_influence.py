@@ -70,6 +70,7 @@ def test_a_far_data_set_among_thirteen_is_left_out_by_a_new_integration():
         np.testing.assert_allclose(seen, list(rest.probabilities.values()), atol=error)
 
 
+@pytest.mark.filterwarnings("ignore::hiercomp.FewDatasetsWarning")
 def test_of_four_data_sets_each_is_left_out_by_a_new_integration():
     """The upper bound of sigma0, which follows from the data sets that are left, has mass near it."""
     frame = simulated_scores(4, runs=1, centre=0.005, spread=0.01, seed=7)

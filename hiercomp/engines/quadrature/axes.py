@@ -45,11 +45,15 @@ class ChebyshevAxis:
         unit = np.clip((points - middle) / (half or 1.0), -1, 1)
         return np.asarray(np.polynomial.chebyshev.chebvander(unit, self.count - 1), dtype=np.float64)
 
+    def coefficients(self, values: FloatArray) -> FloatArray:
+        """Coefficients of the Chebyshev polynomials through values at the nodes, along the first axis."""
+        return np.asarray(np.linalg.solve(self._vandermonde(self.nodes), values))
+
     def interpolation(self, points: FloatArray, *, coarse: bool = False) -> FloatArray:
         """Matrix from values at the nodes to values at ``points``, of two degrees less where ``coarse``."""
         if self.count == 1:
             return np.ones((len(points), 1))
-        coefficients = np.linalg.inv(self._vandermonde(self.nodes))
+        coefficients = self.coefficients(np.eye(self.count))
         kept = self.count - DROPPED if coarse and self.count > DROPPED + 1 else self.count
         return np.asarray(self._vandermonde(points)[:, :kept] @ coefficients[:kept])
 

@@ -31,21 +31,23 @@ from hiercomp.engines.quadrature.support import Integrand, Support
 from hiercomp.rope import Rope
 
 # docs/quadrature.md has a row for every constant whose comment ends in "(study)"; the others say why they are as they are.
-FEW_DATASETS = 10  # up to here delta0 may have several peaks, and its nodes are dense about every data set (study)
 MOST_STRETCHED = 40  # data sets for which that is tried too, where the other axis fails twice
 SPARE = 0.25  # scales by which delta0's axis is longer: a scale is known to a tenth
-FAR = 8.0  # standard errors of delta0 within its bound: a Gaussian has 1e-15 beyond them
 TOLERANCE = 1e-4  # of the error estimate, above which the grid is refined: a tenth of the error that is warned of
 LARGEST_ERROR = 1e-3  # accepted where the grid is large; above it there is a warning
 MUCH_WORK, MOST_WORK = 2_000_000, 10_000_000  # integrals over delta_i: about two seconds, and ten
 # Of sigma0, nu and delta0 for each unit of length: of log sigma0, of nu's axis, of the data sets' sd (study)
 NODES_FOR_LENGTH, NODES_AT_LEAST = (3.5, 5.3, 7.0), 4.0
+NODES_FOR_LOG_SIGMA0 = 2.8  # of sigma0 where its axis is log sigma0, along which nothing bends sharply (study)
 FEWEST_NODES = 7  # two degrees fewer, for the error, leave a parabola
 NODES_FOR_LENGTH_SPLINE, FEWEST_SPLINE = (3.6, 3.0), 11  # of sigma0 and nu, where delta0 is stretched (study)
 NODES_FOR_UNIT = 3.0  # of the axis of delta0 where it is stretched, for each unit of its coordinate (study)
 REFINEMENT, MOST_REFINEMENTS = 1.4, 5  # 1.4^2 = 2: two refinements double an axis, five make it five times as fine
 MOST_DEGREE = 2  # of the polynomials that the ends of sigma0 are in nu (study)
 NARROWER = 0.8  # share of the area that a smaller support has at most; a larger one gains less than it costs
+STILL_KEPT = (
+    1e-3  # of LEFT_OUT, in that smaller support: its cells are smaller, and the grid that shows them was too coarse
+)
 STEPS_BEYOND = 3  # by which the search moves where mass lies at the end of its grid: three rounds double it (study)
 WIDER = 0.3  # share of their length by which axes grow that end too early (study)
 LEFT_OUT = 1e-6  # mass of a node against the largest, below which the axes end (study)
@@ -53,6 +55,7 @@ CAUTION, NU_CAUTION = 0.15, 0.5  # of a step between nodes, beyond where they sa
 SEARCH_ERROR = 0.1  # of a log likelihood: the ends move by less than a hundredth of the depth at which they lie
 SEARCH_ROUNDS = 12  # each keeps less than SETTLED of an axis; few take more than six (study)
 SEARCH_NODES = (9, 8)  # of sigma0 and nu (study)
+GAUSSIAN_SEARCH_NODES = 36  # of sigma0 alone, half of all the others: a far data set makes two narrow peaks
 SEARCH_SHARE = 0.5  # of the nodes of a stretched axis (study)
 SHALLOWEST = 4.0  # log mass below its largest at which an end lies, for a nu that holds little (study)
 FEWEST_SAMPLED, SAMPLED_AGAIN = 50, 8  # data sets that the search takes at first, and growth of their number (study)
@@ -93,7 +96,7 @@ class QuadratureEngine:
 def _refined(problem: Integrand, rope: Rope) -> Integration:
     support, centring = posterior_support(problem)
     q = len(problem.likelihood.n)
-    few = _stretched(problem)
+    few = problem.stretched
     fine, more, failures = np.ones(3), np.ones(3), 0
     for refinement in range(MOST_REFINEMENTS + 1):
         grid = _computed(problem, support, more, fine, centring, few=few)
@@ -137,9 +140,10 @@ def _computed(
     else:
         reach = conditional_reach(problem) + centring.distance
         length = 2 * reach / np.sqrt(len(problem.likelihood.n))
-        line = ChebyshevAxis(-reach, reach, _count(more[2] * _usual_nodes(length, 2)))
-        sigma0_count = _usual_nodes(support.length, 0)
-        nu_count = _usual_nodes(problem.nu_length(support.nu), 1)
+        line = ChebyshevAxis(-reach, reach, _count(more[2] * _usual_nodes(length, NODES_FOR_LENGTH[2])))
+        for_length = NODES_FOR_LENGTH[0] if problem.sigma0_offset else NODES_FOR_LOG_SIGMA0
+        sigma0_count = _usual_nodes(support.length, for_length)
+        nu_count = _usual_nodes(problem.nu_length(support.nu), NODES_FOR_LENGTH[1])
     if problem.nu_prior is None:
         nu_count = 1 / more[1]
     fineness = (fine[0], fine[1], fine[2])
@@ -147,8 +151,8 @@ def _computed(
     return PosteriorGrid.computed(problem, support, *counts, line, fineness, centring)
 
 
-def _usual_nodes(length: float, axis: int) -> float:
-    return max(FEWEST_NODES, NODES_AT_LEAST + NODES_FOR_LENGTH[axis] * length)
+def _usual_nodes(length: float, for_length: float) -> float:
+    return max(FEWEST_NODES, NODES_AT_LEAST + for_length * length)
 
 
 def _count(nodes: float) -> int:
@@ -185,12 +189,12 @@ def widened(fine: FineGrid, negligible: float = NEGLIGIBLE) -> Support | None:
 
 def narrowed(fine: FineGrid) -> Support | None:
     """The part of the support that holds mass, or None where that is nearly all of it."""
-    support, limits = fine.grid.support, np.array(fine.grid.problem.sigma0_limits)
+    support, limits = fine.grid.support, np.array(fine.grid.problem.sigma0_ends)
     log_mass = np.log(np.maximum(fine.mass_table / fine.total, np.finfo(float).tiny))
     rows = np.logaddexp.reduce(log_mass, axis=1)
     nu_places, relative = fine.nu_places, np.concatenate([[-1.0], fine.relative, [1.0]])
-    worth = log_mass.max() + np.log(LEFT_OUT / 10)  # these cells are smaller than the search's
-    kept = np.flatnonzero(rows >= rows.max() + np.log(LEFT_OUT / 10))
+    worth = log_mass.max() + np.log(LEFT_OUT * STILL_KEPT)
+    kept = np.flatnonzero(rows >= rows.max() + np.log(LEFT_OUT * STILL_KEPT))
     outer = np.concatenate([[support.nu[0]], nu_places, [support.nu[1]]])
     nu = (float(outer[kept[0]]), float(outer[kept[-1] + 2])) if len(nu_places) > 1 else support.nu
     lower, upper = support.ends(nu_places)
@@ -202,13 +206,6 @@ def narrowed(fine: FineGrid) -> Support | None:
     u = (2 * nu_places[kept] - nu[0] - nu[1]) / ((nu[1] - nu[0]) or 1.0)
     found = _smooth_support(nu, u, ends, np.ones(len(kept), bool), limits)
     return found if found.area < NARROWER * support.area else None
-
-
-def _stretched(problem: Integrand) -> bool:
-    """Whether delta0 may have several peaks, or be cut off by its bound."""
-    mean = problem.likelihood.mean
-    reach = abs(float(np.median(mean))) + FAR * float(mean.std()) / np.sqrt(len(mean))
-    return len(mean) <= FEW_DATASETS or problem.delta0_bound < reach
 
 
 def conditional_reach(problem: Integrand) -> float:
@@ -290,7 +287,8 @@ class _Search:
         problem, nu_ends, ends, nu_count = self.problem, self.nu_ends, self.ends, len(self.ends)
         limits, all_nu = np.array(problem.sigma0_limits), problem.nu_limits
         nu_places = np.linspace(*nu_ends, nu_count)
-        places = np.linspace(ends[:, 0], ends[:, 1], SEARCH_NODES[0])  # (sigma0, nu)
+        sigma0_count = SEARCH_NODES[0] if nu_count > 1 else GAUSSIAN_SEARCH_NODES
+        places = np.linspace(ends[:, 0], ends[:, 1], sigma0_count)  # (sigma0, nu)
         log_mass, centring = _log_cell_masses(problem, likelihood, places, nu_places)
         slices = log_mass.max(axis=0)
         worth = slices.max() - _depth(slices)
@@ -314,7 +312,7 @@ class _Search:
         """Smooth ends outside of those that were found."""
         u = np.linspace(-1, 1, len(self.ends)) if len(self.ends) > 1 else np.zeros(1)
         counts = np.ones(len(self.ends), bool) if self.counts is None else self.counts
-        return _smooth_support(self.nu_ends, u, self.ends, counts, np.array(self.problem.sigma0_limits))
+        return _smooth_support(self.nu_ends, u, self.ends, counts, np.array(self.problem.sigma0_ends))
 
 
 def _interval(
@@ -377,7 +375,7 @@ def _log_cell_masses(
     sigma0 = problem.sigma0(places)
     nu = np.broadcast_to(problem.nu(nu_places), sigma0.shape)
     step = step_for(SEARCH_ERROR, len(likelihood.n))
-    if not _stretched(problem):
+    if not problem.stretched:
         centre, width = conditional_moments(likelihood, sigma0, nu)
         mode, scale, log_peak = newton_moments(likelihood, sigma0, nu, step)
         log_mass = _with_priors(problem, log_peak + np.log(scale), sigma0, places, nu_places)

@@ -34,6 +34,10 @@ NEWTON_STEPS, NEAR = 8, 1.0
 LONGEST_STEP = 3.0  # of these, in scales: the parabola says little beyond
 LOG_UNSEEN = -28.0  # of the density of a pair against the largest: 1e-12, less than a millionth of NEGLIGIBLE
 STEPS = 20  # of the iteration for the conditional centre of delta0 (study); it costs a thousandth of the likelihood
+LOG_NOTABLE = -8.0  # of the density along a line through the grid: others say nothing of the error
+SLOWEST_FALL = 0.9  # of pairs of coefficients that the estimate reckons with
+# Two degrees fewer are a bound for polynomials, whose coefficients fall in geometric progression; not for splines
+SPLINE_DOUBT = 2.0
 COARSER = 0.75  # share of the fine nodes that the coarser integration takes: the error estimate is their difference
 
 
@@ -424,6 +428,29 @@ class FineGrid:
 def coarse_axes(grid: PosteriorGrid) -> list[tuple[bool, bool, bool]]:
     """Which axis is to be coarser, for each axis that has more than one node."""
     return [(axis == 0, axis == 1, axis == 2) for axis, count in enumerate(grid.log_likelihood.shape) if count > 1]
+
+
+def doubts(grid: PosteriorGrid) -> list[float]:
+    """How much larger the error of each axis may be than its difference from a coarser grid, as `coarse_axes` has them.
+
+    The coarser grid leaves out the last two coefficients of Chebyshev polynomials. If pairs of coefficients fall by a
+    factor g, those beyond the last add up to g / (1 - g) times it. A spline has no coefficients to judge by.
+    """
+    axes = (grid.sigma0_axis, grid.nu_axis, grid.delta0_axis)
+    log_density = grid.log_likelihood - grid.log_likelihood.max()
+    found = []
+    for number, axis in enumerate(axes):
+        if axis.count == 1:
+            continue
+        if not isinstance(axis, ChebyshevAxis):
+            found.append(SPLINE_DOUBT)
+            continue
+        lines = np.moveaxis(log_density, number, 0).reshape(axis.count, -1)
+        coefficients = axis.coefficients(lines[:, lines.max(axis=0) > LOG_NOTABLE])
+        before, last = (float(np.sqrt((pair**2).mean())) for pair in (coefficients[-4:-2], coefficients[-2:]))
+        fall = min(last / before, SLOWEST_FALL) if last > LIKELIHOOD_ERROR else 0.0
+        found.append(max(1.0, fall / (1 - fall)))
+    return found
 
 
 def largest_sigma0_of_rope(half_width: float, nu: FloatArray) -> FloatArray:

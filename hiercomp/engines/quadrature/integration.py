@@ -8,14 +8,15 @@ from typing import TypeAlias
 
 import numpy as np
 
-from hiercomp.engines.quadrature.axes import StretchedLine
-from hiercomp.engines.quadrature.grid import LIKELIHOOD_ERROR, OUTSIDE, FineGrid, PosteriorGrid, coarse_axes
+from hiercomp.engines.quadrature.grid import LIKELIHOOD_ERROR, OUTSIDE, FineGrid, PosteriorGrid, coarse_axes, doubts
 from hiercomp.engines.quadrature.regions import RegionMasses, region_masses
 from hiercomp.rope import Rope
 
 Known: TypeAlias = "tuple[Rope, RegionMasses, dict[str, float]]"  # the probabilities of a rope, and their errors
-# Two degrees fewer are a bound for polynomials, whose coefficients fall in geometric progression; not for splines
-SPLINE_DOUBT = 2.0
+
+OUTSIDE_IN_ALL = (
+    5.0  # times as much as `OUTSIDE` lies at most beyond the ends; only part of it matters to a probability
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,21 +62,17 @@ class Integration:
         """Estimate of its error, from coarser grids."""
         return self._moments[1][1]
 
-    @property
-    def _doubt(self) -> float:
-        return SPLINE_DOUBT if isinstance(self.grid.delta0_axis, StretchedLine) else 1.0
-
     @cached_property
     def _moments(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """The two, and their errors."""
         fine = FineGrid.of(self.grid)
         found = np.array([fine.log_marginal_likelihood, fine.expected_delta0])
-        # What lies outside of the support may be ten standard deviations away
-        size = LIKELIHOOD_ERROR + OUTSIDE * np.array([1.0, 10.0])
+        # Mass beyond the ends is missing in full from the first, and may be ten standard deviations away for the other
+        size = LIKELIHOOD_ERROR + OUTSIDE * np.array([OUTSIDE_IN_ALL, 10.0])
         errors = size * [1.0, fine.deviation_of_delta0]
-        for coarse in coarse_axes(self.grid):
+        for coarse, doubt in zip(coarse_axes(self.grid), doubts(self.grid), strict=True):
             other = FineGrid.of(self.grid, None, coarse)
-            errors += self._doubt * np.abs([other.log_marginal_likelihood - found[0], other.expected_delta0 - found[1]])
+            errors += doubt * np.abs([other.log_marginal_likelihood - found[0], other.expected_delta0 - found[1]])
         return (float(found[0]), float(found[1])), (float(errors[0]), float(errors[1]))
 
     @property
@@ -88,4 +85,4 @@ class Integration:
         if self.known is not None and self.known[0] == rope:
             return self.known[1], dict(self.known[2])
         found = region_masses(self.grid, rope)
-        return found, found.stated_errors(found.distances_by_axis(self.grid, rope), self._doubt)
+        return found, found.stated_errors(found.distances_by_axis(self.grid, rope), doubts(self.grid))

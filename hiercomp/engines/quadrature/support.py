@@ -16,6 +16,15 @@ SMALLEST_NU = 0.01  # where nu_lower is 0; about 0.001 of the prior lies below
 SHORTEST = 0.2  # of the longest interval of sigma0, for any nu: a polynomial in both is smooth on no narrower wedge
 
 
+FEW_DATASETS = 10  # up to here delta0 may have several peaks, and its nodes are dense about every data set (study)
+FAR = 8.0  # standard errors of delta0 within its bound: a Gaussian has 1e-15 beyond them
+# To see how the likelihood falls as sigma0 goes to 0: a look, so coarse
+DATASETS_TRIED, CENTRES_TRIED, NU_TRIED, COARSE_STEP = 200, 9, 8, 1.0
+NEARLY = 0.9  # of the fall that one far data set would make
+NOTABLE = 7.0  # log density below that of the best nu, down to which a nu counts: a thousandth
+SMALLEST_SHARE = 1e-7  # of the standard errors, for a sigma0 that has no least value: less mass is below than counts
+
+
 @dataclass(frozen=True, eq=False)
 class Integrand:
     """What is integrated, in any one unit.
@@ -40,11 +49,46 @@ class Integrand:
 
     @cached_property
     def sigma0_offset(self) -> float:
-        """The c in the axis log(sigma0 + c): about where a smaller sigma0 makes no difference any more."""
-        scale = self.likelihood.width
-        # With nu near 0 an outlying data set makes the likelihood a power of sigma0, all the way down
+        """The c in the axis log(sigma0 + c): about where a smaller sigma0 makes no difference any more.
+
+        It is 0 where there is no such place: one far data set among many makes the likelihood a power of sigma0, all the way
+        down, with a singularity where sigma0 + c = c. Splines, which few data sets have, keep its error to that end.
+        """
+        # With nu near 0 the power may be small and the place still far down
         share = 0.1 if self.priors.nu_lower > 0 or self.nu_prior is None else 0.02
-        return float(share * np.mean(scale**-2) ** -0.5 * len(scale) ** -0.25)
+        offset = share * self.small_sigma0
+        return 0.0 if self.nu_prior is not None and not self.stretched and self._falls_below(offset) else offset
+
+    @property
+    def stretched(self) -> bool:
+        """Whether delta0 may have several peaks, or be cut off by its bound."""
+        mean = self.likelihood.mean
+        reach = abs(float(np.median(mean))) + FAR * float(mean.std()) / np.sqrt(len(mean))
+        return len(mean) <= FEW_DATASETS or self.delta0_bound < reach
+
+    @cached_property
+    def small_sigma0(self) -> float:
+        """About the standard deviation of sigma0 where nothing but noise separates the data sets."""
+        scale = self.likelihood.width
+        return float(np.mean(scale**-2) ** -0.5 * len(scale) ** -0.25)
+
+    def _falls_below(self, sigma0: float) -> bool:
+        """Whether the likelihood falls below a sigma0 as one far data set has it, like sigma0^nu, for a nu that counts."""
+        assert self.nu_prior is not None
+        by_mean = np.argsort(self.likelihood.mean, kind="stable")
+        places = np.linspace(0, len(by_mean) - 1, min(len(by_mean), DATASETS_TRIED)).round().astype(np.intp)
+        likelihood = self.likelihood.subset(by_mean[places])  # with the two outermost
+        tried = np.unique(np.quantile(likelihood.mean, np.linspace(0, 1, CENTRES_TRIED)))
+        first, last = self.nu_limits
+        nu_places = first + (last - first) * (0.5 + np.arange(NU_TRIED)) / NU_TRIED
+        nu = self.nu(nu_places)
+        at_place, below = (
+            likelihood.log_marginal(tried, one, nu[:, None], step=COARSE_STEP).reshape(NU_TRIED, -1).max(axis=1)
+            for one in (sigma0, sigma0 / 10)
+        )
+        log_density = at_place + self.nu_prior.log_density(nu) + np.log(self.nu_slope(nu_places))
+        counts = log_density > log_density.max() - NOTABLE
+        return bool((at_place - below > NEARLY * np.log(10) * nu)[counts].any())
 
     def sigma0(self, eta: FloatArray) -> FloatArray:
         """sigma0 at a place of its axis; never quite zero."""
@@ -72,7 +116,14 @@ class Integrand:
     @property
     def sigma0_limits(self) -> tuple[float, float]:
         """Ends of the whole axis of sigma0."""
-        return float(np.log(self.sigma0_offset)), float(np.log(self.sigma0_upper + self.sigma0_offset))
+        lowest = self.sigma0_offset or SMALLEST_SHARE * self.small_sigma0
+        return float(np.log(lowest)), float(np.log(self.sigma0_upper + self.sigma0_offset))
+
+    @property
+    def sigma0_ends(self) -> tuple[float, float]:
+        """Ends that the prior puts to the axis of sigma0; it has no lower one where the offset is 0."""
+        lower, upper = self.sigma0_limits
+        return (lower if self.sigma0_offset else -np.inf), upper
 
     @property
     def nu_limits(self) -> tuple[float, float]:

@@ -16,6 +16,7 @@ from scipy import special, stats
 import hiercomp as hc
 from hiercomp.engines.quadrature import engine as quadrature
 from hiercomp.engines.quadrature import grid as posterior_grid
+from hiercomp.engines.quadrature import support
 from hiercomp.engines.quadrature.support import Support
 from hiercomp.posterior.kinds import Exact
 from hiercomp.rope import Rope
@@ -79,7 +80,7 @@ def with_twice_the_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
         (posterior_grid, "SMOOTH_NODES"),
     ]:
         monkeypatch.setattr(module, name, tuple(factor_of(count, 2) for count in getattr(module, name)))
-    for name in ("NODES_FOR_UNIT", "NODES_AT_LEAST", "FEWEST_SPLINE"):
+    for name in ("NODES_FOR_UNIT", "NODES_AT_LEAST", "NODES_FOR_LOG_SIGMA0", "FEWEST_SPLINE"):
         monkeypatch.setattr(quadrature, name, 2 * getattr(quadrature, name))
     monkeypatch.setattr(posterior_grid, "LIKELIHOOD_ERROR", 1e-8)
 
@@ -158,14 +159,8 @@ def random_comparison(number: int) -> hc.HierarchicalComparison:
     [
         (3, 30, 43),
         pytest.param(range(0, 10), marks=pytest.mark.slow),
-        pytest.param(
-            (17,),
-            marks=[
-                pytest.mark.slow,
-                pytest.mark.xfail(reason="Kruschke's prior: 4% in a probability, more in the log marginal likelihood"),
-            ],
-        ),
-        pytest.param((40,), marks=[pytest.mark.slow, pytest.mark.xfail(reason="one far data set beside ten others")]),
+        pytest.param((17, 26, 36), marks=pytest.mark.slow),  # with nu_lower = 0
+        pytest.param((12, 20, 40), marks=pytest.mark.slow),  # one far data set
     ],
     ids=str,
 )
@@ -376,7 +371,7 @@ def test_data_that_lie_unevenly_about_their_centre_are_integrated_about_the_mode
     delta += np.where(np.arange(54) < 14, 0.08 * generator.exponential(size=54), 0)
     comparison = of_arrays([centre + 0.02 * generator.normal(size=50) for centre in delta])
     usual = integrate(comparison)
-    monkeypatch.setattr(quadrature, "FEW_DATASETS", 54)  # an axis without a centre
+    monkeypatch.setattr(support, "FEW_DATASETS", 54)  # an axis without a centre
     other = integrate(comparison)
     assert usual.diagnostics.nodes[2] < other.diagnostics.nodes[2]
     # Without the search for the mode: 5e-5

@@ -1,0 +1,232 @@
+"""How the integral and Stan's draws agree on random problems, and how often an error of the integral is stated too small.
+
+Each problem is fitted with engine="auto". The distance of a quantity is the difference of integral and draws over their
+combined error; where both are right it exceeds 1.96 in at most 5% of the cases. With --doubled every problem is also
+integrated on a finer grid, with twice the nodes of every axis, and the difference compared with the stated error. What is
+finished is kept in a file, so the run can be stopped and resumed.
+
+    python scripts/agreement.py --problems 500 --jobs 2 --results agreement.jsonl
+    python scripts/agreement.py --problems 300 --doubled --jobs 2 --results doubled.jsonl
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before NumPy is loaded: a process for each core
+
+import numpy as np
+from joblib import Parallel, delayed
+from rich.console import Console
+from rich.table import Table
+from scipy import stats
+from study_quadrature import settings
+
+import hiercomp as hc
+from hiercomp.engines.quadrature.engine import QuadratureEngine
+from hiercomp.model.scaled import HierarchicalModel
+from hiercomp.posterior.fit import integrand
+from hiercomp.posterior.next_dataset import QUANTITIES
+
+KINDS = ("ordinary", "ragged", "near-identical", "outlying", "bimodal", "heavy-tailed", "tiny scale", "huge scale")
+PRIORS = {
+    "default": hc.Priors(),
+    "juarez_steel": hc.Priors.juarez_steel(),
+    "kruschke": hc.Priors.kruschke(),
+    "gaussian": hc.Priors.gaussian(),
+    "nu_lower=0": hc.Priors(nu_lower=0.0),
+}
+# Of the constants of the quadrature engine; less mass is left out too
+DOUBLED = {
+    "engine.NODES_FOR_LENGTH": (7.0, 10.6, 14.0),
+    "engine.NODES_FOR_LOG_SIGMA0": 5.6,
+    "engine.NODES_AT_LEAST": 8.0,
+    "engine.NODES_FOR_LENGTH_SPLINE": (7.2, 6.0),
+    "engine.FEWEST_SPLINE": 22,
+    "engine.NODES_FOR_UNIT": 6.0,
+    "engine.LEFT_OUT": 1e-8,
+    "grid.FINE_NODES": (120, 72, 321),
+    "grid.SMOOTH_NODES": (56, 56, 321),
+    "grid.LIKELIHOOD_ERROR": 1e-7,
+}
+
+
+def problem(number: int) -> tuple[str, str, hc.HierarchicalComparison]:
+    """A random problem: its kind, the name of its prior, and the comparison.
+
+    2 to 60 data sets of 3 to 100 scores; a unit is the mean standard deviation within a data set.
+    """
+    generator = np.random.default_rng([13, number])
+    kind = KINDS[number % len(KINDS)]
+    name = list(PRIORS)[number // len(KINDS) % len(PRIORS)]
+    q = int(np.exp(generator.uniform(np.log(2), np.log(61))))
+    n = generator.integers(3, 101, q) if kind == "ragged" else np.full(q, generator.choice([3, 5, 10, 30, 100]))
+    rho = generator.choice([0.0, 0.1, 0.2])
+    spread = 10 ** generator.uniform(-1.5, 1.0)
+    centre = generator.normal(0.0, 0.5)
+    effect = {
+        "near-identical": lambda: 0.01 * generator.normal(size=q),
+        "outlying": lambda: np.append(generator.choice([-30.0, 30.0]), centre + 0.3 * generator.normal(size=q - 1)),
+        "bimodal": lambda: np.where(generator.random(q) < 0.5, -2.0, 2.0) + 0.2 * generator.normal(size=q),
+        "heavy-tailed": lambda: centre + spread * generator.standard_t(1.5, q),
+    }.get(kind, lambda: centre + spread * generator.standard_t(6, q))()  # fmt: skip
+    sd = generator.gamma(4, 1 / 4, q)
+    scale = {"tiny scale": 1e-6, "huge scale": 1e6}.get(kind, 0.02)
+    half_width = scale * 10 ** generator.uniform(-1.5, 0.5)
+    rows = [
+        scale * (d + s * (np.sqrt(rho) * generator.normal() + np.sqrt(1 - rho) * generator.normal(size=size)))
+        for d, s, size in zip(effect, sd, n, strict=True)
+    ]
+    left = [np.zeros_like(row) for row in rows]
+    options: dict[str, Any] = {"rho": rho, "rope": half_width, "priors": PRIORS[name], "higher_is_better": True}
+    return kind, name, hc.HierarchicalComparison.from_arrays(left, rows, **options)
+
+
+def agreement(number: int) -> dict[str, Any]:
+    """What `fit` says of a problem."""
+    kind, prior, comparison = problem(number)
+    started = time.perf_counter()
+    result = comparison.fit("auto", progress=False)
+    seconds = time.perf_counter() - started
+    diagnostics = result.diagnostics
+    distances = {quantity.name: quantity.distance for quantity in diagnostics.verification.quantities}
+    return {
+        "number": number,
+        "kind": kind,
+        "prior": prior,
+        "datasets": len(comparison.differences.n),
+        "seconds": seconds,
+        "status": result.status,
+        "draws_hold": diagnostics.draws_hold,
+        "distances": distances,
+    }
+
+
+def doubling(number: int) -> dict[str, Any]:
+    """How the errors stated for a problem compare with the change on a finer grid."""
+    kind, prior, comparison = problem(number)
+    model = HierarchicalModel.of(comparison.differences, comparison.priors)
+    rope = comparison.rope.scaled(1 / model.unit)
+    started = time.process_time()
+    usual = QuadratureEngine().integrate(integrand(model), rope)
+    seconds = time.process_time() - started
+    with settings(DOUBLED):
+        finer = QuadratureEngine().integrate(integrand(model), rope)
+    found, stated = usual.regions(rope)
+    changes = dict(zip(QUANTITIES, found.distance(finer.regions(rope)[0]).values(), strict=True))
+    changes["log_marginal_likelihood"] = abs(usual.log_marginal_likelihood - finer.log_marginal_likelihood)
+    stated |= {"log_marginal_likelihood": usual.log_marginal_likelihood_error}
+    ratios = {key: changes[key] / stated[key] for key in changes}
+    return {
+        "number": number,
+        "kind": kind,
+        "prior": prior,
+        "datasets": len(comparison.differences.n),
+        "seconds": seconds,
+        "largest_change": max(changes[key] for key in QUANTITIES),
+        "change_of_log_marginal_likelihood": changes["log_marginal_likelihood"],
+        "ratios": ratios,
+    }
+
+
+def finished(path: Path | None) -> dict[int, dict[str, Any]]:
+    """What an earlier run has kept, by the number of the problem."""
+    if path is None or not path.exists():
+        return {}
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return {row["number"]: row for row in rows}
+
+
+def run(computed: Any, numbers: list[int], jobs: int, path: Path | None) -> list[dict[str, Any]]:
+    """A row for each problem, those that were kept first."""
+    kept = finished(path)
+    rows = [kept[number] for number in numbers if number in kept]
+    todo = [number for number in numbers if number not in kept]
+    for row in Parallel(n_jobs=jobs, return_as="generator_unordered")(delayed(_quietly)(computed, n) for n in todo):
+        rows.append(row)
+        if path is not None:
+            with path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(row) + "\n")
+    return rows
+
+
+def _quietly(computed: Any, number: int) -> dict[str, Any]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", hc.HiercompWarning)
+        found: dict[str, Any] = computed(number)
+    return found
+
+
+def agreement_tables(rows: list[dict[str, Any]]) -> list[Table]:
+    """Status by kind of problem, and distances against those of a normal distribution."""
+    by_kind = Table(title=f"engine='auto' on {len(rows)} random problems")
+    for column in ("kind", "problems", "ok", "warned", "failed", "largest distance", "median s", "longest s"):
+        by_kind.add_column(column)
+    for kind in (*KINDS, "all"):
+        some = [row for row in rows if kind in (row["kind"], "all")]
+        if not some:
+            continue
+        status = [sum(row["status"] == one for row in some) for one in ("ok", "warned", "failed")]
+        farthest = [max(row["distances"].values()) for row in some if row["draws_hold"]]
+        seconds = [row["seconds"] for row in some]
+        by_kind.add_row(kind, str(len(some)), *map(str, status), f"{max(farthest, default=0):.1f}",
+                        f"{np.median(seconds):.1f}", f"{max(seconds):.0f}")  # fmt: skip
+    sound = [row for row in rows if row["draws_hold"]]
+    distances = np.array([distance for row in sound for distance in row["distances"].values()])
+    chance = Table(title=f"{len(distances):,} distances where the draws pass their checks")
+    for column in ("beyond", "share, %", "if errors were normal and exact, %"):
+        chance.add_column(column)
+    for limit in (1.0, 1.96, 2.58, 3.29, 4.0):
+        expected = 200 * stats.norm.sf(limit)
+        chance.add_row(f"{limit:g}", f"{100 * (distances > limit).mean():.2f}", f"{expected:.2f}")
+    # The quantities of one problem move together: between one and all of them are independent
+    ends = [stats.norm.isf((1 - 0.5 ** (1 / count)) / 2) for count in (len(sound), len(distances))]
+    chance.caption = (
+        f"Largest {distances.max():.1f}; by chance the median of the largest is {ends[0]:.1f} to {ends[1]:.1f}."
+    )
+    return [by_kind, chance]
+
+
+def doubling_tables(rows: list[dict[str, Any]]) -> list[Table]:
+    """How often, and by how much, the stated error was too small."""
+    table = Table(title=f"Stated errors against a finer grid, {len(rows)} random problems")
+    for column in ("kind", "problems", "too small", "largest ratio", "largest change", "log marginal likelihood: too small",
+                   "largest change", "median s of CPU", "90%", "longest"):  # fmt: skip
+        table.add_column(column)
+    for kind in (*KINDS, "all"):
+        some = [row for row in rows if kind in (row["kind"], "all")]
+        if not some:
+            continue
+        largest = np.array([max(row["ratios"][name] for name in QUANTITIES) for row in some])
+        marginal = np.array([row["ratios"]["log_marginal_likelihood"] for row in some])
+        seconds = [row["seconds"] for row in some]
+        table.add_row(kind, str(len(some)), str((largest > 1).sum()), f"{largest.max():.2f}",
+                      f"{max(row['largest_change'] for row in some):.1e}", str((marginal > 1).sum()),
+                      f"{max(row['change_of_log_marginal_likelihood'] for row in some):.1e}",
+                      f"{np.median(seconds):.2f}", f"{np.quantile(seconds, 0.9):.2f}", f"{max(seconds):.1f}")  # fmt: skip
+    return [table]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--problems", type=int, default=500)
+    parser.add_argument("--first", type=int, default=0, help="number of the first problem")
+    parser.add_argument("--doubled", action="store_true", help="compare stated errors with a finer grid, without draws")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--results", type=Path, help="a file that keeps what is finished, and is read again")
+    arguments = parser.parse_args()
+    numbers = list(range(arguments.first, arguments.first + arguments.problems))
+    computed, tables = (doubling, doubling_tables) if arguments.doubled else (agreement, agreement_tables)
+    rows = run(computed, numbers, arguments.jobs, arguments.results)
+    for table in tables(rows):
+        Console(width=160).print(table)
+
+
+if __name__ == "__main__":
+    main()
