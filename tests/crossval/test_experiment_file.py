@@ -486,8 +486,9 @@ class Slow(GaussianNB):
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
+@pytest.mark.parametrize("limit", [[], ["--time-limit", "60"]], ids=["no limit", "limit"])
 @pytest.mark.parametrize("jobs", ["1", "2"])
-def test_a_run_that_was_interrupted_goes_on(folder, jobs):
+def test_a_run_that_was_interrupted_goes_on(folder, jobs, limit):
     (folder / "slow.py").write_text(SLOW)
     experiment = EXPERIMENT.replace("n_repeats = 2", "n_repeats = 8").replace(
         "sklearn.tree.DecisionTreeClassifier", "slow.Slow"
@@ -498,7 +499,7 @@ def test_a_run_that_was_interrupted_goes_on(folder, jobs):
         "--allow",
         "slow",
     ]
-    command = [sys.executable, "-m", "hiercomp.cli", *arguments, "--jobs", jobs]
+    command = [sys.executable, "-m", "hiercomp.cli", *arguments, "--jobs", jobs, *limit]
     process = subprocess.Popen(
         command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
