@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import filecmp
 import tempfile
 import warnings
 from pathlib import Path
@@ -113,22 +112,27 @@ def _names_in(experiment: Experiment) -> Names:
 
 def _names_of(path: Path) -> Names | None:
     """The names in an existing table, or None: what has grown need not be computed to know that the table differs."""
-    import pandas as pd
-
-    columns = ["dataset", "algorithm"]
     try:
-        if path.suffix == ".parquet":
-            frame = pd.read_parquet(path, columns=columns)
-        else:
-            frame = pd.read_csv(path, usecols=columns, dtype=str, keep_default_na=False)
+        frame = _content(path)
+        return set(frame["dataset"]), set(frame["algorithm"])
     except Exception:  # there is no such file, or it is something else
         return None
-    return set(frame["dataset"]), set(frame["algorithm"])
 
 
 def _is_in(table: pd.DataFrame, path: Path) -> bool:
-    """Whether a file holds exactly this table."""
+    """Whether a file holds this table, apart from the times, which are new for failed cells."""
     from hiercomp.files.write import write_scores
 
     with tempfile.TemporaryDirectory() as folder:
-        return filecmp.cmp(write_scores(table, Path(folder) / path.name), path, shallow=False)
+        return _content(write_scores(table, Path(folder) / path.name)).equals(_content(path))
+
+
+def _content(path: Path) -> pd.DataFrame:
+    """The cells of a table that `write_scores` wrote, without the times."""
+    import pandas as pd
+
+    if path.suffix == ".parquet":
+        frame = pd.read_parquet(path)
+    else:
+        frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+    return frame.drop(columns=["fit_time", "score_time"], errors="ignore")

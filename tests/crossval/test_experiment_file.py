@@ -136,6 +136,19 @@ def test_a_second_run_after_success_changes_nothing(folder, name):
     assert ((folder / name).read_bytes(), (folder / name).stat().st_mtime_ns) == before
 
 
+def test_a_second_run_after_failures_tries_them_again_and_keeps_the_table(folder):
+    text = 'checkpoint = "run.sqlite"\noutput = "scores.csv"\n' + EXPERIMENT
+    failing = '[estimators.never]\nclass = "sklearn.naive_bayes.CategoricalNB"\nparameters = { alpha = -1.0 }\n'
+    (folder / "experiment.toml").write_text(text + failing)
+    assert crossval(folder, "experiment.toml").returncode == 3
+    before = (folder / "scores.csv").read_bytes()
+    again = crossval(folder, "experiment.toml")
+    assert again.returncode == 3
+    assert "16 of 48 cells failed" in again.stderr
+    assert again.stdout.endswith(", as before.\n")
+    assert (folder / "scores.csv").read_bytes() == before
+
+
 def test_a_table_that_would_change_is_refused(folder):
     text = 'checkpoint = "run.sqlite"\noutput = "scores.csv"\n' + EXPERIMENT
     (folder / "experiment.toml").write_text(text)
