@@ -29,7 +29,8 @@ def crossval(
         typer.Option(help="Output file: .csv, .csv.gz or .parquet; by default that of the experiment file."),
     ] = None,
     checkpoint: Annotated[
-        Path | None, typer.Option(help="Save every finished cell in this file, and resume from it if it exists.")
+        Path | None,
+        typer.Option(help="Save every finished cell in this file, resume from it, and share it with other processes."),
     ] = None,
     jobs: Annotated[int | None, typer.Option(help="Cells to run in parallel; -1 for all cores.")] = None,
     time_limit: Annotated[
