@@ -149,6 +149,9 @@ from .errors import (
     EngineError as EngineError,
 )
 from .errors import (
+    EstimatorWarning as EstimatorWarning,
+)
+from .errors import (
     FailedCellsWarning as FailedCellsWarning,
 )
 from .errors import (
@@ -340,6 +343,7 @@ __all__ = [
     "DoubtfulDrawsWarning",
     "DroppedScoresWarning",
     "EngineError",
+    "EstimatorWarning",
     "Exact",
     "ExactDiagnostics",
     "Experiment",

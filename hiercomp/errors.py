@@ -15,6 +15,7 @@ __all__ = [
     "DegenerateScoresWarning",
     "DroppedScoresWarning",
     "EngineError",
+    "EstimatorWarning",
     "FailedCellsWarning",
     "FewDatasetsWarning",
     "HiercompError",
@@ -121,6 +122,10 @@ class FewDatasetsWarning(HiercompWarning):
 
 class ScaleWarning(HiercompWarning):
     """Scores, names or a rope look like a mistake."""
+
+
+class EstimatorWarning(HiercompWarning):
+    """Estimators raised warnings in cells of a cross-validation."""
 
 
 class FailedCellsWarning(HiercompWarning):

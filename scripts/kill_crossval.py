@@ -81,7 +81,7 @@ def finished_cells(folder: Path) -> int:
         return 0
     connection = sqlite3.connect(folder / "run.sqlite", timeout=30)
     try:
-        return int(connection.execute("SELECT count(*) FROM checkpoint WHERE item LIKE '[%'").fetchone()[0])
+        return int(connection.execute("SELECT count(*) FROM cells WHERE result IS NOT NULL").fetchone()[0])
     except sqlite3.OperationalError:  # its tables are not yet made
         return 0
     finally:

@@ -7,13 +7,15 @@ import threading
 import time
 import warnings
 from collections.abc import Generator, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import chain
 from multiprocessing.reduction import ForkingPickler
 from pickle import PicklingError
 from typing import Any
 
 import numpy as np
 
+from hiercomp.crossval.caught import Raised, caught_warnings
 from hiercomp.crossval.splits import Data, Indices, Splits
 from hiercomp.errors import ArgumentError
 from hiercomp.wording import error_in_words, shown
@@ -49,23 +51,31 @@ class CellResult:
 
     Attributes
     ----------
-    scores : tuple of float
-        One for each scorer; empty if the cell failed.
+    scores : dict from str to float
+        By name of scorer; empty if the cell failed.
     fit_time, score_time : float
         Seconds.
     error : str or None
         Why there is no score.
+    warnings : dict from str to (int, str)
+        By category: how many warnings the estimator raised, and the text of the first.
     """
 
-    scores: tuple[float, ...]
+    scores: Mapping[str, float]
     fit_time: float
     score_time: float
     error: str | None = None
+    warnings: Raised = field(default_factory=dict)
+
+
+def failed(error: str) -> CellResult:
+    """The result of a cell that could not be run to its end."""
+    return CellResult({}, float("nan"), float("nan"), error)
 
 
 @dataclass(frozen=True)
 class Work:
-    """What the cells of one estimator share.
+    """What the cells of one estimator on one data set share.
 
     Attributes
     ----------
@@ -76,11 +86,15 @@ class Work:
     config : dict
         The configuration of scikit-learn where the run was started (`sklearn.get_config`); other processes do not have
         it.
+    fit, score : dict from str to str
+        Which of the data set's params the estimator and the scorer get: from their names to those of the data set.
     """
 
     estimator: Any
     scorer: Any
     config: dict[str, Any]
+    fit: Mapping[str, str] = field(default_factory=dict)
+    score: Mapping[str, str] = field(default_factory=dict)
 
 
 def run_cell(data: Data, work: Work, rows: tuple[Indices, Indices], seed: int) -> CellResult:
@@ -106,33 +120,45 @@ def run_cell(data: Data, work: Work, rows: tuple[Indices, Indices], seed: int) -
         np.random.seed(seed)  # noqa: NPY002
     started = time.perf_counter()
     fitted = scored = 0.0
+    raised: Raised = {}
+    train, test = rows
     try:
-        with config_context(**work.config):
+        with caught_warnings(raised), config_context(**work.config):
             model = with_random_state(clone(work.estimator), seed)
             (train_X, train_y), (test_X, test_y) = (
                 (_safe_indexing(data.X, part), _safe_indexing(data.y, part)) for part in rows
             )
+            fit_params, score_params = data.params_of(work.fit, train), data.params_of(work.score, test)
             started = time.perf_counter()
-            model.fit(train_X, train_y)
+            model.fit(train_X, train_y, **fit_params)
             fitted = time.perf_counter() - started
             started = time.perf_counter()
-            scores = {name: float(score) for name, score in work.scorer(model, test_X, test_y).items()}
+            scores = _scores(work.scorer(model, test_X, test_y, **score_params))
             scored = time.perf_counter() - started
     except (Exception, SystemExit) as error:  # whatever an estimator raises is this cell's result
-        return CellResult((), fitted or time.perf_counter() - started, scored, error_in_words(error))
+        return CellResult({}, fitted or time.perf_counter() - started, scored, error_in_words(error), raised)
     finally:
         if state is not None:
             np.random.set_state(state)  # noqa: NPY002
+    wrong = None if scores else "the scorer returned no score"
     for name, score in scores.items():
         if not math.isfinite(score):
-            return CellResult((), fitted, scored, f"the score {name!r} is {score}")
-    return CellResult(tuple(scores.values()), fitted, scored)
+            wrong = wrong or f"the score {name!r} is {score}"
+    return CellResult({} if wrong else scores, fitted, scored, wrong, raised)
+
+
+def _scores(given: Mapping[str, Any]) -> dict[str, float]:
+    """The scores by name; a single scorer may return several, as for scikit-learn."""
+    values = list(given.values())
+    if len(values) == 1 and isinstance(values[0], Mapping):
+        given = values[0]
+    return {str(name): float(score) for name, score in given.items()}
 
 
 def run_cells(
     data: Data,
     splits: Splits,
-    cells: Mapping[Cell, int],
+    cells: Iterable[tuple[Cell, int]],
     works: Mapping[str, Work],
     seed: int,
     *,
@@ -148,8 +174,9 @@ def run_cells(
     ----------
     data : Data
     splits : Splits
-    cells : mapping from Cell to int
-        The cells, and the position of each one's rows among the splits.
+    cells : iterable of (Cell, int)
+        The cells, and the position of each one's rows among the splits. Each cell is asked for just before it is needed,
+        maybe in another thread.
     works : mapping from str to Work
         By name of estimator.
     seed : int
@@ -162,20 +189,19 @@ def run_cells(
     from joblib import delayed
     from joblib.externals.loky.process_executor import BrokenProcessPool, TerminatedWorkerError
 
+    places: dict[Cell, int] = {}
     client = active_client()
     elsewhere = client is not None or _in_processes(n_jobs)
-    sent_works: Mapping[str, Work | bytes] = works
-    if elsewhere:
-        sent_works = {name: _pickled(f"estimator {shown(name)!r}", work) for name, work in works.items()}
+    sent_works: Mapping[str, Work | bytes] = pickled_works(works) if elsewhere else works
     sent_data = data if client is None else _data_on_cluster(client, data)
     batch_size: int | str = 1 if one_by_one else "auto"
 
     def results(some: Iterable[Cell], jobs: int | None) -> Iterator[tuple[Cell, CellResult]]:
         tasks = (
-            delayed(_run_sent)(cell, sent_data, sent_works[cell.estimator], splits.rows[cells[cell]], cell.seed(seed))
+            delayed(run_sent)(cell, sent_data, sent_works[cell.estimator], splits.rows[places[cell]], cell.seed(seed))
             for cell in some
         )
-        return _unordered(tasks, jobs, batch_size)
+        return unordered(tasks, jobs, batch_size)
 
     def alone(cell: Cell) -> CellResult:
         """Run a cell that may have killed a process, alone and in another process."""
@@ -187,26 +213,29 @@ def run_cells(
             pass
         except BrokenProcessPool as error:  # such as data that can't be unpickled there
             why = error_in_words(error)
-        return CellResult((), float("nan"), float("nan"), why)
+        return failed(why)
 
-    left = list(cells)
-    while left:
-        sent: list[Cell] = []
+    def asked_for() -> Iterator[Cell]:
+        for cell, place in cells:
+            places[cell] = place
+            yield cell
+
+    left = asked_for()
+    while (first := next(left, None)) is not None:
+        sent = [first]
         done: set[Cell] = set()
         try:
-            for cell, result in results(_noted(left, sent), n_jobs):
+            for cell, result in results(chain([first], _noted(left, sent)), n_jobs):
                 done.add(cell)
                 yield cell, result
         except BrokenProcessPool:
             pass  # and the other processes of the pool are stopped too
         except PicklingError as error:
-            _pickled("the data", data)  # again, for the reason, which the other process's traceback hides
+            pickled("the data", data)  # again, for the reason, which the other process's traceback hides
             raise _not_sent("a cell", error) from error
-        tried = sent or left[:1]
-        for cell in tried:
+        for cell in sent:
             if cell not in done:
                 yield cell, alone(cell)
-        left = left[len(tried) :]
 
 
 def with_random_state(estimator: Any, seed: int) -> Any:
@@ -220,12 +249,14 @@ def with_random_state(estimator: Any, seed: int) -> Any:
     return estimator.set_params(**open_states) if open_states else estimator
 
 
-def _unordered(tasks: Iterable[Any], n_jobs: int | None, batch_size: int | str) -> Iterator[tuple[Cell, CellResult]]:
+def unordered(
+    tasks: Iterable[Any], n_jobs: int | None, batch_size: int | str, **options: Any
+) -> Generator[tuple[Cell, CellResult]]:
     """Results of joblib's tasks, as they arrive; tasks that are no longer needed are cancelled silently."""
     from joblib import Parallel
 
     try:
-        parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=batch_size)
+        parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=batch_size, **options)
     except ValueError as error:  # such as "multiprocessing"
         text = f"Cells can't run under joblib's active backend: {error}. Use 'loky', 'threading' or 'dask'."
         raise ArgumentError(text) from error
@@ -254,7 +285,7 @@ def _in_processes(n_jobs: int | None) -> bool:
     return effective_n_jobs(n_jobs) > 1 and not getattr(backend, "uses_threads", False)
 
 
-def _run_sent(
+def run_sent(
     cell: Cell, data: Data, work: Work | bytes, rows: tuple[Indices, Indices], seed: int
 ) -> tuple[Cell, CellResult]:
     """Run a cell, unpickling its estimator here: if the worker lacks a package, that is an error of the cell."""
@@ -265,12 +296,17 @@ def _run_sent(
     try:
         read = ForkingPickler.loads(work)  # which another process of this run has just made
     except Exception as error:  # whatever it raises
-        return cell, CellResult((), float("nan"), float("nan"), error_in_words(error))
+        return cell, failed(error_in_words(error))
     with parallel_config(backend="threading"):  # an estimator's own tasks stay in this process, also on a cluster
         return cell, run_cell(data, read, rows, seed)
 
 
-def _pickled(what: str, value: Any) -> bytes:
+def pickled_works(works: Mapping[str, Work]) -> dict[str, bytes]:
+    """What the cells need of each estimator, for other processes."""
+    return {name: pickled(f"estimator {shown(name)!r}", work) for name, work in works.items()}
+
+
+def pickled(what: str, value: Any) -> bytes:
     """Pickle by value what other processes can't import, as joblib does."""
     from joblib.externals.loky.backend.reduction import dumps
 

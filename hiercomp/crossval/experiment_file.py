@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hiercomp.arguments import whole_number
 from hiercomp.errors import ArgumentError, ScoreFileError
 from hiercomp.files.table import names_as_text, read_score_file
 from hiercomp.scores.table import DECIMAL, MISSING_TEXT
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ALLOWED_PACKAGES = ("sklearn",)
-KEYS = ("seed", "scoring", "checkpoint", "output", "one_hot", "cv", "estimators", "data")
+KEYS = ("seed", "scoring", "time_limit", "checkpoint", "output", "one_hot", "cv", "estimators", "data")
 DATA_KEYS = ("file", "target", "drop", "groups")
 ESTIMATOR_KEYS = ("class", "parameters", "steps")
 
@@ -35,10 +36,12 @@ class Experiment:
     estimators : dict from name to estimator
     data : dict from name to function
         Each function reads its file when called.
-    cv : splitter or None
+    cv : int, splitter or None
         None means the default of `cross_validate_all`.
     scoring : str or list of str
     seed : int
+    time_limit : float or None
+        Seconds for one cell.
     checkpoint, output : Path or None
     files : tuple of Path
         The files of the data.
@@ -49,6 +52,7 @@ class Experiment:
     cv: Any
     scoring: str | list[str]
     seed: int
+    time_limit: float | None
     checkpoint: Path | None
     output: Path | None
     files: tuple[Path, ...]
@@ -126,6 +130,7 @@ def read_experiment(path: str | Path, *, allow: Sequence[str] = ()) -> Experimen
         cv=_splitter(content["cv"]) if "cv" in content else None,
         scoring=_scoring(content.get("scoring", "accuracy")),
         seed=content.get("seed", 0),
+        time_limit=content.get("time_limit"),
         checkpoint=named["checkpoint"],
         output=named["output"],
         files=tuple(path.parent / table["file"] for table in content["data"].values()),
@@ -247,15 +252,27 @@ def _estimator(where: str, table: Any, allowed: Collection[str]) -> Any:
     if not isinstance(given, dict):
         raise ArgumentError(f"{where}: parameters must be a table, got {shown_value(given)}.")
     kind = _class(where, table["class"], allowed)
-    if "memory" in given:  # joblib would unpickle what lies in that folder
-        raise ArgumentError(f"{where}: an experiment file cannot set memory, a folder from which results are loaded.")
-    parameters = {
-        name: _estimator(f"{where}.parameters.{shown(name)}", value, allowed)
-        if isinstance(value, dict) and ("class" in value or "steps" in value)
-        else value
-        for name, value in given.items()
-    }
+    parameters = {name: _value(f"{where}.parameters.{shown(name)}", value, allowed) for name, value in given.items()}
+    _refuse_memory(where, given)
     return _made(where, table["class"], kind, parameters)
+
+
+def _value(where: str, value: Any, allowed: Collection[str]) -> Any:
+    """A parameter, in which a table with a class or steps is an estimator, also within lists and other tables."""
+    if isinstance(value, list):
+        return [_value(f"{where}[{i}]", part, allowed) for i, part in enumerate(value)]
+    if not isinstance(value, dict):
+        return value
+    if "class" in value or "steps" in value:
+        return _estimator(where, value, allowed)
+    _refuse_memory(where, value)  # in a grid, whose keys are parameters too
+    return {name: _value(f"{where}.{shown(name)}", part, allowed) for name, part in value.items()}
+
+
+def _refuse_memory(where: str, names: Collection[str]) -> None:
+    """Refuse what would make joblib unpickle the contents of a folder."""
+    if any(name.split("__")[-1] == "memory" for name in names):
+        raise ArgumentError(f"{where}: an experiment file cannot set memory, a folder from which results are loaded.")
 
 
 def _class(where: str, name: Any, allowed: Collection[str]) -> Any:
@@ -312,7 +329,9 @@ def _one_hot(estimator: Any) -> Any:
 def _splitter(table: Any) -> Any:
     from sklearn import model_selection
 
-    if not isinstance(table, dict) or not isinstance(table.get("splitter"), str):
+    if not isinstance(table, dict):
+        return whole_number("cv", table, 2)
+    if not isinstance(table.get("splitter"), str):
         raise ArgumentError("[cv] must have a splitter, the name of a class of sklearn.model_selection.")
     known = [
         name for name, kind in vars(model_selection).items() if hasattr(kind, "get_n_splits") and name[0].isupper()

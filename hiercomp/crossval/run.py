@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hiercomp.arguments import number_of_jobs, one_of, true_or_false, whole_number
+from hiercomp.arguments import number_between, number_of_jobs, one_of, true_or_false, whole_number
 from hiercomp.crossval.cells import Cell, CellResult, Work, run_cells
+from hiercomp.crossval.limited import LimitedProcesses, too_long
+from hiercomp.crossval.routing import Route, routes
 from hiercomp.crossval.splits import Data, Splits, assumption_note, draw_splits, load_data, seeded
 from hiercomp.crossval.store import CellStore, fingerprint
-from hiercomp.errors import ArgumentError, EngineError, FailedCellsWarning, Note, warn_caller
+from hiercomp.errors import ArgumentError, EngineError, EstimatorWarning, FailedCellsWarning, Note, warn_caller
 from hiercomp.scores.table import ROLES
 from hiercomp.wording import counted, error_in_words, nearest_name, normal_name, shown
-from hiercomp.workers import LARGEST_TASK_SEED, Progress, dask_backend, progress_bar
+from hiercomp.workers import LARGEST_TASK_SEED, Progress, active_client, dask_backend, progress_bar
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,7 +28,8 @@ if TYPE_CHECKING:
 
 RUNS, FOLDS = 10, 10
 FAILURES_SHOWN = 5
-OWN_COLUMNS = (*ROLES, "fit_time", "score_time", "error")
+SECONDS_BETWEEN_LOOKS = 0.25  # at the cells of other processes
+OWN_COLUMNS = (*ROLES, "rho", "fit_time", "score_time", "warnings", "error")
 
 
 def cross_validate_all(
@@ -34,6 +39,7 @@ def cross_validate_all(
     cv: Any = None,
     scoring: Any = "accuracy",
     n_jobs: int | None = None,
+    time_limit: float | None = None,
     seed: int = 0,
     checkpoint: str | Path | None = None,
     progress: bool = True,
@@ -47,22 +53,30 @@ def cross_validate_all(
     estimators : mapping from name to estimator
         Estimators of scikit-learn, or compatible ones, including pipelines. They are cloned, never fitted themselves.
         Random states that are None are set for each cell from ``seed``.
-    data : mapping from name to (X, y), (X, y, groups) or a function
-        A function without arguments returns one of these; it is called when the data set is needed, and its data are
-        released afterwards.
+    data : mapping from name to (X, y), (X, y, groups), a Bunch or a function
+        Where X is a frame, y and groups may be names of its columns. A Bunch is what functions such as `load_iris` return.
+        A dict may stand at the end, as in ``(X, y, {"sample_weight": weights})``: these are the ``params`` of
+        scikit-learn's `cross_validate`. Values with an entry for each row are indexed by fold, and all go to fit, or where
+        they are requested if metadata routing is enabled. A function without arguments returns one of these; it is called
+        when the data set is needed, and its data are released afterwards.
     cv : int, splitter or iterable, optional
-        As in scikit-learn; ``RepeatedStratifiedKFold(n_splits=10, n_repeats=10)`` by default. If its random state is
-        None, ``seed`` is used. The folds of a data set are drawn once.
+        As in scikit-learn; ``RepeatedStratifiedKFold(n_splits=10, n_repeats=10)`` by default, but required for
+        regressors. If its random state is None, ``seed`` is used. The folds of a data set are drawn once.
     scoring : str, callable, or list or mapping of them
-        As in scikit-learn: higher values are better. With several scorers, the table has a column for each.
+        As in scikit-learn: higher values are better. Required for regressors. With several scorers, or one that returns a
+        dict, the table has a column for each score.
     n_jobs : int, optional
         Cells to run in parallel, as joblib counts: None is 1, or the value of an active ``joblib.parallel_config``; -1
         is all cores.
+    time_limit : float, optional
+        Seconds for fitting and scoring one cell. A cell that takes longer fails, and the run goes on. Cells then always run
+        in other processes, even a single one; a Dask cluster is refused.
     seed : int
         For folds and estimators, from 0 to 2^31 - 1.
     checkpoint : str or Path, optional
         A file that saves every finished cell. If it exists, its cells are not computed again, except those that failed.
-        It is refused if it was written with other estimators, data, folds, scoring, seed or versions.
+        More estimators and data sets may be added; an estimator, data set, splitter, scorer, seed or version that has
+        changed is refused. Several processes of one machine that use the same file share the work.
     progress : bool
         Show a progress bar with the time left, on a terminal or in a notebook.
     on_error : {"record", "raise"}
@@ -76,15 +90,15 @@ def cross_validate_all(
     DataFrame
         A row for each cell, in the order of data sets, runs, folds and estimators: dataset, algorithm, run and fold (from
         1), score (or one column for each scorer), rho (the correlation between two scores of the data set: 1/k for k-fold
-        cross-validation, the share of test cases for hold-out), fit_time and score_time in seconds; error, if cells
-        failed.
+        cross-validation, the share of test cases for hold-out), fit_time and score_time in seconds; warnings, the number
+        that the estimator raised, if there are any; error, if cells failed.
 
     Raises
     ------
     ArgumentError
         If an argument is wrong, or the data can't be split.
     ResultFileError
-        If the checkpoint was written for a different experiment, is damaged, or can't be written.
+        If something in the checkpoint has changed under the same name, or it is damaged or can't be written.
     EngineError
         If a cell fails and ``on_error`` is "raise", all of them fail, or the connection to Dask is lost.
 
@@ -92,6 +106,8 @@ def cross_validate_all(
     -----
     FailedCellsWarning
         If cells failed; says how many and where.
+    EstimatorWarning
+        If estimators raised warnings; says which, and in how many cells.
     DefaultedRhoWarning
         If rho relies on an assumption, as for groups and time series.
 
@@ -111,13 +127,20 @@ def cross_validate_all(
     >>> scores.shape, scores["rho"].unique()
     ((40, 8), array([0.2]))
     """
-    estimators = _checked_estimators(estimators)
-    data = _by_name("data", data)
-    scorers, scorer = _checked_scorers(scoring, estimators)
+    from joblib import effective_n_jobs
+
     true_or_false("progress", progress)
     one_of("on_error", on_error, ("record", "raise"))
     n_jobs = number_of_jobs(n_jobs)
-    run = CrossValidation(estimators, tuple(scorers), scorer, _splitter(cv, seed), seed, on_error)
+    if time_limit is not None:
+        number_between("time_limit", time_limit, 0, float("inf"))
+        if dask is not None or active_client() is not None:
+            raise ArgumentError(
+                "time_limit can't be used on a Dask cluster, whose workers can't stop a single cell.",
+                remedy="Run without Dask, or give the estimators limits of their own.",
+            )
+    run = _prepared(estimators, cv, scoring, seed, on_error)
+    data = _by_name("data", data)
     for name, source in list(data.items())[1:]:  # the turn of the first comes at once
         if not callable(source):
             run.check(name, source)  # before the first cell, not hours later
@@ -125,20 +148,29 @@ def cross_validate_all(
     if checkpoint is not None:
         if not isinstance(checkpoint, str | Path) or "\0" in str(checkpoint) or str(checkpoint) in ("", ":memory:"):
             raise ArgumentError(f"checkpoint must be the name of a file, got {shown(checkpoint)!r}.")
-        store = CellStore(checkpoint, fingerprint(estimators, list(data), run.cv, scorers, seed))
+        settings = fingerprint(run.estimators, run.cv, run.scoring, seed)
+        store = CellStore(checkpoint, settings, final="" if time_limit is None else too_long(time_limit))
     with (
         nullcontext() if store is None else closing(store),
         dask_backend(dask),
+        nullcontext() if time_limit is None else LimitedProcesses(time_limit, effective_n_jobs(n_jobs)) as processes,
         progress_bar("Cross-validating", shown=progress, parts=len(data), unit="cells") as bar,
     ):
+        how = How(n_jobs, processes, store, bar)
         for name, source in data.items():
-            run.add(name, load_data(name, source), n_jobs=n_jobs, store=store, progress=bar)
+            run.add(name, load_data(name, source), how)
+        while waiting := run.unfinished():  # for other processes
+            for name in waiting:
+                run.look_again(name, data[name], how)
+            time.sleep(SECONDS_BETWEEN_LOOKS)
     table = run.table()
     warn_caller(run.notes())
     return table
 
 
-def check_data(estimators: Mapping[str, Any], data: Mapping[str, Any], *, cv: Any = None, seed: int = 0) -> None:
+def check_data(
+    estimators: Mapping[str, Any], data: Mapping[str, Any], *, cv: Any = None, scoring: Any = "accuracy", seed: int = 0
+) -> None:
     """Load every data set and draw its folds before the first cell: an error in the last one then can't end a long run.
 
     Raises
@@ -146,9 +178,28 @@ def check_data(estimators: Mapping[str, Any], data: Mapping[str, Any], *, cv: An
     HiercompError
         The same errors as in `cross_validate_all`.
     """
-    run = CrossValidation(_checked_estimators(estimators), (), None, _splitter(cv, seed), seed, "record")
+    run = _prepared(estimators, cv, scoring, seed, "record")
     for name, source in _by_name("data", data).items():
         run.check(name, source)
+
+
+@dataclass(frozen=True)
+class How:
+    """How cells are computed: the scores do not depend on it.
+
+    Attributes
+    ----------
+    n_jobs : int or None
+    processes : LimitedProcesses or None
+        Where there is a time limit.
+    store : CellStore or None
+    progress : Progress
+    """
+
+    n_jobs: int | None
+    processes: LimitedProcesses | None
+    store: CellStore | None
+    progress: Progress
 
 
 @dataclass
@@ -158,15 +209,18 @@ class CrossValidation:
     Attributes
     ----------
     estimators : dict
-    scorers : tuple of str
-        Their names.
+    scoring : dict
+        The scorers by name, as given.
     scorer : callable
         Scikit-learn's for all of them.
     cv : int, splitter or list
     seed : int
     on_error : str
-    rows : list of dict
-        Of the table.
+    cells : dict from str to tuple of Cell
+        By data set, in the order of the table.
+    rho : dict from str to float
+        By data set.
+    results : dict from Cell to CellResult
     assumptions : dict from str to Note
         Notes about rho, one for each kind.
     damaged : int
@@ -174,12 +228,14 @@ class CrossValidation:
     """
 
     estimators: dict[str, Any]
-    scorers: tuple[str, ...]
+    scoring: dict[str, Any]
     scorer: Any
     cv: Any
     seed: int
     on_error: str
-    rows: list[dict[str, Any]] = field(default_factory=list)
+    cells: dict[str, tuple[Cell, ...]] = field(default_factory=dict)
+    rho: dict[str, float] = field(default_factory=dict)
+    results: dict[Cell, CellResult] = field(default_factory=dict)
     assumptions: dict[str, Note] = field(default_factory=dict)
     damaged: int = 0
 
@@ -187,59 +243,140 @@ class CrossValidation:
         """Refuse a data set that can't be loaded or split."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # they come again when its turn comes
-            self.splits(dataset, load_data(dataset, source))
+            self.split(dataset, load_data(dataset, source))
 
-    def splits(self, dataset: str, data: Data) -> Splits:
-        """The folds of a data set."""
+    def split(self, dataset: str, data: Data) -> tuple[Splits, dict[str, Route]]:
+        """The folds of a data set, and where its parameters go, by estimator."""
         from sklearn.base import is_classifier
+        from sklearn.model_selection import check_cv
 
         classifier = all(is_classifier(estimator) for estimator in self.estimators.values())
-        return draw_splits(dataset, data, self.cv, classifier=classifier)
+        splitter = check_cv(self.cv, data.y, classifier=classifier) if data.params else None
+        routed_to = routes(dataset, data.params, self.estimators, self.scorer, splitter)
+        routed = next(iter(routed_to.values())).split
+        return draw_splits(dataset, data, self.cv, classifier=classifier, routed=routed), routed_to
 
-    def add(self, dataset: str, data: Data, *, n_jobs: int | None, store: CellStore | None, progress: Progress) -> None:
-        """Compute all cells of one data set, except those in the checkpoint."""
-        from sklearn import get_config
-
-        splits = self.splits(dataset, data)
+    def add(self, dataset: str, data: Data, how: How) -> None:
+        """Compute all cells of one data set, except those in the checkpoint and those that other processes claimed."""
+        splits, routed_to = self.split(dataset, data)
         if splits.assumption is not None:
             self.assumptions.setdefault(splits.assumption, assumption_note(splits, dataset))
-        cells = {
-            Cell(dataset, run, fold, name): place
-            for place, (run, fold) in enumerate(zip(splits.runs, splits.folds, strict=True))
-            for name in self.estimators
-        }
-        results: dict[Cell, CellResult] = {}
-        if store is not None:
-            store.require(dataset, {"data": data.digest, "folds": splits.digest})
-            finished, damaged = store.finished(dataset)
-            results = {cell: result for cell, result in finished.items() if cell in cells}
+        places = _places(dataset, splits, self.estimators)
+        self.cells[dataset], self.rho[dataset] = tuple(places), splits.rho
+        if how.store is not None:
+            how.store.require({("data set", dataset): {"data": data.digest, "folds": splits.digest}})
+            found, damaged = how.store.finished(dataset)
+            for cell in places:
+                if cell in found:
+                    self._keep(cell, found[cell])
             self.damaged += damaged
-        progress.begin(len(cells), len(results))
-        left = {cell: place for cell, place in cells.items() if cell not in results}
-        works = {name: Work(estimator, self.scorer, get_config()) for name, estimator in self.estimators.items()}
-        computed = run_cells(data, splits, left, works, self.seed, n_jobs=n_jobs, one_by_one=store is not None)
+        left = [cell for cell in places if cell not in self.results]
+        how.progress.begin(len(places), len(places) - len(left))
+        if left:
+            self._compute(left, places, data, splits, routed_to, how)
+
+    def unfinished(self) -> list[str]:
+        """Data sets with cells that another process had claimed."""
+        return [name for name, cells in self.cells.items() if not all(cell in self.results for cell in cells)]
+
+    def look_again(self, dataset: str, source: Any, how: How) -> None:
+        """Take over what other processes have finished, and compute what they have given up."""
+        assert how.store is not None  # otherwise there is nobody to wait for
+        how.store.free_abandoned()
+        free = []
+        for cell in self.cells[dataset]:
+            if cell not in self.results:
+                taken = how.store.take(cell)
+                if isinstance(taken, CellResult):
+                    self._keep(cell, taken, how.progress)
+                elif taken:
+                    free.append(cell)
+        if free:
+            data = load_data(dataset, source)
+            splits, routed_to = self.split(dataset, data)
+            self._compute(free, _places(dataset, splits, self.estimators), data, splits, routed_to, how)
+
+    def _compute(
+        self,
+        cells: Sequence[Cell],
+        places: Mapping[Cell, int],
+        data: Data,
+        splits: Splits,
+        routed_to: Mapping[str, Route],
+        how: How,
+    ) -> None:
+        from sklearn import get_config
+
+        found: deque[tuple[Cell, CellResult]] = deque()
+
+        def claimed() -> Iterator[tuple[Cell, int]]:
+            """The cells that no other process has; joblib asks for them in a thread of its own."""
+            for cell in cells:
+                taken = True if how.store is None else how.store.take(cell)
+                if isinstance(taken, CellResult):
+                    found.append((cell, taken))
+                elif taken:
+                    yield cell, places[cell]
+
+        works = {
+            name: Work(estimator, self.scorer, get_config(), routed_to[name].fit, routed_to[name].score)
+            for name, estimator in self.estimators.items()
+        }
+        given = (data, splits, claimed(), works, self.seed)
+        if how.processes is None:
+            computed = run_cells(*given, n_jobs=how.n_jobs, one_by_one=how.store is not None)
+        else:
+            computed = how.processes.run_cells(*given, n_jobs=how.n_jobs)
         with closing(computed):
             for cell, result in computed:
-                if result.error is not None and self.on_error == "raise":
-                    raise EngineError(
-                        f"The cell of {_place(self._row(cell, result, splits.rho))} failed: {result.error}."
-                    )
-                results[cell] = result
-                if store is not None:
-                    store.add(cell, result)
-                progress.add(failed=result.error is not None)
-        self.rows += [self._row(cell, results[cell], splits.rho) for cell in cells]
+                if how.store is not None:
+                    how.store.add(cell, result)
+                self._keep(cell, result, how.progress)
+                while found:
+                    self._keep(*found.popleft(), how.progress)
+        while found:
+            self._keep(*found.popleft(), how.progress)
+
+    def _keep(self, cell: Cell, result: CellResult, progress: Progress | None = None) -> None:
+        if result.error is not None and self.on_error == "raise":
+            raise EngineError(f"The cell of {_place(cell)} failed: {result.error}.")
+        for name in result.scores:
+            _refuse_own_column(name, result.scores)
+        self.results[cell] = result
+        if progress is not None:
+            progress.add(failed=result.error is not None)
+
+    def _table_cells(self) -> list[tuple[Cell, CellResult]]:
+        return [(cell, self.results[cell]) for cells in self.cells.values() for cell in cells]
 
     def table(self) -> pd.DataFrame:
-        """The tidy table; it has a column of errors only if there are any."""
+        """The tidy table; it has columns of warnings and errors only if there are any."""
         import pandas as pd
 
-        frame = pd.DataFrame(self.rows)
-        if frame["error"].notna().all():
-            raise EngineError(
-                f"All {len(frame)} cells failed. The first, {_place(self.rows[0])}: {frame['error'].iloc[0]}."
-            )
-        return frame if frame["error"].notna().any() else frame.drop(columns="error")
+        cells = self._table_cells()
+        if all(result.error is not None for _, result in cells):
+            cell, result = cells[0]
+            raise EngineError(f"All {len(cells)} cells failed. The first, {_place(cell)}: {result.error}.")
+        names = list(dict.fromkeys(name for _, result in cells for name in result.scores))
+        single = len(self.scoring) == 1 and names == list(self.scoring)
+        rows = [
+            {
+                "dataset": cell.dataset,
+                "algorithm": cell.estimator,
+                "run": cell.run,
+                "fold": cell.fold,
+                **{"score" if single else name: result.scores.get(name, float("nan")) for name in names},
+                "rho": self.rho[cell.dataset],
+                "fit_time": result.fit_time,
+                "score_time": result.score_time,
+                "warnings": sum(number for number, _ in result.warnings.values()),
+                "error": result.error,
+            }
+            for cell, result in cells
+        ]
+        frame = pd.DataFrame(rows)
+        absent = {"warnings": not frame["warnings"].any(), "error": frame["error"].isna().all()}
+        return frame.drop(columns=[name for name, drop in absent.items() if drop])
 
     def notes(self) -> Iterator[Note]:
         """Warnings about the table."""
@@ -247,37 +384,66 @@ class CrossValidation:
         if self.damaged:
             text = f"{counted(self.damaged, 'cell', 'was')} damaged in the checkpoint and computed again."
             yield Note(FailedCellsWarning, text, key="damaged cells")
-        failed = [row for row in self.rows if row["error"] is not None]
-        if not failed:
+        cells = self._table_cells()
+        raised: dict[tuple[str, str], list[tuple[Cell, str]]] = {}
+        alike: dict[tuple[str, str], list[Cell]] = {}
+        for cell, result in cells:
+            for kind, (_, first) in result.warnings.items():
+                raised.setdefault((kind, cell.estimator), []).append((cell, first))
+            if result.error is not None:
+                alike.setdefault((cell.estimator, result.error), []).append(cell)
+        for (kind, estimator), where in raised.items():
+            place, first = where[0]
+            text = f"{kind} in {counted(len(where), 'cell')} of {shown(estimator)!r} (the first, {_place(place)}: {first})."
+            places = tuple(dict.fromkeys(cell.dataset for cell, _ in where))
+            yield Note(EstimatorWarning, text, places=places, key="estimator warnings")
+        if not alike:
             return
-        alike: dict[tuple[str, str], list[dict[str, Any]]] = {}
-        for row in failed:
-            alike.setdefault((row["algorithm"], row["error"]), []).append(row)
         listed = "; ".join(
-            f"{_place(rows[0])}: {error}{f' ({len(rows)} times)' if len(rows) > 1 else ''}"
-            for (_, error), rows in list(alike.items())[:FAILURES_SHOWN]
+            f"{_place(places[0])}: {error}{f' ({len(places)} times)' if len(places) > 1 else ''}"
+            for (_, error), places in list(alike.items())[:FAILURES_SHOWN]
         )
-        rest = len(failed) - sum(len(rows) for rows in list(alike.values())[:FAILURES_SHOWN])
+        rest = sum(len(places) for places in list(alike.values())[FAILURES_SHOWN:])
         more = f"; and {rest} more" if rest else ""
-        text = f"{len(failed)} of {len(self.rows)} cells failed and have no score ({listed}{more})."
+        failed = [cell for cell, result in cells if result.error is not None]
+        text = f"{len(failed)} of {len(cells)} cells failed and have no score ({listed}{more})."
         yield Note(
-            FailedCellsWarning, text, places=tuple(dict.fromkeys(row["dataset"] for row in failed)), key="failed cells"
+            FailedCellsWarning, text, places=tuple(dict.fromkeys(cell.dataset for cell in failed)), key="failed cells"
         )
 
-    def _row(self, cell: Cell, result: CellResult, rho: float) -> dict[str, Any]:
-        names = ("score",) if len(self.scorers) == 1 else self.scorers
-        scores = result.scores or (float("nan"),) * len(names)
-        return {
-            "dataset": cell.dataset,
-            "algorithm": cell.estimator,
-            "run": cell.run,
-            "fold": cell.fold,
-            **dict(zip(names, scores, strict=True)),
-            "rho": rho,
-            "fit_time": result.fit_time,
-            "score_time": result.score_time,
-            "error": result.error,
-        }
+
+def _prepared(estimators: Mapping[str, Any], cv: Any, scoring: Any, seed: int, on_error: str) -> CrossValidation:
+    """A run with its arguments checked, before any data are loaded."""
+    estimators = _checked_estimators(estimators)
+    scorers, scorer = _checked_scorers(scoring, estimators)
+    _refuse_defaults_for_regressors(estimators, cv, scorers)
+    return CrossValidation(estimators, scorers, scorer, _splitter(cv, seed), seed, on_error)
+
+
+def _places(dataset: str, splits: Splits, estimators: Iterable[str]) -> dict[Cell, int]:
+    """The cells of a data set in the order of the table, and the position of each one's rows among the splits."""
+    return {
+        Cell(dataset, run, fold, name): place
+        for place, (run, fold) in enumerate(zip(splits.runs, splits.folds, strict=True))
+        for name in estimators
+    }
+
+
+def _refuse_defaults_for_regressors(estimators: Mapping[str, Any], cv: Any, scorers: Mapping[str, Any]) -> None:
+    """Accuracy and stratified folds are for classes."""
+    from sklearn.base import is_regressor
+
+    regressor = next((name for name, estimator in estimators.items() if is_regressor(estimator)), None)
+    wanted = []
+    if "accuracy" in [scorer for scorer in scorers.values() if isinstance(scorer, str)]:
+        wanted.append("scoring, such as 'neg_root_mean_squared_error', 'neg_mean_absolute_error' or 'r2'")
+    if cv is None:
+        wanted.append("cv, such as RepeatedKFold(n_splits=10, n_repeats=10)")
+    if regressor is not None and wanted:
+        raise ArgumentError(
+            f"{shown(regressor)!r} is a regressor, and the default accuracy and stratified folds are for classes.",
+            remedy=f"Pass {' and '.join(wanted)}.",
+        )
 
 
 def _splitter(cv: Any, seed: int) -> Any:
@@ -294,9 +460,13 @@ def _splitter(cv: Any, seed: int) -> Any:
     return seeded(cv, seed)
 
 
-def _place(row: Mapping[str, Any]) -> str:
-    names = f"data set {shown(row['dataset'])!r}, estimator {shown(row['algorithm'])!r}"
-    return f"{names}, run {row['run']}, fold {row['fold']}"
+def _place(cell: Cell) -> str:
+    return f"data set {shown(cell.dataset)!r}, estimator {shown(cell.estimator)!r}, run {cell.run}, fold {cell.fold}"
+
+
+def _refuse_own_column(name: str, names: Collection[str]) -> None:
+    if name in OWN_COLUMNS and (len(names) > 1 or name != "score"):
+        raise ArgumentError(f"scoring can't have a scorer called {name!r}: the table has a column of that name.")
 
 
 def _checked_estimators(estimators: Mapping[str, Any]) -> dict[str, Any]:
@@ -342,8 +512,7 @@ def _checked_scorers(scoring: Any, estimators: Mapping[str, Any]) -> tuple[dict[
             ) from error
         raise ArgumentError(f"scoring={scoring!r} is refused by scikit-learn: {error}") from error
     for name in named:
-        if name in OWN_COLUMNS and (len(named) > 1 or name != "score"):
-            raise ArgumentError(f"scoring can't have a scorer called {name!r}: the table has a column of that name.")
+        _refuse_own_column(name, named)
     return named, scorer
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 import hashlib
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from hiercomp.errors import ArgumentError, DefaultedRhoWarning, HiercompError, Note
 from hiercomp.scores.rho import default_rho
-from hiercomp.wording import error_in_words, shown
+from hiercomp.wording import error_in_words, nearest_name, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,22 +29,33 @@ HOLD_OUT = ("ShuffleSplit", "StratifiedShuffleSplit")
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """Features, target and groups of one data set.
+    """Features, target, groups and other parameters of one data set.
 
     Attributes
     ----------
     X, y : array_like
     groups : array_like or None
+    params : dict from str to object
+        Such as sample weights; those with a value for each row are indexed by fold.
     """
 
     X: Any
     y: Any
     groups: Any = None
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+    def params_of(self, names: Mapping[str, str], rows: Indices) -> dict[str, Any]:
+        """Some of the parameters under other names, on some rows."""
+        from sklearn.utils.validation import _check_method_params
+
+        given = {name: self.params[source] for name, source in names.items()}
+        return dict(_check_method_params(self.X, given, indices=rows)) if given else {}
 
     @cached_property
     def digest(self) -> str:
         """A hash of all the data, the same in every process."""
         parts = "".join(_digest(values) for values in (self.X, self.y, self.groups))
+        parts += "".join(name + _digest(values) for name, values in sorted(self.params.items()))
         return hashlib.sha256(parts.encode()).hexdigest()
 
 
@@ -53,7 +65,7 @@ def load_data(name: str, source: Any) -> Data:
     Raises
     ------
     ArgumentError
-        If it is not (X, y) or (X, y, groups), scikit-learn can't index it, its lengths differ, a target is missing, or the
+        If it is none of the known kinds, scikit-learn can't index it, its lengths differ, a target is missing, or the
         function fails. Errors of hiercomp are passed on.
     """
     from sklearn.utils import indexable
@@ -64,19 +76,43 @@ def load_data(name: str, source: Any) -> Data:
         raise
     except Exception as error:  # whatever a function of the user raises
         raise ArgumentError(f"data[{name!r}] can't be loaded: {error_in_words(error)}.") from error
-    if not isinstance(parts, tuple | list) or len(parts) not in (2, 3):
-        raise ArgumentError(
-            f"data[{name!r}] must be (X, y), (X, y, groups) or a function that returns them, got {type(parts).__name__}."
-        )
-    for part, values in zip(("X", "y", "groups"), parts, strict=False):
-        if isinstance(values, str | bytes):
-            raise ArgumentError(f"data[{name!r}]: {part} must be an array or a data frame, got {values!r}.")
+    X, y, groups, params = _parts(name, parts)
     try:
-        data = Data(*indexable(*parts))
+        X, y, groups = indexable(X, y, groups)
     except Exception as error:  # whatever the conversion of a strange object raises
         raise ArgumentError(f"data[{name!r}]: {error_in_words(error)}.") from error
-    _refuse_missing(name, data.y)
-    return data
+    _refuse_missing(name, y)
+    return Data(X, y, groups, params)
+
+
+def _parts(name: str, given: Any) -> tuple[Any, Any, Any, dict[str, Any]]:
+    """Features, target, groups and parameters of whatever describes a data set."""
+    import pandas as pd
+
+    if isinstance(given, Mapping) and {"data", "target"} <= set(given):  # a Bunch of scikit-learn
+        given = (given["data"], given["target"])
+    parts = list(given) if isinstance(given, tuple | list) else []
+    params = parts.pop() if len(parts) in (3, 4) and isinstance(parts[-1], Mapping) else {}
+    if len(parts) not in (2, 3) or not all(isinstance(key, str) for key in params):
+        hint = " Pass (frame, 'name of the target')." if isinstance(given, pd.DataFrame) else ""
+        raise ArgumentError(
+            f"data[{name!r}] must be (X, y), (X, y, groups), either of them with a dict of params at its end, a Bunch such "
+            f"as load_iris(), or a function that returns one of these, got {type(given).__name__}.{hint}"
+        )
+    X, *columns = parts
+    named = [part for part in columns if isinstance(part, str)]
+    if isinstance(X, pd.DataFrame) and named:
+        absent = [column for column in named if column not in X]
+        if absent:
+            known = [str(column) for column in X.columns]
+            hint = nearest_name(absent[0], known)
+            raise ArgumentError(f"data[{name!r}]: the frame has no column {shown(absent[0])!r}.{hint}")
+        columns = [X[part] if isinstance(part, str) else part for part in columns]
+        X = X.drop(columns=named)
+    for what, values in zip(("X", "y", "groups"), (X, *columns), strict=False):
+        if isinstance(values, str | bytes):
+            raise ArgumentError(f"data[{name!r}]: {what} must be an array or a data frame, got {values!r}.")
+    return X, columns[0], columns[1] if len(columns) > 1 else None, dict(params)
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +162,9 @@ def seeded(cv: Any, seed: int) -> Any:
     return cv
 
 
-def draw_splits(dataset: str, data: Data, cv: Any, *, classifier: bool) -> Splits:
+def draw_splits(
+    dataset: str, data: Data, cv: Any, *, classifier: bool, routed: Mapping[str, str] | None = None
+) -> Splits:
     """Draw the folds of a data set, once.
 
     Parameters
@@ -138,6 +176,8 @@ def draw_splits(dataset: str, data: Data, cv: Any, *, classifier: bool) -> Split
         As in scikit-learn's `check_cv`; its random state is set.
     classifier : bool
         Whether a whole number means stratified folds.
+    routed : dict from str to str, optional
+        Parameters of the data set for the splitter, from its names to theirs.
 
     Raises
     ------
@@ -148,7 +188,10 @@ def draw_splits(dataset: str, data: Data, cv: Any, *, classifier: bool) -> Split
 
     try:
         splitter = check_cv(cv, data.y, classifier=classifier)
-        pairs = [(_rows(rows), _rows(test)) for rows, test in splitter.split(data.X, data.y, data.groups)]
+        given = {name: data.params[source] for name, source in (routed or {}).items()}
+        if data.groups is not None or "groups" not in given:
+            given["groups"] = data.groups
+        pairs = [(_rows(rows), _rows(test)) for rows, test in splitter.split(data.X, data.y, **given)]
     except Exception as error:  # whatever a splitter raises
         hint = " Give groups as the third part of its data." if data.groups is None and "'groups'" in str(error) else ""
         raise ArgumentError(f"Data set {shown(dataset)!r} can't be split by {cv!r}: {error}{hint}") from error

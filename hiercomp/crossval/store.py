@@ -1,17 +1,20 @@
-"""The SQLite file that stores the finished cells of a cross-validation, so a stopped run can resume."""
+"""The SQLite file of a cross-validation: its finished cells, so a stopped run can resume, and who computes which others."""
 
 from __future__ import annotations
 
 import functools
 import inspect
 import json
+import os
 import platform
 import sqlite3
 import sys
+import threading
 import time
+import uuid
 import zlib
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.metadata import packages_distributions, version
 from pathlib import Path
 from typing import Any
@@ -22,132 +25,205 @@ from hiercomp.crossval.cells import Cell, CellResult
 from hiercomp.errors import ArgumentError, ResultFileError
 from hiercomp.wording import shown, shown_value
 
-APPLICATION, FORMAT = 0x68636376, 2  # "hccv", in SQLite's header
-# The settings of the experiment are in rows without a data set, by their names; those of a data set are "data" and "folds";
-# a cell is under its run, fold and estimator, as a JSON list
+APPLICATION, FORMAT = 0x68636376, 3  # "hccv", in SQLite's header
+# A cell without a result is claimed by its owner, as long as that process is in the table of processes
 SCHEMA = """
-CREATE TABLE checkpoint (
-  dataset TEXT, item TEXT, value TEXT NOT NULL, checksum INTEGER NOT NULL, PRIMARY KEY (dataset, item)
-) WITHOUT ROWID
+CREATE TABLE settings (
+  kind TEXT, name TEXT, item TEXT, value TEXT NOT NULL, checksum INTEGER NOT NULL, PRIMARY KEY (kind, name, item)
+) WITHOUT ROWID;
+CREATE TABLE cells (
+  dataset TEXT, estimator TEXT, run INTEGER, fold INTEGER, owner TEXT, result TEXT, error TEXT, checksum INTEGER,
+  PRIMARY KEY (dataset, estimator, run, fold)
+) WITHOUT ROWID;
+CREATE TABLE processes (owner TEXT PRIMARY KEY, lease REAL NOT NULL) WITHOUT ROWID
 """
-EXPERIMENT = ""  # in place of a data set's name
+CLAIM = """
+INSERT INTO cells (dataset, estimator, run, fold, owner) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT DO UPDATE SET owner = excluded.owner
+WHERE result IS NULL AND owner NOT IN (SELECT owner FROM processes WHERE owner <> excluded.owner)
+"""
+Scope = tuple[str, str]  # what settings belong to: its kind, and its name
+EXPERIMENT: Scope = ("experiment", "")
 PACKAGES = ("hiercomp", "scikit-learn", "numpy", "scipy", "pandas")
 DIFFERENCES_SHOWN = 3
 LONGEST = 100  # parts of a list that are described one by one
 SECONDS_TO_WAIT = 60.0  # for another process that writes to the same file
+LEASE = 60.0  # seconds after which a silent process has lost its claims; each renews its lease four times as often
 
 
 class CellStore:
-    """Finished cells in an SQLite file; each is committed when added.
+    """Finished cells in an SQLite file, each committed when added; several processes may share the cells that are left.
 
-    The file is in write-ahead mode: whatever kills the program, it contains only whole cells, and two programs may
-    write to it.
+    The file is in write-ahead mode: whatever kills a process, the file contains only whole cells. A process claims each
+    cell before it computes it, and keeps a lease on its claims. The claims of a process that ended are free: at once if
+    it closed the file or was a process of this machine, else when its lease expires. A process that wrongly lost its
+    claims does no harm, because whoever computes a cell gets the same scores.
 
     Parameters
     ----------
     path : str or Path
         Created if missing.
-    settings : dict from str to str
+    settings : dict from scope to dict
         What the scores depend on, item by item: the `fingerprint`.
+    final : str
+        The error of cells that failed and are not tried again.
 
     Raises
     ------
     ResultFileError
-        If the file was written for a different experiment (the message says what differs), is not a checkpoint, is damaged,
-        or can't be written.
+        If something in the file has changed under the same name (the message says what), or the file is not a checkpoint,
+        is damaged, or can't be written.
     """
 
-    def __init__(self, path: str | Path, settings: Mapping[str, str]) -> None:
+    def __init__(self, path: str | Path, settings: Mapping[Scope, Mapping[str, str]], *, final: str = "") -> None:
         self.path = Path(path)
+        self.owner = f"{uuid.uuid4().hex} {os.getpid()} {platform.node()}"
+        self._lock = threading.Lock()  # joblib asks for the next cell in a thread of its own
+        self._closed = threading.Event()
         self._connection = open_database(self.path, APPLICATION, FORMAT, SCHEMA)
         try:
             with sqlite_errors(self.path):
                 _write_ahead(self._connection)
                 self._connection.execute("PRAGMA synchronous = NORMAL")  # a power cut may cost the last cells, no more
-            self.require(EXPERIMENT, settings)
+            with self._transaction():
+                self._require(settings)
+                self._forget_ended()
+                if not self._connection.execute("SELECT count(*) FROM processes").fetchone()[0]:
+                    # else another run has just tried them
+                    self._connection.execute("DELETE FROM cells WHERE error IS NOT NULL AND error <> ?", (final,))
+                self._renew()
         except BaseException:
             self._connection.close()
             raise
+        threading.Thread(target=self._keep_lease, name="hiercomp checkpoint", daemon=True).start()
 
     def close(self) -> None:
-        """Close the file."""
-        self._connection.close()
+        """Give up the claims and close the file."""
+        self._closed.set()
+        with self._lock:
+            with suppress(sqlite3.Error):  # then the lease expires
+                self._connection.execute("DELETE FROM processes WHERE owner = ?", (self.owner,))
+            self._connection.close()
 
-    def require(self, dataset: str, settings: Mapping[str, str]) -> None:
-        """Store what the scores depend on, or refuse a file in which that differs.
+    def require(self, settings: Mapping[Scope, Mapping[str, str]]) -> None:
+        """Store what the scores depend on, or refuse a file in which that differs under the same name.
 
         Parameters
         ----------
-        dataset : str
-            Empty for settings of every data set.
-        settings : dict from str to str
+        settings : dict from scope to dict
         """
-        rows = [(dataset, item, value, checksum(dataset, item, value)) for item, value in settings.items()]
-        query = "SELECT item, value, checksum FROM checkpoint WHERE dataset = ? AND substr(item, 1, 1) <> '['"
-        with sqlite_errors(self.path):
-            self._connection.execute("BEGIN IMMEDIATE")  # all or none
-            kept = self._connection.execute(query, (dataset,)).fetchall()
-            if not kept:
-                self._connection.executemany("INSERT INTO checkpoint VALUES (?, ?, ?, ?)", rows)
-            self._connection.execute("COMMIT")
-        if not kept:
-            return
-        for item, value, total in kept:
-            if checksum(dataset, item, value) != total:
-                raise damaged(self.path, f"{item!r} has changed")
-        before = {item: value for item, value, _ in kept}
-        different = [item for item in {**settings, **before} if before.get(item) != settings.get(item)]
-        if not different:
-            return
-        listed = "; ".join(
-            f"{item} was {before.get(item, 'absent')} and is {settings.get(item, 'absent')}"
-            for item in different[:DIFFERENCES_SHOWN]
-        )
-        if dataset != EXPERIMENT:  # of hashes that say nothing
-            listed = f"the {' and the '.join(different)} of data set {shown(dataset)!r} have changed"
-        more = len(different) - DIFFERENCES_SHOWN
-        raise ResultFileError(
-            f"The checkpoint {self.path} was written for a different experiment: {listed}"
-            f"{f'; and {more} more' if more > 0 else ''}.",
-            remedy="Restore those settings, or choose another file.",
-        )
+        with self._transaction():
+            self._require(settings)
 
     def finished(self, dataset: str) -> tuple[dict[Cell, CellResult], int]:
-        """The cells of a data set that have scores, and the number of damaged ones; failed cells are tried again."""
-        query = "SELECT item, value, checksum FROM checkpoint WHERE dataset = ? AND substr(item, 1, 1) = '['"
-        with sqlite_errors(self.path):
+        """The finished cells of a data set, and the number of damaged ones."""
+        query = (
+            "SELECT estimator, run, fold, result, error, checksum FROM cells WHERE dataset = ? AND result IS NOT NULL"
+        )
+        with self._lock, sqlite_errors(self.path):
             rows = self._connection.execute(query, (dataset,)).fetchall()
         cells, wrong = {}, 0
-        for item, value, total in rows:
-            if checksum(dataset, item, value) != total:
+        for estimator, run, fold, *content in rows:
+            result = _restored((dataset, estimator, run, fold), *content)
+            if result is None:
                 wrong += 1
-                continue
-            scores, fit_time, score_time, error = json.loads(value)
-            if error is None:
-                cells[Cell(dataset, *json.loads(item))] = CellResult(tuple(scores), fit_time, score_time)
+            else:
+                cells[Cell(dataset, run, fold, estimator)] = result
         return cells, wrong
+
+    def take(self, cell: Cell) -> CellResult | bool:
+        """Claim a cell: True if it is this process's to compute, False if another process has it, else its result."""
+        key = _key(cell)
+        query = "SELECT result, error, checksum FROM cells WHERE (dataset, estimator, run, fold) = (?, ?, ?, ?)"
+        with self._lock, sqlite_errors(self.path):
+            if self._connection.execute(CLAIM, (*key, self.owner)).rowcount:
+                return True
+            content = self._connection.execute(query, key).fetchone()
+        if content is None or content[0] is None:
+            return False
+        return _restored(key, *content) or True  # a damaged cell is computed again
 
     def add(self, cell: Cell, result: CellResult) -> None:
         """Commit a finished cell."""
-        item = json.dumps([cell.run, cell.fold, cell.estimator])
-        value = json.dumps([result.scores, result.fit_time, result.score_time, result.error])
-        row = (cell.dataset, item, value, checksum(cell.dataset, item, value))
-        with sqlite_errors(self.path):
-            self._connection.execute("INSERT OR REPLACE INTO checkpoint VALUES (?, ?, ?, ?)", row)
+        key = _key(cell)
+        text = json.dumps([result.scores, result.fit_time, result.score_time, result.warnings])
+        row = (*key, self.owner, text, result.error, checksum(*key, text, result.error))
+        with self._lock, sqlite_errors(self.path):
+            self._connection.execute("INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+
+    def free_abandoned(self) -> None:
+        """Free the claims of processes that ended without closing the file."""
+        with self._transaction():
+            self._forget_ended()
+
+    def _require(self, settings: Mapping[Scope, Mapping[str, str]]) -> None:
+        """Compare or insert every scope, in one transaction: all or none."""
+        query = "SELECT item, value, checksum FROM settings WHERE (kind, name) = (?, ?)"
+        different: list[str] = []
+        for scope, now in settings.items():
+            kept = self._connection.execute(query, scope).fetchall()
+            for item, value, total in kept:
+                if checksum(*scope, item, value) != total:
+                    raise damaged(self.path, f"{item!r} has changed")
+            before = {item: value for item, value, _ in kept} or now
+            changed = [item for item in {**now, **before} if before.get(item) != now.get(item)]
+            kind, name = scope
+            if changed and kind == "data set":  # of hashes that say nothing
+                different.append(f"the {' and the '.join(changed)} of data set {shown(name)!r} have changed")
+            else:
+                different += [
+                    f"{item} was {before.get(item, 'absent')} and is {now.get(item, 'absent')}" for item in changed
+                ]
+            if not kept:
+                rows = [(*scope, item, value, checksum(*scope, item, value)) for item, value in now.items()]
+                self._connection.executemany("INSERT INTO settings VALUES (?, ?, ?, ?, ?)", rows)
+        if different:
+            more = len(different) - DIFFERENCES_SHOWN
+            raise ResultFileError(
+                f"The checkpoint {self.path} was written for a different experiment: "
+                f"{'; '.join(different[:DIFFERENCES_SHOWN])}{f'; and {more} more' if more > 0 else ''}.",
+                remedy="Restore those settings, give what changed another name, or choose another file.",
+            )
+
+    def _forget_ended(self) -> None:
+        rows = self._connection.execute("SELECT owner, lease FROM processes WHERE owner <> ?", (self.owner,)).fetchall()
+        ended = [(owner,) for owner, lease in rows if not lease > time.time() or _has_ended(owner)]
+        self._connection.executemany("DELETE FROM processes WHERE owner = ?", ended)
+
+    def _renew(self) -> None:
+        self._connection.execute("INSERT OR REPLACE INTO processes VALUES (?, ?)", (self.owner, time.time() + LEASE))
+
+    def _keep_lease(self) -> None:
+        while not self._closed.wait(LEASE / 4):
+            with self._lock, suppress(sqlite3.Error):  # such as a full disk; whoever adds a cell says so
+                self._renew()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """Committed at the end, or rolled back."""
+        with self._lock, sqlite_errors(self.path):
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                if self._connection.in_transaction:  # SQLite itself ends it where the disk is full
+                    self._connection.execute("ROLLBACK")
+                raise
+            self._connection.execute("COMMIT")
 
 
-def checksum(*values: str) -> int:
+def checksum(*values: object) -> int:
     """CRC-32 of a row, to detect changes."""
     return zlib.crc32(repr(values).encode())
 
 
 def fingerprint(
-    estimators: Mapping[str, Any], datasets: list[str], cv: Any, scoring: Mapping[str, Any], seed: int
-) -> dict[str, str]:
+    estimators: Mapping[str, Any], cv: Any, scoring: Mapping[str, Any], seed: int
+) -> dict[Scope, dict[str, str]]:
     """Everything the scores of an experiment depend on, item by item, as text that is the same in every process.
 
-    Names and order of data sets and estimators, seed, splitter, scorers, the class and every parameter of every
-    estimator, and the versions of Python and of packages. The code of functions and classes is not included, only the
+    Of the experiment: seed, splitter, scorers, and the versions of Python and of packages. Of each estimator: its class,
+    every parameter, and the versions of its packages. The code of functions and classes is not included, only the
     versions of their packages.
 
     Raises
@@ -155,30 +231,35 @@ def fingerprint(
     ArgumentError
         If a change to something could not be detected.
     """
-    settings = {"data sets": json.dumps(datasets), "estimators": json.dumps(list(estimators)), "seed": str(seed)}
-    packages = set()
+    experiment = {"seed": str(seed)}
+    settings = {EXPERIMENT: experiment}
     what = "the splitter"
     try:
-        settings["cv"] = described(cv)
+        experiment["cv"] = described(cv)
         what = "a scorer"
-        settings["scoring"] = described(dict(scoring))
+        experiment["scoring"] = described(dict(scoring))
+        experiment |= {f"version of {name}": version(name) for name in PACKAGES}
+        experiment["version of Python"] = platform.python_version()
         for name, estimator in estimators.items():
             what = f"the estimator {shown(name)!r}"
-            settings[f"class of estimator {shown(name)!r}"] = _name(type(estimator))
             parameters = estimator.get_params(deep=True)
-            for parameter, value in sorted(parameters.items()):
-                settings[f"{parameter} of estimator {shown(name)!r}"] = described(value)
-            packages |= {
+            packages = {
                 type(part).__module__.split(".")[0] for part in (estimator, *parameters.values()) if _is_estimator(part)
+            }
+            settings["estimator", name] = {
+                f"class of estimator {shown(name)!r}": _name(type(estimator)),
+                **{
+                    f"{parameter} of estimator {shown(name)!r}": described(value)
+                    for parameter, value in sorted(parameters.items())
+                },
+                **{f"version of {package}": _version(package) for package in sorted(packages - {"sklearn"})},
             }
     except RecursionError:
         raise ArgumentError(
             f"A checkpoint cannot fingerprint {what}, which refers to itself.",
             remedy="Run without a checkpoint, or pass something else.",
         ) from None
-    versions = {name: version(name) for name in PACKAGES} | {"Python": platform.python_version()}
-    versions |= {package: _version(package) for package in sorted(packages - {"sklearn"})}
-    return settings | {f"version of {name}": text for name, text in versions.items()}
+    return settings
 
 
 def described(value: Any) -> str:
@@ -241,9 +322,9 @@ def open_database(path: Path, application: int, version: int, schema: str) -> sq
     application : int
         SQLite's application id, which says what the file is for.
     version : int
-        Of the table.
+        Of the tables.
     schema : str
-        The statement that creates the table in a new file.
+        The statements that create the tables in a new file, separated by semicolons.
 
     Raises
     ------
@@ -254,7 +335,8 @@ def open_database(path: Path, application: int, version: int, schema: str) -> sq
         what = "it is a folder" if path.is_dir() else f"there is no folder {path.absolute().parent}"
         raise ResultFileError(f"The checkpoint {path} can't be written: {what}.")
     with sqlite_errors(path):
-        connection = sqlite3.connect(path, timeout=SECONDS_TO_WAIT, isolation_level=None)
+        # several threads may use it, one at a time
+        connection = sqlite3.connect(path, timeout=SECONDS_TO_WAIT, isolation_level=None, check_same_thread=False)
         try:
             connection.execute("BEGIN IMMEDIATE")
             tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
@@ -271,7 +353,8 @@ def open_database(path: Path, application: int, version: int, schema: str) -> sq
             if not tables:
                 connection.execute(f"PRAGMA application_id = {application}")
                 connection.execute(f"PRAGMA user_version = {version}")
-                connection.execute(schema)
+                for statement in schema.split(";"):
+                    connection.execute(statement)
             connection.execute("COMMIT")
         except BaseException:
             connection.close()
@@ -290,6 +373,35 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
             if "locked" not in str(error) or time.monotonic() > until:
                 raise
             time.sleep(0.05)
+
+
+def _key(cell: Cell) -> tuple[str, str, int, int]:
+    return cell.dataset, cell.estimator, cell.run, cell.fold
+
+
+def _restored(key: tuple[Any, ...], text: str, error: str | None, total: int) -> CellResult | None:
+    """A result from its row, or None if the row is damaged."""
+    if checksum(*key, text, error) != total:
+        return None
+    scores, fit_time, score_time, raised = json.loads(text)
+    return CellResult(
+        scores, fit_time, score_time, error, {kind: (count, first) for kind, (count, first) in raised.items()}
+    )
+
+
+def _has_ended(owner: str) -> bool:
+    """Whether the owner was a process of this machine and is no more."""
+    _, _, rest = owner.partition(" ")
+    pid, _, machine = rest.partition(" ")
+    if machine != platform.node() or os.name != "posix" or not pid.isdecimal():
+        return False  # only the lease tells
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return True
+    except OSError:  # it belongs to somebody else
+        pass
+    return False
 
 
 def _is_estimator(value: Any) -> bool:

@@ -58,13 +58,18 @@ def test_a_killed_run_ends_with_the_table_of_an_uninterrupted_one_to_the_byte(jo
     assert done.stdout.endswith("2 of 2 resumed tables equal the uninterrupted one.\n")
 
 
-CELLS = "item LIKE '[%'"  # the others are what the scores depend on
+def write(connection: sqlite3.Connection, key: tuple[object, ...], content: object, error: str | None) -> None:
+    """A cell as the package would write it."""
+    row = (*key, json.dumps(content), error)
+    where = "(dataset, estimator, run, fold) = (?, ?, ?, ?)"
+    change = f"UPDATE cells SET result = ?, error = ?, checksum = ? WHERE {where}"
+    connection.execute(change, (*row[4:], checksum(*row), *key))
 
 
-def write(connection: sqlite3.Connection, dataset: str, item: str, content: object) -> None:
-    """A row as the package would write it."""
-    row = (dataset, item, json.dumps(content))
-    connection.execute("REPLACE INTO checkpoint VALUES (?, ?, ?, ?)", (*row, checksum(*row)))
+def set_item(path: Path, *row: str) -> None:
+    """Replace something that the scores depend on: its kind, name, item and value."""
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("REPLACE INTO settings VALUES (?, ?, ?, ?, ?)", (*row, checksum(*row)))
 
 
 def test_finished_cells_are_not_computed_again_and_failed_ones_are(tmp_path):
@@ -72,15 +77,15 @@ def test_finished_cells_are_not_computed_again_and_failed_ones_are(tmp_path):
     first = run(path)
     connection = sqlite3.connect(path)
     assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-    cells = connection.execute(f"SELECT dataset, item, value FROM checkpoint WHERE {CELLS}").fetchall()
+    cells = connection.execute("SELECT dataset, estimator, run, fold, result FROM cells").fetchall()
     assert len(cells) == 24
-    for dataset, item, value in cells:
-        _, fit_time, score_time, _ = json.loads(value)
-        _, fold, estimator = json.loads(item)
+    for *key, text in cells:
+        dataset, estimator, _, fold = key
+        _, *times = json.loads(text)
         if dataset == "iris" and estimator == "nb":  # the mark of a cell that was not computed again
-            write(connection, dataset, item, [[0.125], fit_time, score_time, None])
+            write(connection, tuple(key), [{"score": 0.125}, *times], None)
         elif dataset == "wine" and fold == 1:
-            write(connection, dataset, item, [[], fit_time, score_time, "out of memory"])
+            write(connection, tuple(key), [{}, *times], "out of memory")
     connection.commit()
     connection.close()
     again = run(path)
@@ -94,7 +99,8 @@ def test_a_score_that_was_changed_is_computed_again_and_said(tmp_path):
     first = run(path)
     connection = sqlite3.connect(path)
     changed = (
-        "UPDATE checkpoint SET value = replace(value, '[[0', '[[1') WHERE dataset = 'iris' AND item LIKE '[1,%nb%'"
+        "UPDATE cells SET result = replace(result, 'score\": 0', 'score\": 1') "
+        "WHERE (dataset, estimator, run) = ('iris', 'nb', 1)"
     )
     assert connection.execute(changed).rowcount == 3
     connection.commit()
@@ -202,8 +208,6 @@ def test_times_come_back_as_they_were(tmp_path):
     ("change", "words"),
     [
         ({"estimators": FAST | {"tree": DecisionTreeClassifier(max_depth=3)}}, "max_depth.*'tree' was 2 and is 3"),
-        ({"estimators": {"nb": GaussianNB()}}, r'estimators was \["nb", "tree"\] and is \["nb"\]'),
-        ({"data": {"iris": IRIS}}, r'data sets was \["iris", "wine"\] and is \["iris"\]'),
         ({"data": {"iris": IRIS, "wine": (WINE[0] + 1e-9, WINE[1])}}, "the data of data set 'wine' have changed"),
         ({"seed": 1}, "seed was 0 and is 1; cv was .*random_state=0.* and is .*random_state=1"),
         ({"cv": RepeatedStratifiedKFold(n_splits=3, n_repeats=3)}, "n_repeats=2.*n_repeats=3"),
@@ -219,14 +223,62 @@ def test_a_different_experiment_is_refused_with_what_differs(tmp_path, change, w
     assert path.read_bytes() == before
 
 
+class Counted(GaussianNB):
+    """Writes down every fit."""
+
+    def __init__(self, log: str = "", name: str = "") -> None:
+        super().__init__()
+        self.log, self.name = log, name
+
+    def fit(self, X, y):
+        with open(self.log, "a") as stream:
+            stream.write(f"{self.name} {X.shape[1]}\n")
+        return super().fit(X, y)
+
+
+def test_a_checkpoint_grows_by_estimators_and_data_sets_in_any_order(tmp_path):
+    path, log = tmp_path / "run.sqlite", tmp_path / "log.txt"
+    first, second = (Counted(str(log), name) for name in ("first", "second"))
+
+    def fitted() -> list[str]:
+        lines = log.read_text().splitlines()
+        log.unlink()
+        return sorted(set(lines)) if len(lines) == 6 * len(set(lines)) else lines
+
+    run(path, estimators={"first": first}, data={"iris": IRIS})
+    assert fitted() == ["first 4"]
+    run(path, estimators={"second": second, "first": first}, data={"iris": IRIS})
+    assert fitted() == ["second 4"]
+    grown = run(path, estimators={"second": second, "first": first}, data={"wine": WINE, "iris": IRIS})
+    assert fitted() == ["first 13", "second 13"]
+    fewer = run(path, estimators={"first": first}, data={"iris": IRIS})
+    assert not log.exists()
+    alone = run(None, estimators={"second": second, "first": first}, data={"wine": WINE, "iris": IRIS})
+    pd.testing.assert_frame_equal(grown.drop(columns=TIMES), alone.drop(columns=TIMES), check_exact=True)
+    expected = alone[(alone["dataset"] == "iris") & (alone["algorithm"] == "first")].drop(columns=TIMES)
+    pd.testing.assert_frame_equal(fewer.drop(columns=TIMES), expected.reset_index(drop=True), check_exact=True)
+
+
+def test_only_what_changed_under_its_name_is_refused_and_the_rest_of_the_file_stays(tmp_path):
+    path = tmp_path / "run.sqlite"
+    run(path)
+    changed = {"new": GaussianNB(), "tree": DecisionTreeClassifier(max_depth=3)}
+    with pytest.raises(hc.ResultFileError) as caught:
+        run(path, estimators=changed)
+    assert str(caught.value) == (
+        f"The checkpoint {path} was written for a different experiment: max_depth of estimator 'tree' was 2 and is 3. "
+        "Restore those settings, give what changed another name, or choose another file."
+    )
+    assert len(run(path, estimators={"new": GaussianNB(var_smoothing=1e-8)})) == 12  # "new" was not stored above
+    with pytest.raises(hc.ResultFileError, match="var_smoothing of estimator 'new' was 1e-08 and is 1e-09"):
+        run(path, estimators=changed)
+    assert len(run(path)) == 24
+
+
 def test_another_version_is_refused(tmp_path):
     path = tmp_path / "run.sqlite"
     run(path)
-    connection = sqlite3.connect(path)
-    row = ("", "version of scikit-learn", "0.1")
-    connection.execute("REPLACE INTO checkpoint VALUES (?, ?, ?, ?)", (*row, checksum(*row)))
-    connection.commit()
-    connection.close()
+    set_item(path, "experiment", "", "version of scikit-learn", "0.1")
     with pytest.raises(hc.ResultFileError, match=r"version of scikit-learn was 0\.1 and is 1\."):
         run(path)
 
@@ -286,11 +338,7 @@ def test_the_version_that_a_module_states_counts_too(tmp_path, site):
 def test_other_splits_are_refused(tmp_path):
     path = tmp_path / "run.sqlite"
     run(path)
-    connection = sqlite3.connect(path)
-    row = ("iris", "folds", "x")
-    connection.execute("REPLACE INTO checkpoint VALUES (?, ?, ?, ?)", (*row, checksum(*row)))
-    connection.commit()
-    connection.close()
+    set_item(path, "data set", "iris", "folds", "x")
     with pytest.raises(hc.ResultFileError, match="the folds of data set 'iris' have changed"):
         run(path)
 
@@ -368,7 +416,7 @@ def test_two_programs_may_share_a_checkpoint(tmp_path):
     assert b"RuntimeError: as it happens" in whole
     connection = sqlite3.connect(tmp_path / "shared" / "run.sqlite")
     assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-    assert connection.execute(f"SELECT count(*) FROM checkpoint WHERE {CELLS}").fetchone() == (120,)
+    assert connection.execute("SELECT count(*) FROM cells WHERE result IS NOT NULL").fetchone() == (120,)
     connection.close()
 
 
@@ -377,14 +425,13 @@ def test_a_full_disk_keeps_what_is_finished(tmp_path):
     run(path, data={"iris": IRIS})
     connection = sqlite3.connect(path)
     pages = connection.execute("PRAGMA page_count").fetchone()[0]
-    settings = dict(connection.execute("SELECT item, value FROM checkpoint WHERE dataset = ''"))
     connection.close()
-    store = CellStore(path, settings)
+    store = CellStore(path, {})
     store._connection.execute(f"PRAGMA max_page_count = {pages}")  # which is what a full disk looks like to SQLite
 
     def fill() -> None:
         for fold in range(10_000):
-            store.add(Cell("iris", 99, fold, "nb"), CellResult((0.5,), 0.1, 0.1))
+            store.add(Cell("iris", 99, fold, "nb"), CellResult({"score": 0.5}, 0.1, 0.1))
 
     with pytest.raises(hc.ResultFileError, match="database or disk is full"):
         fill()

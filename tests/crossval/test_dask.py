@@ -82,7 +82,7 @@ def assert_equal(one: TournamentResult, other: TournamentResult) -> None:
     assert one.notes == other.notes
 
 
-CELLS = "checkpoint WHERE item LIKE '[%'"
+CELLS = "cells WHERE result IS NOT NULL"
 
 
 def kill_a_worker(pid: int, checkpoint: Path, enough: int, killed: list[int], kept: str = "pairs") -> None:

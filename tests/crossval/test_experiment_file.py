@@ -16,8 +16,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_iris, load_wine
+from sklearn.ensemble import BaggingClassifier, VotingClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedShuffleSplit
+from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold, StratifiedShuffleSplit
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
@@ -25,7 +28,7 @@ from sklearn.tree import DecisionTreeClassifier
 import hiercomp as hc
 from hiercomp.crossval import cross_validate_all
 from hiercomp.crossval.experiment_file import read_experiment
-from tests.command_line import Done, run, run_process
+from tests.command_line import Done, assert_one_line_of_error, run, run_process
 
 EXPERIMENT = """
 scoring = "accuracy"
@@ -110,9 +113,6 @@ def test_the_experiment_file_names_its_files_and_a_checkpoint_is_gone_on_with(fo
         (folder / name).rename(folder / "sub" / name)
     (folder / "sub" / "experiment.toml").write_text(text)
     assert crossval_process(folder, "sub/experiment.toml").returncode == 0
-    again = crossval_process(folder, "sub/experiment.toml")
-    assert again.returncode == 2
-    assert "scores.parquet exists" in again.stderr
     first = pd.read_parquet(folder / "sub" / "scores.parquet")
     assert crossval_process(folder, "sub/experiment.toml", "--force", "--jobs", "2").returncode == 0
     pd.testing.assert_frame_equal(pd.read_parquet(folder / "sub" / "scores.parquet"), first)  # times too
@@ -121,6 +121,123 @@ def test_the_experiment_file_names_its_files_and_a_checkpoint_is_gone_on_with(fo
     assert other.returncode == 2
     assert "max_depth of estimator 'tree' was 3 and is 4" in other.stderr
     assert other.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", ["scores.csv", "scores.csv.gz", "scores.parquet"])
+def test_a_second_run_after_success_changes_nothing(folder, name):
+    text = f'checkpoint = "run.sqlite"\noutput = "{name}"\n' + EXPERIMENT
+    (folder / "experiment.toml").write_text(text)
+    assert crossval(folder, "experiment.toml").returncode == 0
+    before = (folder / name).read_bytes(), (folder / name).stat().st_mtime_ns
+    again = crossval(folder, "experiment.toml")
+    assert (again.returncode, again.stderr) == (0, "")
+    assert again.stdout.startswith("32 scores of 2 data sets and 2 algorithms are in ")
+    assert again.stdout.endswith(f"{name}, as before.\n")
+    assert ((folder / name).read_bytes(), (folder / name).stat().st_mtime_ns) == before
+
+
+def test_a_second_run_after_failures_tries_them_again_and_keeps_the_table(folder):
+    text = 'checkpoint = "run.sqlite"\noutput = "scores.csv"\n' + EXPERIMENT
+    failing = '[estimators.never]\nclass = "sklearn.naive_bayes.CategoricalNB"\nparameters = { alpha = -1.0 }\n'
+    (folder / "experiment.toml").write_text(text + failing)
+    assert crossval(folder, "experiment.toml").returncode == 3
+    before = (folder / "scores.csv").read_bytes()
+    again = crossval(folder, "experiment.toml")
+    assert again.returncode == 3
+    assert "16 of 48 cells failed" in again.stderr
+    assert again.stdout.endswith(", as before.\n")
+    assert (folder / "scores.csv").read_bytes() == before
+
+
+def test_a_table_that_would_change_is_refused(folder):
+    text = 'checkpoint = "run.sqlite"\noutput = "scores.csv"\n' + EXPERIMENT
+    (folder / "experiment.toml").write_text(text)
+    assert crossval(folder, "experiment.toml").returncode == 0
+    content = (folder / "scores.csv").read_text()
+
+    # Before the first cell, where the names say that the table has grown or there is no checkpoint
+    (folder / "experiment.toml").write_text(text + '[estimators.nb]\nclass = "sklearn.naive_bayes.GaussianNB"\n')
+    assert_one_line_of_error(crossval(folder, "experiment.toml"), "scores.csv exists", "--force")
+    assert finished_cells(folder) == 32
+    (folder / "experiment.toml").write_text(text)
+    refused = crossval(folder, "experiment.toml", "--checkpoint", "other.sqlite")
+    assert_one_line_of_error(refused, "scores.csv exists", "--force")
+    assert not (folder / "other.sqlite").exists()
+
+    (folder / "scores.csv").write_text(content.replace("iris,tree,1,1,0", "iris,tree,1,1,1", 1))
+    assert_one_line_of_error(crossval(folder, "experiment.toml"), "scores.csv exists and holds other scores", "--force")
+    (folder / "scores.csv").write_text("something else\n")
+    assert_one_line_of_error(crossval(folder, "experiment.toml"), "scores.csv exists", "--force")
+    assert crossval(folder, "experiment.toml", "--force").returncode == 0
+    assert (folder / "scores.csv").read_text() == content
+
+
+def test_meta_estimators_hold_others_at_any_depth_and_cv_may_be_a_number(folder):
+    text = """
+    cv = 3
+    [estimators.search]
+    class = "sklearn.model_selection.GridSearchCV"
+    [estimators.search.parameters]
+    cv = 2
+    param_grid = { "kneighborsclassifier__n_neighbors" = [1, 5] }
+    [estimators.search.parameters.estimator]
+    steps = [
+      { class = "sklearn.preprocessing.StandardScaler" },
+      { class = "sklearn.neighbors.KNeighborsClassifier" },
+    ]
+    [estimators.vote]
+    class = "sklearn.ensemble.VotingClassifier"
+    [estimators.vote.parameters]
+    estimators = [
+      ["nb", { class = "sklearn.naive_bayes.GaussianNB" }],
+      ["bag", BAG],
+    ]
+    [estimators.either]
+    class = "sklearn.model_selection.GridSearchCV"
+    [estimators.either.parameters]
+    estimator = { steps = [{ class = "sklearn.naive_bayes.GaussianNB" }] }
+    param_grid = { gaussiannb = [{ class = "sklearn.dummy.DummyClassifier" }, { class = "sklearn.naive_bayes.GaussianNB" }] }
+    [data.iris]
+    file = "iris.csv"
+    target = "species"
+    drop = ["id"]
+    """
+    inner = '{ class = "sklearn.tree.DecisionTreeClassifier", parameters = { max_depth = 2 } }'
+    parameters = f"{{ n_estimators = 3, estimator = {inner} }}"
+    bag = f'{{ class = "sklearn.ensemble.BaggingClassifier", parameters = {parameters} }}'
+    (folder / "experiment.toml").write_text(text.replace("BAG", bag))
+    done = crossval(folder, "experiment.toml", "--output", "scores.csv", "--checkpoint", "run.sqlite")
+    assert done.returncode == 0, done.stderr
+    iris = load_iris(as_frame=True)
+    knn = make_pipeline(StandardScaler(), KNeighborsClassifier())
+    bag = BaggingClassifier(DecisionTreeClassifier(max_depth=2), n_estimators=3)
+    same = cross_validate_all(
+        {
+            "search": GridSearchCV(knn, {"kneighborsclassifier__n_neighbors": [1, 5]}, cv=2),
+            "vote": VotingClassifier([("nb", GaussianNB()), ("bag", bag)]),
+            "either": GaussianNB(),  # which is the better one
+        },
+        {"iris": (iris.data, iris.target_names[iris.target])},
+        cv=3,
+        progress=False,
+    )
+    found = pd.read_csv(folder / "scores.csv")
+    pd.testing.assert_frame_equal(found[COLUMNS], same[COLUMNS], check_exact=True)
+
+
+def test_the_time_limit_is_a_key_and_an_option(folder):
+    (folder / "experiment.toml").write_text("time_limit = 600\n" + EXPERIMENT)
+    assert read_experiment(folder / "experiment.toml").time_limit == 600
+    refused = crossval(folder, "experiment.toml", "--output", "scores.csv", "--time-limit", "0")
+    assert_one_line_of_error(refused, "time_limit must be above 0")
+
+
+def test_a_regressor_without_scoring_is_refused_before_its_data_are_read(folder):
+    text = re.sub(r"\[cv\][^\[]*", "", EXPERIMENT).replace('scoring = "accuracy"', "")
+    text = text.replace("DecisionTreeClassifier", "DecisionTreeRegressor").replace('"target"', '"absent"')
+    (folder / "experiment.toml").write_text(text)
+    done = crossval(folder, "experiment.toml", "--output", "scores.csv")
+    assert_one_line_of_error(done, "'tree' is a regressor", "Pass scoring", "and cv")
 
 
 def test_failed_cells_exit_with_three_and_are_told(folder):
@@ -244,6 +361,22 @@ ESTIMATOR = "\n[estimators.odd]\n"
             EXPERIMENT + ESTIMATOR + 'class = "sklearn.pipeline.FeatureUnion"\nparameters = { memory = "x" }',
             "cannot set memory",
         ),
+        (
+            EXPERIMENT
+            + ESTIMATOR
+            + 'class = "sklearn.model_selection.GridSearchCV"\n'
+            + "parameters = { estimator = { steps = [{ class = 'sklearn.svm.SVC' }] }, param_grid = { memory = ['x'] } }",
+            "cannot set memory",
+        ),
+        (
+            EXPERIMENT
+            + ESTIMATOR
+            + 'class = "sklearn.ensemble.VotingClassifier"\n'
+            + 'parameters = { estimators = [["a", { class = "os.system" }]] }',
+            r"parameters\.estimators\[0\]\[1\]: os\.system is not from an allowed package",
+        ),
+        ("cv = 1\n" + re.sub(r"\[cv\][^\[]*", "", EXPERIMENT), "cv must be at least 2, got 1"),
+        ("cv = true\n" + re.sub(r"\[cv\][^\[]*", "", EXPERIMENT), "cv must be a whole number, got True"),
         ("seed = [", "is not TOML"),
         ("seed = 1\nseed = 2", "is not TOML"),
         ("", r"needs at least one table \[estimators\.NAME\]"),
@@ -366,8 +499,9 @@ class Slow(GaussianNB):
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
+@pytest.mark.parametrize("limit", [[], ["--time-limit", "60"]], ids=["no limit", "limit"])
 @pytest.mark.parametrize("jobs", ["1", "2"])
-def test_a_run_that_was_interrupted_goes_on(folder, jobs):
+def test_a_run_that_was_interrupted_goes_on(folder, jobs, limit):
     (folder / "slow.py").write_text(SLOW)
     experiment = EXPERIMENT.replace("n_repeats = 2", "n_repeats = 8").replace(
         "sklearn.tree.DecisionTreeClassifier", "slow.Slow"
@@ -378,7 +512,7 @@ def test_a_run_that_was_interrupted_goes_on(folder, jobs):
         "--allow",
         "slow",
     ]
-    command = [sys.executable, "-m", "hiercomp.cli", *arguments, "--jobs", jobs]
+    command = [sys.executable, "-m", "hiercomp.cli", *arguments, "--jobs", jobs, *limit]
     process = subprocess.Popen(
         command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
@@ -406,7 +540,7 @@ def test_a_run_that_was_interrupted_goes_on(folder, jobs):
 def finished_cells(folder: Path) -> int:
     try:
         with closing(sqlite3.connect(f"file:{folder / 'run.sqlite'}?mode=ro", uri=True)) as connection:
-            return int(connection.execute("SELECT count(*) FROM checkpoint WHERE item LIKE '[%'").fetchone()[0])
+            return int(connection.execute("SELECT count(*) FROM cells WHERE result IS NOT NULL").fetchone()[0])
     except sqlite3.OperationalError:  # not yet made
         return 0
 

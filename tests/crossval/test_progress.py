@@ -85,7 +85,7 @@ def test_cells_of_a_checkpoint_count_as_done_at_once(tmp_path):
     on_a_terminal(checkpoint)
     assert [count[0] for count in COUNT.findall(on_a_terminal(checkpoint))][:1] == ["24"]
     connection = sqlite3.connect(checkpoint)
-    connection.execute("DELETE FROM checkpoint WHERE dataset = 'iris' AND item LIKE '[2,%'")
+    connection.execute("DELETE FROM cells WHERE dataset = 'iris' AND run = 2")
     connection.commit()
     connection.close()
     counts = COUNT.findall(on_a_terminal(checkpoint))

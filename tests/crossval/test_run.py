@@ -291,8 +291,8 @@ def test_on_error_raise_stops_at_the_cell():
 
 
 def test_a_run_without_any_score_is_an_error():
-    with pytest.raises(hc.EngineError, match=r"All 10 cells failed\. The first, data set 'iris'.*continuous"):
-        run({"ridge": Ridge()}, {"iris": IRIS})
+    with pytest.raises(hc.EngineError, match=r"All 10 cells failed\. The first, data set 'iris'.*SystemExit"):
+        run({"exits": Exits()}, {"iris": IRIS})
 
 
 def test_a_score_that_is_not_finite_is_a_failure():
@@ -420,12 +420,12 @@ def test_an_error_without_a_text_is_named_by_its_kind(how, text):
 
 
 def test_the_same_error_is_told_once_with_its_first_place_and_count():
-    estimators = {f"ridge {i}": Ridge() for i in range(7)} | {"nb": GaussianNB()}
+    estimators = {f"exits {i}": Exits() for i in range(7)} | {"nb": GaussianNB()}
     with pytest.warns(hc.FailedCellsWarning) as caught:
         run(estimators, {"iris": IRIS})
     text = str(caught[0].message)
     assert text.startswith(
-        "70 of 80 cells failed and have no score (data set 'iris', estimator 'ridge 0', run 1, fold 1:"
+        "70 of 80 cells failed and have no score (data set 'iris', estimator 'exits 0', run 1, fold 1:"
     )
     assert text.count("(10 times)") == 5
     assert text.endswith("; and 20 more).")
