@@ -182,13 +182,13 @@ def test_percentages_mixed_scales_and_losses_are_told():
     assert percentages.scale == "percentages"
     assert "look like percentages" in percentages.warnings[0].message
     mixed = check_scores(frame.assign(score=np.where(frame["dataset"] == "d1", 100, 1) * frame["score"]))
-    assert "fractions and percentages look mixed" in mixed.errors[0].message
+    assert "fractions and percentages look mixed" in mixed.warnings[0].message
     loss = check_scores(frame.assign(score=-frame["score"]))
     assert loss.scale == "other"
     assert "higher_is_better=False" in loss.warnings[0].remedy
     named = check_scores(frame.rename(columns={"score": "log_loss"}))
     assert named.loss
-    assert "The name of the scores, 'log_loss', is that of a loss" in named.warnings[0].message
+    assert "The scores are called 'log_loss', the name of a loss" in named.errors[0].message
     assert check_scores(frame.rename(columns={"score": "log_loss"}), higher_is_better=False).problems == ()
 
 
