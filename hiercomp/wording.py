@@ -53,11 +53,12 @@ def metric_words(measure: str | None, higher_is_better: bool, transform: str | N
     Examples
     --------
     >>> metric_words("rmse", False, "log"), metric_words("auc", True, None), metric_words(None, True, None)
-    ('log of rmse (lower is better)', 'auc (higher is better)', 'scores (higher is better)')
+    ('log of rmse (lower is better)', 'auc (higher is better)', 'higher is better')
     """
-    name = shown(measure or "scores")
-    direction = "higher" if higher_is_better else "lower"
-    return f"{'log of ' if transform else ''}{name} ({direction} is better)"
+    direction = f"{'higher' if higher_is_better else 'lower'} is better"
+    if measure is None and transform is None:
+        return direction
+    return f"{'log of ' if transform else ''}{shown(measure or 'scores')} ({direction})"
 
 
 def measure_in_brackets(measure: str | None, transform: str | None) -> str:

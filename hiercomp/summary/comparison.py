@@ -93,8 +93,8 @@ class Summary(Documented):
         """What was compared, on which metric, and in which direction."""
         metric = metric_words(self.measure, self.higher_is_better, self.transform)
         return (
-            f"{shown(self.left)} against {shown(self.right)}, {metric}: {self.n_datasets} data sets, {self.n_scores:,} "
-            f"paired scores, rope {self.rope}"
+            f"{shown(self.left)} against {shown(self.right)}: {self.n_datasets} data sets, {self.n_scores:,} paired scores, "
+            f"rope {self.rope}, {metric}"
         )
 
     def to_frame(self) -> pd.DataFrame:

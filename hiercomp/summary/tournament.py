@@ -238,9 +238,9 @@ WORDS = {"better": "than", "worse": "than", "equivalent": "to"}
 def _title(result: Tournament) -> str:
     which = "all pairs" if result.baseline is None else f"each against {shown(result.baseline)}"
     return (
-        f"{len(result.algorithms)} algorithms, {metric_words(result.measure, result.higher_is_better, result.transform)}, "
-        f"{which} ({counted(len(result.pairs), 'pair')}), "
-        f"{counted(len(result.dataset_names), 'data set')}, rope {result.rope}"
+        f"{len(result.algorithms)} algorithms, {which} ({counted(len(result.pairs), 'pair')}), "
+        f"{counted(len(result.dataset_names), 'data set')}, rope {result.rope}, "
+        f"{metric_words(result.measure, result.higher_is_better, result.transform)}"
     )
 
 

@@ -198,7 +198,7 @@ def test_a_loss_by_its_name_is_refused_in_the_words_of_the_command_line(hiercomp
 
 
 def test_ratios_and_the_default_rope_on_the_command_line(hiercomp, tmp_path, scores):
-    unit = scores["dataset"].map({f"d{i}": 10.0**i for i in range(8)})
+    unit = scores["dataset"].map({f"d{i}": 3.0**i for i in range(8)})
     scores.assign(score=scores["score"] * unit).to_csv(tmp_path / "scores.csv", index=False)
     assert_one_line_of_error(hiercomp(tmp_path, "compare", "scores.csv"), "--transform log --rope 0.01")
     quick = ("--engine", "quadrature", "--rope", "0.01", "--json", "-")
