@@ -141,8 +141,8 @@ def as_differences(
         )
     rows, single = rows_of(x, "x")
     zeros = [np.zeros(len(row)) for row in rows]
-    given = _of_arrays(zeros, rows, single, rho, left=left, right=right, higher_is_better=higher_is_better)
-    return replace(given, of_scores=False)
+    of_arrays = _of_arrays(zeros, rows, single, rho, left=left, right=right, higher_is_better=higher_is_better)
+    return replace(of_arrays, of_scores=False)
 
 
 def as_pairs(x: Any, y: Any = None, **sides: Unpack[Sides]) -> Given:
