@@ -108,7 +108,7 @@ def tidy_frame(
         frame[name] = tidy.frame[name]
     higher_is_better = None if measure is None else named_direction(measure)
     if higher_is_better is False:
-        remedy = "Comparisons take it so (attrs['higher_is_better'] is False)."
+        remedy = "Comparisons follow this (attrs['higher_is_better'])."
         notes = (*notes, Note(HiercompWarning, f"Lower values of {measure!r} are better.", remedy, key="loss"))
     notes = (*notes, *tidy.notes)
     frame.attrs = {"format": format_name, "notes": [note.text for note in notes]}

@@ -292,7 +292,7 @@ def _notes(evaluations: Sequence[_Evaluation], without: Sequence[str], measures:
     losses = _losses(evaluations, measures)
     if losses:
         text = f"Lower values of {first_names(losses)} are better."
-        notes.append(Note(HiercompWarning, text, "Comparisons take it so (attrs['higher_is_better'] is False)."))
+        notes.append(Note(HiercompWarning, text, "Comparisons follow this (attrs['higher_is_better'])."))
     return notes
 
 

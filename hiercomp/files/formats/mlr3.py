@@ -77,7 +77,7 @@ def read_mlr3(
     Warns
     -----
     HiercompWarning
-        If less of the measure is better: comparisons of the frame take it so.
+        If less of the measure is better: comparisons of the frame follow this.
 
     Examples
     --------

@@ -77,7 +77,7 @@ def read_tidymodels(
     Warns
     -----
     HiercompWarning
-        If less of the metric is better: comparisons of the frame take it so.
+        If less of the metric is better: comparisons of the frame follow this.
 
     Examples
     --------
