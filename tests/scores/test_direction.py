@@ -135,6 +135,18 @@ def test_the_attributes_are_followed_and_the_result_says_so():
     assert winner(table(higher_is_better=True)) == "high"
 
 
+def test_a_tournament_and_a_saved_result_keep_the_note_and_raise_no_warning(tmp_path):
+    frame = table(higher_is_better=False)
+    found = hc.compare_all(frame, progress=False)  # a warning would be an error here
+    assert found.order() == ("low", "high")
+    assert [note for note in found.notes if "Lower scores are taken as better" in note]
+    result = hc.compare(frame, "low", "high", engine="quadrature", progress=False)
+    again = hc.load_result(result.save(tmp_path / "fit.nc"))
+    assert again.differences.notes == result.differences.notes
+    assert [note.quiet for note in again.differences.notes] == [True]
+    assert not again.differences.higher_is_better
+
+
 def test_every_test_of_a_table_follows_the_attributes():
     frame, plain = table(higher_is_better=False), table()
     for test in (hc.correlated_t_test, hc.bayesian_sign_test, hc.signed_rank_test, hc.poisson_binomial_test):
