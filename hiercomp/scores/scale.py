@@ -166,6 +166,14 @@ class Scale:
                 "For a loss or an error pass higher_is_better=False (--lower-is-better).",
                 key="unlikely_gain",
             )
+        if not self.higher_is_better and self.transform is None and self.low < 0 and self.high <= 0:
+            yield TableProblem(
+                ScaleWarning,
+                f"Scores range from {self.low:g} to {self.high:g} and are treated as lower-is-better.",
+                "If they are losses with the sign reversed, as scikit-learn's scorers give them, pass higher_is_better=True "
+                "(--higher-is-better).",
+                key="reversed_loss",
+            )
         yield from self._units(rope)
 
     def _percentages(self, rope: Rope | None) -> Iterator[TableProblem]:

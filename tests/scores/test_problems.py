@@ -115,7 +115,16 @@ def test_scores_below_0_or_above_100_are_noted_for_their_orientation(low, high):
     assert note.category is ScaleWarning
     assert f"range from {low:g} to {high:g} and are treated as higher-is-better" in note.message
     assert "higher_is_better=False" in note.remedy
-    assert check_scale(differences(low, high, higher_is_better=False), Rope.of(0.01)) == []
+    other = check_scale(differences(low, high, higher_is_better=False), Rope.of(0.01))
+    assert [note.key for note in other] == (["reversed_loss"] if high <= 0 else [])
+
+
+def test_losses_with_the_sign_reversed_are_noted():
+    (note,) = check_scale(differences(-3.0, -0.5, higher_is_better=False), Rope.of(0.01))
+    assert note.category is ScaleWarning
+    assert "range from -3 to -0.5 and are treated as lower-is-better" in note.message
+    assert "higher_is_better=True (--higher-is-better)" in note.remedy
+    assert check_scale(differences(-3.0, -0.5, higher_is_better=True), Rope.of(0.01)) == []
 
 
 def test_a_data_set_that_varies_a_hundred_times_as_much_is_noted_by_name():
