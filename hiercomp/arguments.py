@@ -67,6 +67,11 @@ def true_or_false(name: str, value: object) -> bool:
     return bool(value)
 
 
+def true_false_or_none(name: str, value: object) -> bool | None:
+    """A boolean, or None where something else decides."""
+    return None if value is None else true_or_false(name, value)
+
+
 def one_of(name: str, value: object, allowed: Collection[str]) -> str:
     """One of a few words; the message lists them and names the closest."""
     if not isinstance(value, str) or value not in allowed:

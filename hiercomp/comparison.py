@@ -16,8 +16,8 @@ from hiercomp.posterior.fit import Fit, checked_differences, fit_differences
 from hiercomp.posterior.influence import Influence, influence
 from hiercomp.posterior.saved import load_fit, save_fit
 from hiercomp.posterior.sensitivity import Sensitivity, sensitivity
-from hiercomp.rope import Rope, RopeLike
-from hiercomp.scores.differences import PairedDifferences
+from hiercomp.rope import RopeLike
+from hiercomp.scores.differences import PairedDifferences, rope_of
 from hiercomp.scores.rho import RhoLike
 from hiercomp.wording import shown
 
@@ -38,23 +38,28 @@ class HierarchicalComparison:
         algorithm, run, fold and score are found by name, by common aliases, or by ``columns``.
     left, right : str, optional
         The two algorithms; required if df has more than two.
-    rope : float, pair of float or Rope
+    rope : float, pair of float or Rope, optional
         Differences that make no practical difference, in the metric's units: a half-width or (lower, upper), right
-        minus left.
+        minus left. By default 0.01 if every score lies in [0, 1]; on any other scale it must be given.
     rho : float or mapping from data set to float, optional
         Correlation between folds, in [0, 1); by default 1/k for the k folds of each data set.
-    higher_is_better : bool
-        False for losses and errors.
+    higher_is_better : bool, optional
+        False for losses and errors. By default the table's attribute ``df.attrs["higher_is_better"]`` says so, if there
+        is one; a table whose scores only have the name of a loss is refused.
     priors : Priors
     columns : mapping, optional
         Which column is which, such as ``{"score": "auc"}``.
     missing : {"error", "drop"}
         How to treat folds that one algorithm lacks or whose score is missing.
+    transform : {"log"}, optional
+        "log" to compare ratios, for data sets in different units: every score must be above 0, every difference and the
+        rope are in logs, and a rope of 0.01 is a ratio of about 1%.
 
     Raises
     ------
     ScoreTableError
-        If the table can't be compared; the message names the first few cells and what to do.
+        If the table can't be compared, or its direction is not clear; the message names the first few cells and what to
+        do.
     ArgumentError
         If an argument is invalid.
 
@@ -81,15 +86,23 @@ class HierarchicalComparison:
         left: str | None = None,
         right: str | None = None,
         *,
-        rope: RopeLike = 0.01,
+        rope: RopeLike | None = None,
         rho: RhoLike = None,
-        higher_is_better: bool = True,
+        higher_is_better: bool | None = None,
         priors: Priors = Priors(),  # noqa: B008 - frozen
         columns: Mapping[str, str] | None = None,
         missing: Literal["error", "drop"] = "error",
+        transform: Literal["log"] | None = None,
     ) -> None:
         differences = PairedDifferences.from_table(
-            df, left, right, rho=rho, higher_is_better=higher_is_better, columns=columns, missing=missing
+            df,
+            left,
+            right,
+            rho=rho,
+            higher_is_better=higher_is_better,
+            columns=columns,
+            missing=missing,
+            transform=transform,
         )
         self._prepare(differences, rope, priors)
 
@@ -103,15 +116,16 @@ class HierarchicalComparison:
         right: str = "right",
         dataset_names: Sequence[str] | None = None,
         folds: int | None = None,
-        rope: RopeLike = 0.01,
+        rope: RopeLike | None = None,
         rho: RhoLike = None,
-        higher_is_better: bool = True,
+        higher_is_better: bool | None = None,
         priors: Priors = Priors(),  # noqa: B008 - frozen
+        transform: Literal["log"] | None = None,
     ) -> HierarchicalComparison:
         """Compare two arrays of scores of shape (data sets, folds), or two lists of arrays of unequal lengths.
 
         Scores are paired by position. ``folds`` is the number of folds of one run, from which rho is 1/folds; see
-        `PairedDifferences.from_arrays`.
+        `PairedDifferences.from_arrays`. Arrays have no name, so by default higher is better.
 
         Examples
         --------
@@ -131,6 +145,7 @@ class HierarchicalComparison:
             folds=folds,
             rho=rho,
             higher_is_better=higher_is_better,
+            transform=transform,
         )
         comparison._prepare(differences, rope, priors)
         return comparison
@@ -140,7 +155,7 @@ class HierarchicalComparison:
         cls,
         differences: PairedDifferences,
         *,
-        rope: RopeLike = 0.01,
+        rope: RopeLike | None = None,
         priors: Priors = Priors(),  # noqa: B008 - frozen
     ) -> HierarchicalComparison:
         """Compare from `PairedDifferences`, such as those of a result or of a subset of its data sets."""
@@ -150,8 +165,8 @@ class HierarchicalComparison:
         comparison._prepare(differences, rope, priors)
         return comparison
 
-    def _prepare(self, differences: PairedDifferences, rope: RopeLike, priors: Priors) -> None:
-        self.rope = Rope.of(rope)
+    def _prepare(self, differences: PairedDifferences, rope: RopeLike | None, priors: Priors) -> None:
+        self.rope = rope_of(differences, rope)
         if not isinstance(priors, Priors):
             raise ArgumentError(f"priors must be a Priors object such as Priors.kruschke(), got {priors!r}.")
         self.priors = priors
@@ -360,12 +375,13 @@ def compare(
     left: str | None = None,
     right: str | None = None,
     *,
-    rope: RopeLike = 0.01,
+    rope: RopeLike | None = None,
     rho: RhoLike = None,
-    higher_is_better: bool = True,
+    higher_is_better: bool | None = None,
     priors: Priors = Priors(),  # noqa: B008 - frozen
     columns: Mapping[str, str] | None = None,
     missing: Literal["error", "drop"] = "error",
+    transform: Literal["log"] | None = None,
     engine: str = "auto",
     **fit_options: Any,
 ) -> ComparisonResult:
@@ -373,7 +389,7 @@ def compare(
 
     Parameters
     ----------
-    df, left, right, rope, rho, higher_is_better, priors, columns, missing
+    df, left, right, rope, rho, higher_is_better, priors, columns, missing, transform
         As for `HierarchicalComparison`.
     engine, **fit_options
         As for `HierarchicalComparison.fit`, such as ``seed``.
@@ -400,6 +416,7 @@ def compare(
         priors=priors,
         columns=columns,
         missing=missing,
+        transform=transform,
     )
     return comparison.fit(engine, **fit_options)
 

@@ -152,6 +152,8 @@ class Note:
         The data sets, algorithms or columns concerned.
     key : str
         Names the kind of note, for programs: notes with the same key say the same about other places.
+    quiet : bool
+        Whether it is only kept in the result: it says what was done, and nothing is wrong.
     """
 
     category: type[HiercompWarning]
@@ -159,6 +161,7 @@ class Note:
     remedy: str = ""
     places: tuple[str, ...] = ()
     key: str = ""
+    quiet: bool = False
 
     @property
     def text(self) -> str:
@@ -171,9 +174,10 @@ class Note:
 
 
 def warn_caller(notes: Iterable[Note]) -> None:
-    """Raise notes as warnings that point at the first line outside this package."""
+    """Raise notes that are not quiet as warnings that point at the first line outside this package."""
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith("hiercomp."):
         level, frame = level + 1, frame.f_back
     for note in notes:
-        note.warn(stacklevel=level)
+        if not note.quiet:
+            note.warn(stacklevel=level)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -63,7 +64,8 @@ class Rope:
         """
         if isinstance(rope, Rope):
             return rope
-        message = f"rope must be a half-width such as 0.01 or a pair such as (-0.01, 0.01), got {rope!r}."
+        hint = meant_by(rope) if isinstance(rope, str) else ""
+        message = f"rope must be a half-width such as 0.01 or a pair such as (-0.01, 0.01), got {rope!r}.{hint}"
         try:
             values = np.asarray(rope)
         except ValueError:  # ragged
@@ -93,6 +95,21 @@ class Rope:
     def scaled(self, factor: float) -> Rope:
         """The same interval in another unit: both ends times ``factor``."""
         return Rope(self.lower * factor, self.upper * factor)
+
+
+def meant_by(text: str) -> str:
+    """ " Did you mean 0.01?" for a half-width such as "1%", "0,01" or "0.01" in quotation marks; else nothing.
+
+    Examples
+    --------
+    >>> meant_by("1%"), meant_by("0,5 %"), meant_by("wide")
+    (' Did you mean 0.01?', ' Did you mean 0.005?', '')
+    """
+    found = re.fullmatch(r"\s*(\d*[.,]?\d+)\s*(%?)\s*", text, re.ASCII)
+    if found is None:
+        return ""
+    number = float(found[1].replace(",", "."))
+    return f" Did you mean {number / 100 if found[2] else number:g}?"
 
 
 def student_t_half(t: ArrayLike, nu: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -25,6 +25,7 @@ from hiercomp.scores.arrays import ScoreArrays
 from hiercomp.scores.differences import PairedDifferences
 from hiercomp.scores.problems import absent_datasets, notes_or_error
 from hiercomp.scores.rho import RhoLike
+from hiercomp.scores.scale import DEFAULT_HALF_WIDTH
 from hiercomp.scores.table import tidy_scores
 from hiercomp.summary.tournament import TournamentSummary, summarise_tournament
 from hiercomp.wording import nearest_name
@@ -67,6 +68,10 @@ class TournamentResult(Tournament):
     seed : int
     all_notes : tuple of Note
         Warnings, with those of one kind merged over all pairs; ``notes`` has their texts.
+    measure : str or None
+        The name of the measure, if the table has one.
+    transform : {"log"} or None
+        "log" if logs of the scores were compared: differences are then logs of ratios.
     """
 
     pairs: tuple[ComparisonResult | FailedPair, ...]
@@ -107,7 +112,7 @@ class TournamentResult(Tournament):
 def compare_all(
     df: Any,
     *,
-    rope: RopeLike,
+    rope: RopeLike | None = None,
     engine: str = "quadrature",
     baseline: str | None = None,
     n_jobs: int | None = None,
@@ -115,10 +120,11 @@ def compare_all(
     progress: bool = True,
     checkpoint: str | Path | None = None,
     rho: RhoLike = None,
-    higher_is_better: bool = True,
+    higher_is_better: bool | None = None,
     priors: Priors = Priors(),  # noqa: B008 - frozen
     columns: Mapping[str, str] | None = None,
     missing: Literal["error", "drop"] = "error",
+    transform: Literal["log"] | None = None,
     dask: str | Client | None = None,
     **fit_options: Any,
 ) -> TournamentResult:
@@ -132,9 +138,10 @@ def compare_all(
     ----------
     df : data frame
         Tidy scores: one row for each data set, algorithm, run and fold, as for `HierarchicalComparison`.
-    rope : float, pair of float or Rope
-        Differences that make no practical difference, in the metric's units. A rope that is not symmetric about zero needs
-        a ``baseline``, which is the left algorithm of every pair.
+    rope : float, pair of float or Rope, optional
+        Differences that make no practical difference, in the metric's units. By default 0.01 if every score lies in
+        [0, 1]; on any other scale it must be given. A rope that is not symmetric about zero needs a ``baseline``, which
+        is the left algorithm of every pair.
     engine : {"quadrature", "auto", "embedded", "cmdstan"}
         "quadrature" has no Monte Carlo error and is much faster than sampling; the others are those of
         `HierarchicalComparison.fit`.
@@ -154,14 +161,16 @@ def compare_all(
         pairs that are missing or whose scores, rope, priors, engine or version changed.
     rho : float or mapping from data set to float, optional
         Correlation between folds, in [0, 1); by default 1/k for the k folds of each data set.
-    higher_is_better : bool
-        False for losses and errors.
+    higher_is_better : bool, optional
+        False for losses and errors. By default as the table says; see `HierarchicalComparison`.
     priors : Priors
     columns : mapping, optional
         Which column is which, such as ``{"score": "auc"}``.
     missing : {"error", "drop"}
         How to treat folds that one algorithm of a pair lacks or whose score is missing. A data set without any scores
         of one algorithm is left out in either case.
+    transform : {"log"}, optional
+        "log" to compare ratios; see `HierarchicalComparison`.
     dask : str or dask.distributed.Client, optional
         A Dask scheduler's address, or a client: the pairs are fitted on its workers, where hiercomp must be installed.
         Same as calling this under ``joblib.parallel_config(backend="dask")``.
@@ -206,12 +215,12 @@ def compare_all(
     >>> result.verdict("random_forest", "decision_tree")
     'better'
     """
-    given = Rope.of(rope)
+    given = None if rope is None else Rope.of(rope)
     if not isinstance(priors, Priors):
         raise ArgumentError(f"priors must be a Priors object such as Priors.kruschke(), got {priors!r}.")
     if missing not in ("error", "drop"):
         raise ArgumentError(f"missing must be 'error' or 'drop', got {missing!r}.")
-    if baseline is None and given.lower != -given.upper:
+    if baseline is None and given is not None and given.lower != -given.upper:
         raise ArgumentError(
             f"The rope {given} is not symmetric about zero, and of all pairs it is open which algorithm is on the left. "
             "Pass a symmetric rope, or a baseline, which is then the left algorithm of every pair."
@@ -223,7 +232,10 @@ def compare_all(
     options = _checked_options(fit_options) | {"engine": chosen.name}
     if chosen.holds_draws:
         options = {"keep": "population"} | options
-    arrays = ScoreArrays.of(tidy_scores(df, columns), rho=rho, higher_is_better=higher_is_better)
+    arrays = ScoreArrays.of(tidy_scores(df, columns), rho=rho, higher_is_better=higher_is_better, transform=transform)
+    if given is None:
+        scale = arrays.scale  # None if no score is finite, which the pairs refuse
+        given = Rope.of(DEFAULT_HALF_WIDTH) if scale is None else scale.rope(None)
     notes = notes_or_error(absent_datasets(arrays.algorithms, arrays.dataset_names, arrays.held))
     if baseline is not None:
         baseline, more = chosen_baseline(arrays, baseline)
@@ -277,6 +289,8 @@ def compare_all(
         engine_version=engine_version,
         seed=seed,
         all_notes=tuple(notes),
+        measure=arrays.measure,
+        transform=arrays.transform,
     )
 
 

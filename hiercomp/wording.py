@@ -47,6 +47,33 @@ def outcome_words(left: str, right: str) -> dict[str, str]:
     return {"left": f"{left} better", "rope": "practically equivalent", "right": f"{right} better"}
 
 
+def metric_words(measure: str | None, higher_is_better: bool, transform: str | None) -> str:
+    """What was compared and its direction, for a title.
+
+    Examples
+    --------
+    >>> metric_words("rmse", False, "log"), metric_words("auc", True, None), metric_words(None, True, None)
+    ('log of rmse (lower is better)', 'auc (higher is better)', 'higher is better')
+    """
+    direction = f"{'higher' if higher_is_better else 'lower'} is better"
+    if measure is None and transform is None:
+        return direction
+    return f"{'log of ' if transform else ''}{shown(measure or 'scores')} ({direction})"
+
+
+def measure_in_brackets(measure: str | None, transform: str | None) -> str:
+    """ " (log of rmse)" to follow a direction; nothing if there is neither a name nor a transform.
+
+    Examples
+    --------
+    >>> measure_in_brackets("auc", None), measure_in_brackets(None, "log"), measure_in_brackets(None, None)
+    (' (auc)', ' (log of scores)', '')
+    """
+    if measure is None and transform is None:
+        return ""
+    return f" ({'log of ' if transform else ''}{shown(measure or 'scores')})"
+
+
 def counted(number: int, thing: str, verb: str = "") -> str:
     """A number and what it counts, followed by a verb if one is given: "has", "is" or "was".
 

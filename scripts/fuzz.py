@@ -145,6 +145,8 @@ def judge_comparison(comparison: HierarchicalComparison, table: Any, options: di
     assert all(is_line(remark.message) for remark in found.notes), "a note is not one line of printable text"
     if not isinstance(table, pd.DataFrame) or options.get("missing") == "drop" or options.get("columns"):
         return
+    if options.get("transform"):
+        return
     if not {"dataset", "algorithm", "score"} <= set(table.columns):
         return
     # Nothing was dropped but data sets of one algorithm: the mean difference is the difference of the means

@@ -38,6 +38,7 @@ OPTIONS = {
     "columns": [{"score": "fold"}, {"dataset": "x"}, {"y": "x"}, {}, [], {"score": 3}, {"fold": "run", "run": "fold"}],
     "higher_is_better": [False, False, 1, "x", None],
     "priors": [None, "kruschke"],
+    "transform": ["log", "log", "x", None],
 }
 SIDES = [{}] * 6 + [{"left": "a", "right": "b"}] * 3
 SIDES += [{"left": "b"}, {"left": "a", "right": "a"}, {"right": "c"}, {"left": 1}]

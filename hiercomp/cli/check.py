@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from hiercomp.cli.options import LowerIsBetterOption, OutputOptions, ReadingOptions, RhoOption
+from hiercomp.cli.options import DirectionOption, OutputOptions, ReadingOptions, RhoOption
 from hiercomp.cli.shared import print_result
 
 
@@ -18,7 +18,7 @@ def check(
     reading: ReadingOptions,
     outputs: OutputOptions,
     rho: RhoOption = None,
-    lower_is_better: LowerIsBetterOption = False,
+    higher_is_better: DirectionOption = None,
 ) -> None:
     """Summarise a file of scores and list every problem in it, without a fit.
 
@@ -27,7 +27,7 @@ def check(
     from hiercomp.files.check import check_scores
 
     outputs.check()
-    result = check_scores(scores, rho=rho, higher_is_better=not lower_is_better, **reading.arguments())
+    result = check_scores(scores, rho=rho, higher_is_better=higher_is_better, **reading.arguments())
     outputs.write_json(result.to_dict())
     if outputs.text_wanted:
         print_result(result)

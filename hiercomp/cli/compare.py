@@ -87,10 +87,11 @@ def compare(
             right=right,
             rope=model.interval,
             rho=model.rho,
-            higher_is_better=not model.lower_is_better,
+            higher_is_better=model.higher_is_better,
             priors=model.priors,
             columns=reading.columns,
             missing="drop" if drop_unpaired else "error",
+            transform=model.ratio,
         )
         result = comparison.fit(engine, chains=chains, warmup=warmup, draws=draws, seed=model.seed)
     summary = result.summary(model.alpha)

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
 
@@ -30,8 +30,14 @@ ON_COMMAND_LINE = (  # arguments of importers that --option does not set
 ScoresArgument = Annotated[
     Path, typer.Argument(help="Scores: a tidy .csv, .csv.gz or .parquet file, or a result file from another tool.")
 ]
-LowerIsBetterOption = Annotated[
-    bool, typer.Option("--lower-is-better", help="The metric is a loss or an error.", rich_help_panel=MODEL)
+DirectionOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--higher-is-better/--lower-is-better",
+        help="Whether the metric is a gain or a loss; by default as the file says, and higher if it says nothing.",
+        show_default=False,
+        rich_help_panel=MODEL,
+    ),
 ]
 RhoOption = Annotated[
     float | None, typer.Option(help="Correlation between folds; by default 1/folds.", rich_help_panel=MODEL)
@@ -148,10 +154,21 @@ class ModelOptions:
     """How to compare, and what a verdict needs."""
 
     rope: Annotated[
-        str, typer.Option(help="Half-width of the region of equivalence, or LOWER:UPPER.", rich_help_panel=MODEL)
-    ] = "0.01"
+        str | None,
+        typer.Option(
+            help="Half-width of the region of equivalence, or LOWER:UPPER; by default 0.01 for scores in [0, 1].",
+            rich_help_panel=MODEL,
+        ),
+    ] = None
     rho: RhoOption = None
-    lower_is_better: LowerIsBetterOption = False
+    higher_is_better: DirectionOption = None
+    transform: Annotated[
+        str | None,
+        typer.Option(
+            help="log: compare ratios, for data sets in different units; a rope of 0.01 is then about 1%.",
+            rich_help_panel=MODEL,
+        ),
+    ] = None
     prior: Annotated[str, typer.Option(help="default, juarez_steel, kruschke or gaussian.", rich_help_panel=MODEL)] = (
         "default"
     )
@@ -161,8 +178,10 @@ class ModelOptions:
     seed: SeedOption = 0
 
     @property
-    def interval(self) -> float | tuple[float, float]:
-        """The rope that ``--rope`` names."""
+    def interval(self) -> float | tuple[float, float] | None:
+        """The rope that ``--rope`` names; None for the default."""
+        if self.rope is None:
+            return None
         try:
             numbers = [float(part) for part in self.rope.split(":")]
         except ValueError:
@@ -171,9 +190,19 @@ class ModelOptions:
             return numbers[0]
         if len(numbers) == 2:
             return numbers[0], numbers[1]
+        from hiercomp.rope import meant_by  # with NumPy, which a command that only helps does not need
+
         raise ArgumentError(
             f"--rope must be a half-width such as 0.01 or LOWER:UPPER such as -0.02:0.01, got {self.rope!r}."
+            f"{meant_by(self.rope)}"
         )
+
+    @property
+    def ratio(self) -> Literal["log"] | None:
+        """The transform that ``--transform`` names."""
+        if self.transform not in (None, "log"):
+            raise ArgumentError(f"--transform must be log, got {self.transform!r}.")
+        return None if self.transform is None else "log"
 
     @property
     def priors(self) -> Priors:

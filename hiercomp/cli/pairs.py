@@ -64,10 +64,11 @@ def pairs(
             seed=model.seed,
             checkpoint=checkpoint,
             rho=model.rho,
-            higher_is_better=not model.lower_is_better,
+            higher_is_better=model.higher_is_better,
             priors=model.priors,
             columns=reading.columns,
             missing="drop" if drop_unpaired else "error",
+            transform=model.ratio,
             dask=dask,
         )
     summary = result.summary(model.alpha)

@@ -97,7 +97,12 @@ def plan(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HiercompWarning)  # they are in the notes
         if pilot is None:
-            given = {"--lower-is-better": model.lower_is_better, "--column": bool(reading.column)}
+            given = {
+                "--higher-is-better": model.higher_is_better is True,
+                "--lower-is-better": model.higher_is_better is False,
+                "--transform": model.ratio is not None,
+                "--column": bool(reading.column),
+            }
             _refuse(given, "needs --pilot")
             lacking = [option for option, value in assumed.items() if value is None and option != "--nu"]
             if lacking:
@@ -117,7 +122,7 @@ def plan(
             given = {option: value is not None for option, value in assumed.items()}
             _refuse(given, "and --pilot exclude each other; leave one of them out")
             result = planning.plan_from_result(
-                _pilot(pilot, left, right, reading, model.lower_is_better, common),
+                _pilot(pilot, left, right, reading, model, common),
                 folds=folds,
                 runs=number_of_runs,
                 **common,
@@ -132,7 +137,7 @@ def _pilot(
     left: str | None,
     right: str | None,
     reading: ReadingOptions,
-    lower_is_better: bool,
+    model: ModelOptions,
     common: dict[str, Any],
 ) -> Any:
     from hiercomp.comparison import HierarchicalComparison
@@ -143,9 +148,10 @@ def _pilot(
         right=right,
         rope=common["rope"],
         rho=common["rho"],
-        higher_is_better=not lower_is_better,
+        higher_is_better=model.higher_is_better,
         priors=common["priors"],
         columns=reading.columns,
+        transform=model.ratio,
     )
     return comparison.fit(common["engine"], seed=common["seed"])
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hiercomp.arguments import FloatArray, true_or_false
+from hiercomp.arguments import FloatArray, true_false_or_none
 from hiercomp.errors import (
     ArgumentError,
     DegenerateScoresWarning,
@@ -19,10 +19,13 @@ from hiercomp.errors import (
     ScoreTableError,
     warn_caller,
 )
+from hiercomp.rope import Rope, RopeLike
 from hiercomp.scores.arrays import ScoreArrays
 from hiercomp.scores.differences import PairedDifferences
+from hiercomp.scores.direction import Direction, stated_direction
 from hiercomp.scores.problems import ROUNDING
 from hiercomp.scores.rho import RhoLike, checked_rho
+from hiercomp.scores.scale import DEFAULT_HALF_WIDTH, LARGEST_FRACTION
 from hiercomp.scores.table import role_of, tidy_scores, to_pandas
 from hiercomp.wording import cells_in_words, counted, first_names, normal_name, shown
 
@@ -35,7 +38,7 @@ class Sides(TypedDict, total=False):
 
     left: str | None
     right: str | None
-    higher_is_better: bool
+    higher_is_better: bool | None
 
 
 @dataclass(frozen=True)
@@ -48,10 +51,13 @@ class Given:
         With sum of squares 0 if the differences are constant up to rounding, and mean 0 if they are 0 up to rounding.
     single : bool
         True for a one-dimensional array, whose results are single numbers.
+    of_scores : bool
+        False for an array of differences, whose scores are unknown.
     """
 
     differences: PairedDifferences
     single: bool
+    of_scores: bool = True
 
     @property
     def size(self) -> FloatArray:
@@ -68,6 +74,26 @@ class Given:
         """Warnings about the data."""
         return tuple(note.text for note in self.differences.notes)
 
+    def rope(self, rope: RopeLike | None) -> Rope:
+        """The rope given, or the default of 0.01 if every score lies in [0, 1].
+
+        Raises
+        ------
+        ArgumentError
+            If none is given for scores on another scale.
+        """
+        largest = self.differences.largest_difference
+        if rope is None and not self.of_scores:
+            if largest <= LARGEST_FRACTION:
+                return Rope.of(DEFAULT_HALF_WIDTH)
+            raise ArgumentError(
+                f"The largest difference is {largest:g}, and the default rope of {DEFAULT_HALF_WIDTH:g} is only for scores "
+                "between 0 and 1.",
+                remedy="Pass the margin that makes no practical difference, in the unit of the scores: rope=...",
+                key="default_rope",
+            )
+        return self.differences.scale.rope(rope)
+
     def plain(self, values: NDArray[Any]) -> Any:
         """A number for a single data set, else the array."""
         return values[0].item() if self.single else values
@@ -79,7 +105,7 @@ def as_differences(
     *,
     left: str | None = None,
     right: str | None = None,
-    higher_is_better: bool = True,
+    higher_is_better: bool | None = None,
 ) -> Given:
     """Convert the input of a test to paired differences.
 
@@ -92,12 +118,12 @@ def as_differences(
         Correlation between two differences of a data set. A table has a default, arrays have none.
     left, right : str, optional
         The two algorithms of a table to compare, or names for them.
-    higher_is_better : bool
-        False for losses and errors: the sign is reversed.
+    higher_is_better : bool, optional
+        False for losses and errors: the sign is reversed. By default as a table says, and True for arrays.
     """
-    true_or_false("higher_is_better", higher_is_better)
+    true_false_or_none("higher_is_better", higher_is_better)
     if isinstance(x, PairedDifferences):
-        if not higher_is_better:
+        if higher_is_better not in (None, x.higher_is_better):
             raise ArgumentError("The sign of PairedDifferences is already set; leave higher_is_better out.")
         if (left is not None and left != x.left) or (right is not None and right != x.right):
             raise ArgumentError(
@@ -115,7 +141,8 @@ def as_differences(
         )
     rows, single = rows_of(x, "x")
     zeros = [np.zeros(len(row)) for row in rows]
-    return _of_arrays(zeros, rows, single, rho, left=left, right=right, higher_is_better=higher_is_better)
+    of_arrays = _of_arrays(zeros, rows, single, rho, left=left, right=right, higher_is_better=higher_is_better)
+    return replace(of_arrays, of_scores=False)
 
 
 def as_pairs(x: Any, y: Any = None, **sides: Unpack[Sides]) -> Given:
@@ -167,7 +194,7 @@ def as_runs(
         assert pairs is not None  # `_with_scores` has looked
         sign = 1.0 if given.differences.higher_is_better else -1.0
         return given, by_run_and_fold(pairs.assign(difference=sign * (pairs["right"] - pairs["left"])))
-    higher_is_better = true_or_false("higher_is_better", sides.get("higher_is_better", True))
+    higher_is_better = true_false_or_none("higher_is_better", sides.get("higher_is_better"))
     refuse_masked(x, "x")
     wanted = "x must hold numbers, in the shape (runs, folds) or (data sets, runs, folds)"
     if layout is not None:
@@ -191,7 +218,7 @@ def as_runs(
             f"{values[tuple(wrong[0])]}). Every run needs all folds; run these again."
         )
     given = as_differences(list(values.reshape(len(values), -1)), 0.0, **sides)
-    return replace(given, single=array.ndim == 2), values if higher_is_better else -values
+    return replace(given, single=array.ndim == 2), -values if higher_is_better is False else values
 
 
 def as_means(x: Any, **sides: Unpack[Sides]) -> Given:
@@ -250,15 +277,19 @@ class ScoreMatrix:
         return bool((ranks == ranks[0, 0]).all())
 
 
-def read_score_matrix(scores: Any, *, missing: str, higher_is_better: bool, fewest: int) -> ScoreMatrix:
+def read_score_matrix(scores: Any, *, missing: str, higher_is_better: bool | None, fewest: int) -> ScoreMatrix:
     """Convert an array, a wide frame or a tidy table to a matrix; refuse fewer than ``fewest`` algorithms."""
     if missing not in ("error", "drop"):
         raise ArgumentError(f"missing must be 'error' or 'drop', got {missing!r}.")
-    sign = 1.0 if true_or_false("higher_is_better", higher_is_better) else -1.0
-    frame, notes = _read_frame(scores) if is_table(scores) else (_read_array(scores), [])
+    higher_is_better = true_false_or_none("higher_is_better", higher_is_better)
+    if is_table(scores):
+        frame, direction, notes = _read_frame(scores, higher_is_better)
+    else:
+        frame, direction, notes = _read_array(scores), Direction(higher_is_better), []
     if frame.shape[1] < fewest:
         raise ScoreTableError(f"The test needs at least {fewest} algorithms, got {frame.shape[1]}.")
     frame, dropped = _complete(frame, drop=missing == "drop")
+    sign = 1.0 if direction.higher_is_better else -1.0
     means = sign * frame.groupby(level="dataset", sort=False).mean()
     if len(means) < 2:
         raise ScoreTableError(f"The test needs at least 2 data sets without missing scores, got {len(means)}.")
@@ -347,7 +378,7 @@ def _of_arrays(
         left=sides.get("left") or "left",
         right=sides.get("right") or "right",
         rho=rho,
-        higher_is_better=sides.get("higher_is_better", True),
+        higher_is_better=sides.get("higher_is_better"),
     )
     return Given(_without_rounding(differences), single)
 
@@ -394,12 +425,13 @@ def _read_array(scores: Any) -> pd.DataFrame:
     return pd.DataFrame(values.astype(float), index=index, columns=names)
 
 
-def _read_frame(scores: Any) -> tuple[pd.DataFrame, list[Note]]:
+def _read_frame(scores: Any, higher_is_better: bool | None) -> tuple[pd.DataFrame, Direction, list[Note]]:
+    direction = Direction(higher_is_better, *stated_direction(scores))
     if not isinstance(scores, pd.DataFrame):
         scores = to_pandas(scores)
     roles = {role_of(name): name for name in scores.columns} | {role_of(name): name for name in scores.index.names}
     if "dataset" in roles and "algorithm" in roles:
-        return _unstacked(scores)
+        return _unstacked(scores, higher_is_better)
     odd = [role for role in ("algorithm", "run", "fold") if role in roles]
     if odd or role_of(scores.columns.name) == "dataset":
         what = f"a column {roles[odd[0]]!r}" if odd else "data sets as columns"
@@ -422,17 +454,17 @@ def _read_frame(scores: Any) -> tuple[pd.DataFrame, list[Note]]:
             raise ScoreTableError(
                 f"Several {kind} are called {shown(axis[axis.duplicated()][0])!r}. Rename or remove them."
             )
-    return frame, []
+    return frame, direction, direction.notes()
 
 
-def _unstacked(scores: pd.DataFrame) -> tuple[pd.DataFrame, list[Note]]:
+def _unstacked(scores: pd.DataFrame, higher_is_better: bool | None) -> tuple[pd.DataFrame, Direction, list[Note]]:
     """A tidy table with a column for each algorithm and a row for each data set, run and fold."""
     tidy = tidy_scores(scores)
-    arrays = ScoreArrays.of(tidy)
+    arrays, direction = ScoreArrays.of(tidy, higher_is_better=higher_is_better), tidy.direction(higher_is_better)
     order = pd.Index(tidy.frame["dataset"].unique().astype(str)).get_indexer(arrays.places["dataset"].astype(str))
     places = pd.MultiIndex.from_frame(arrays.places.astype({"dataset": str}))
     rows = pd.DataFrame(arrays.scores.T, index=places, columns=pd.Index(arrays.algorithms))
-    return rows.iloc[np.argsort(order, kind="stable")], list(tidy.notes)
+    return rows.iloc[np.argsort(order, kind="stable")], direction, list(arrays.notes)
 
 
 def _complete(frame: pd.DataFrame, *, drop: bool) -> tuple[pd.DataFrame, list[Note]]:

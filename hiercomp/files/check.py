@@ -11,25 +11,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hiercomp.arguments import FloatArray, true_or_false
+from hiercomp.arguments import FloatArray, true_false_or_none
 from hiercomp.document import Document, Documented, Table
 from hiercomp.errors import (
     ArgumentError,
     DroppedScoresWarning,
     HiercompWarning,
-    ScaleWarning,
     ScoreFileError,
     ScoreTableError,
 )
-from hiercomp.files.formats.common import LAYOUT_OPTIONS, lower_is_better
+from hiercomp.files.formats.common import LAYOUT_OPTIONS
 from hiercomp.files.formats.lm_eval import read_lm_eval, readable_files
 from hiercomp.files.formats.sklearn_results import from_grid_search
 from hiercomp.files.formats.weka import survey_weka
 from hiercomp.files.read import IMPORTERS, read_scores, recognised_format, takes_option
 from hiercomp.files.table import names_as_text, read_score_file
 from hiercomp.scores.arrays import ScoreArrays, table_problems, unpaired_scores
-from hiercomp.scores.problems import LARGEST_FRACTION, TableProblem
+from hiercomp.scores.direction import Direction
+from hiercomp.scores.problems import TableProblem
 from hiercomp.scores.rho import checked_rho
+from hiercomp.scores.scale import DEFAULT_HALF_WIDTH, Scale
 from hiercomp.scores.table import read_table
 from hiercomp.wording import counted, shown
 
@@ -39,6 +40,12 @@ if TYPE_CHECKING:
 ROWS_SHOWN, COLUMNS_SHOWN = 10, 6  # of the matrix of missing cells
 NAME_WIDTH = 24
 MOST_ERRORS = 20  # errors of a file that are listed one by one
+SAID_BY = {
+    "given": "as you say",
+    "attributes": "as the table says",
+    "name": "by the name of the measure",
+    "assumed": "assumed",
+}
 TABLES = {**IMPORTERS, "sklearn": from_grid_search}  # what takes a data frame too
 
 
@@ -77,9 +84,15 @@ class TableCheck(Documented):
     lowest_score, highest_score : ndarray, shape (q,)
         Extremes of the scores; NaN where there are none.
     scale : {"fractions", "percentages", "other"}
-        Scores in [0, 1], in [0, 100], or neither.
+        Scores in [0, 1], scores that look like percentages, or neither.
     loss : bool
-        Whether lower looks better, from the name of the measure or the range.
+        Whether lower is better, as the caller, the table's attributes or the name of the measure say.
+    measure : str or None
+        The name of the measure, if the table has one.
+    direction : str
+        Who says whether higher is better: "given", "attributes", "name", or "assumed".
+    suggested_rope : float
+        A half-width that is about a hundredth of a typical score, or the default where there is one.
     problems : tuple of TableProblem
         Errors first.
     """
@@ -99,6 +112,9 @@ class TableCheck(Documented):
     highest_score: FloatArray = field(default_factory=_no_numbers)
     scale: str = "other"
     loss: bool = False
+    measure: str | None = None
+    direction: str = "assumed"
+    suggested_rope: float = DEFAULT_HALF_WIDTH
     problems: tuple[TableProblem, ...] = ()
 
     @property
@@ -150,6 +166,9 @@ class TableCheck(Documented):
             "n_missing": lacking,
             "scale": self.scale,
             "loss": self.loss,
+            "measure": self.measure,
+            "direction": self.direction,
+            "suggested_rope": self.suggested_rope,
             "conclusion": self.conclusion,
             "problems": [problem.to_dict() for problem in self.problems],
         }
@@ -183,7 +202,15 @@ class TableCheck(Documented):
         if np.isfinite(self.lowest_score).any():
             low, high = float(np.nanmin(self.lowest_score)), float(np.nanmax(self.highest_score))
             facts.append(("Scale", f"{self.scale}, {low:g} to {high:g}"))
-        facts.append(("Direction", "looks like a loss: lower is better" if self.loss else "taken as higher is better"))
+        if self.measure is not None:
+            facts.append(("Measure", _short(self.measure)))
+        facts.append(("Direction", f"{'lower' if self.loss else 'higher'} is better ({SAID_BY[self.direction]})"))
+        if self.scale == "fractions":
+            facts.append(("Rope", f"{self.suggested_rope:g} by default"))
+        else:
+            apart = any(problem.key == "different_units" for problem in self.problems)
+            example = "" if apart or not self.suggested_rope else f"; for example {self.suggested_rope:g}"
+            facts.append(("Rope", f"must be given, in the unit of the scores{example}"))
         return facts
 
     def _missing_table(self) -> tuple[Table, ...]:
@@ -210,7 +237,7 @@ def check_scores(
     *,
     columns: Mapping[str, str] | None = None,
     rho: float | None = None,
-    higher_is_better: bool = True,
+    higher_is_better: bool | None = None,
     **options: Any,
 ) -> TableCheck:
     """Look a table of scores over, and collect what is wrong with it instead of stopping at the first.
@@ -223,8 +250,8 @@ def check_scores(
         Which column is which, such as ``{"score": "auc"}``.
     rho : float, optional
         Correlation between folds, where the comparison will be given one.
-    higher_is_better : bool
-        False for losses and errors, which need no warning then.
+    higher_is_better : bool, optional
+        False for losses and errors; by default as the table says, as for a comparison.
     **options
         For files: ``format``, ``encoding``, ``separator``, ``decimal`` and options of the format, see `read_scores`.
 
@@ -247,7 +274,7 @@ def check_scores(
     The differences of some algorithms are constant across folds in 2 of 43 data sets ('monk-2', 'mushroom').
     Their standard deviation would be taken from the rope; their means are kept.
     """
-    higher_is_better = true_or_false("higher_is_better", higher_is_better)
+    true_false_or_none("higher_is_better", higher_is_better)
     rho = None if rho is None else checked_rho(rho)
     problems: list[TableProblem] = []
     source = str(scores) if isinstance(scores, (str, Path)) else None
@@ -262,37 +289,26 @@ def check_scores(
     n_rows = len(frame) if hasattr(frame, "__len__") else 0
     if tidy is None:
         return TableCheck(source, kind, n_rows, problems=_ordered(problems))
-    measure = getattr(frame, "attrs", {}).get("measure") or tidy.score_name
-    named_loss = lower_is_better(measure)
-    loss = named_loss or not higher_is_better
+    direction = tidy.direction(higher_is_better)
     arrays, found = ScoreArrays.read(tidy)
-    problems += found
+    problems += [*found, *direction.problems()]
     if len(arrays.algorithms) > 1:
         problems += unpaired_scores(arrays, drop=False)
-    arrays = replace(arrays, rho=tidy.rho if rho is None else rho, higher_is_better=higher_is_better)
+    arrays = replace(
+        arrays,
+        rho=tidy.rho if rho is None else rho,
+        higher_is_better=direction.higher_is_better,
+        direction_known=direction.known,
+    )
     try:
         correlation, found = arrays.correlations(np.arange(len(arrays.dataset_names)), arrays.n_places)
     except ArgumentError as error:  # of the table's column
         column = tidy.rho or {}
         correlation = np.array([column.get(name, np.nan) for name in arrays.dataset_names])
         found = [TableProblem.of_error(error)]
-    problems += [*found, *table_problems(arrays, loss=loss)]
-    if named_loss and higher_is_better:
-        problems.append(
-            TableProblem(
-                ScaleWarning,
-                f"The name of the scores, {shown(measure)!r}, is that of a loss, an error or a duration.",
-                "If lower is better, pass higher_is_better=False (--lower-is-better).",
-                key="named_loss",
-            )
-        )
+    problems += [*found, *table_problems(arrays)]
     lowest, highest = arrays.extremes
-    known = np.isfinite(lowest)
-    scale = "other"
-    if known.any() and lowest[known].min() >= 0:
-        fractions, percentages = (highest[known].max() <= limit for limit in (LARGEST_FRACTION, 100))
-        scale = "fractions" if fractions else "percentages" if percentages else "other"
-        loss = loss or scale == "other"
+    scale = arrays.scale
     return TableCheck(
         source=source,
         format=kind,
@@ -307,10 +323,34 @@ def check_scores(
         n_constant_pairs=arrays.variation.by_dataset,
         lowest_score=lowest,
         highest_score=highest,
-        scale=scale,
-        loss=loss,
+        scale=_scale_in_words(scale),
+        loss=not direction.higher_is_better,
+        measure=direction.measure,
+        direction=_said_by(direction),
+        suggested_rope=_suggested_rope(scale),
         problems=_ordered(problems),
     )
+
+
+def _scale_in_words(scale: Scale | None) -> str:
+    if scale is None:
+        return "other"
+    return "fractions" if scale.fractions else "percentages" if scale.percentages else "other"
+
+
+def _suggested_rope(scale: Scale | None) -> float:
+    if scale is None or scale.fractions:
+        return DEFAULT_HALF_WIDTH
+    return 1.0 if scale.percentages and scale.higher_is_better else scale.suggested_half_width
+
+
+def _said_by(direction: Direction) -> str:
+    """Who says whether higher is better: a key of `SAID_BY`."""
+    if direction.given is not None:
+        return "given"
+    if direction.stated is not None:
+        return "attributes"
+    return "assumed" if direction.named is None else "name"
 
 
 def _read_file(

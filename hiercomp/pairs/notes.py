@@ -26,25 +26,25 @@ def ranking_notes(arrays: ScoreArrays, ranked: int) -> list[Note]:
 
 def gathered(pairs: Sequence[Fit | FailedPair]) -> list[Note]:
     """The warnings of the pairs, with those of one kind merged."""
-    kinds: dict[tuple[type[HiercompWarning], str], list[tuple[str, str]]] = {}
+    kinds: dict[tuple[type[HiercompWarning], str, bool], list[tuple[str, str]]] = {}
     failed = [(in_words(pair.left, pair.right), pair.reason) for pair in pairs if isinstance(pair, FailedPair)]
     for pair in pairs:
         if isinstance(pair, FailedPair):
             continue
         for note in (*pair.differences.notes, *pair.fit_notes):
             if note.key != "absent_datasets":  # said of all algorithms at once
-                kinds.setdefault((note.category, note.key), []).append((in_words(pair.left, pair.right), note.text))
+                kind = (note.category, note.key, note.quiet)
+                kinds.setdefault(kind, []).append((in_words(pair.left, pair.right), note.text))
     notes = []
     if failed:
         text = f"{counted(len(failed), 'pair')} of {len(pairs)} can't be compared: {_examples(failed)}"
         notes.append(Note(HiercompWarning, text))
-    for (category, _), found in kinds.items():
-        if len(found) == len(pairs) and len({message for _, message in found}) == 1:
-            notes.append(Note(category, found[0][1]))
-        else:
-            name, message = found[0]
+    for (category, _, quiet), found in kinds.items():
+        name, text = found[0]
+        if len(found) < len(pairs) or len({message for _, message in found}) > 1:
             first = f"first: {name}" if len(found) > 1 else name
-            notes.append(Note(category, f"{counted(len(found), 'pair')} of {len(pairs)} ({first}): {message}"))
+            text = f"{counted(len(found), 'pair')} of {len(pairs)} ({first}): {text}"
+        notes.append(Note(category, text, quiet=quiet))
     return notes
 
 

@@ -250,8 +250,9 @@ def chosen_baseline(arrays: ScoreArrays, baseline: str) -> tuple[str, list[Note]
         )
     averages = means[:, common].mean(axis=1)
     best = arrays.algorithms[int(np.argmax(averages if arrays.higher_is_better else -averages))]
+    mean = "mean" if arrays.transform is None else "mean log"
     text = (
-        f"The baseline {shown(best)!r} was chosen because its mean over {counted(int(common.sum()), 'data set')}, "
+        f"The baseline {shown(best)!r} was chosen because its {mean} over {counted(int(common.sum()), 'data set')}, "
         f"{averages[arrays.algorithms.index(best)]:.4g}, is the best. It was chosen by the same scores, which favours it a "
         "little in every comparison."
     )

@@ -70,6 +70,8 @@ class Tournament:
     engine_version: str
     seed: int
     all_notes: tuple[Note, ...] = ()
+    measure: str | None = None
+    transform: str | None = None
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from hiercomp.planning.result import PlanResult
 from hiercomp.planning.simulation import Assumption, PlanSettings, simulated_plan
 from hiercomp.rope import Rope, RopeLike
 from hiercomp.scores.differences import PairedDifferences
+from hiercomp.scores.scale import DEFAULT_HALF_WIDTH
 from hiercomp.wording import counted, shown
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def plan(
     folds: int = 10,
     runs: int | Sequence[int] = 10,
     rho: float | None = None,
-    rope: RopeLike = 0.01,
+    rope: RopeLike | None = None,
     alpha: float = 0.05,
     priors: Priors = Priors(),  # noqa: B008 - frozen
     left: str = "left",
@@ -70,8 +71,9 @@ def plan(
         Numbers of runs.
     rho : float, optional
         Correlation between two differences of a data set, in [0, 1); by default 1/folds.
-    rope : float, pair of float or Rope
-        Differences that make no practical difference.
+    rope : float, pair of float or Rope, optional
+        Differences that make no practical difference; by default 0.01. For a metric outside [0, 1], which is one with
+        a ``delta0_bound`` above 1, it must be given.
     alpha : float
         Level of the verdicts.
     priors : Priors
@@ -150,7 +152,7 @@ def plan(
     )
     options = fit_options | {"engine": engine, "seed": seed, "progress": False}
     settings = PlanSettings(
-        _whole_numbers("n_datasets", n_datasets, 2), Rope.of(rope), alpha, priors, simulations, options
+        _whole_numbers("n_datasets", n_datasets, 2), _rope(rope, priors), alpha, priors, simulations, options
     )
     return simulated_plan(assumption, numbers_of_runs, settings, n_jobs, progress)
 
@@ -317,6 +319,18 @@ def _check_scale(delta0: float, deviation: float, priors: Priors) -> None:
                 f"{name} is {value:g} in size, too large for {limit}. For another metric pass "
                 "priors=Priors(delta0_bound=...) with the largest possible difference."
             )
+
+
+def _rope(rope: RopeLike | None, priors: Priors) -> Rope:
+    """The rope given, or the default for scores in [0, 1]."""
+    if rope is None and priors.delta0_bound is not None and priors.delta0_bound > 1:
+        raise ArgumentError(
+            f"The largest possible difference is {priors.delta0_bound:g}, and the default rope of {DEFAULT_HALF_WIDTH:g} is "
+            "only for scores between 0 and 1.",
+            remedy="Pass the margin that makes no practical difference, in the unit of the scores: rope=... (--rope).",
+            key="default_rope",
+        )
+    return Rope.of(DEFAULT_HALF_WIDTH if rope is None else rope)
 
 
 def _at_least(name: str, value: object, smallest: float) -> float:

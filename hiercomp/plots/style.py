@@ -70,12 +70,13 @@ def labels(ax: Axes, x: str = "", y: str = "", title: str = "") -> None:
 
 
 def difference_label(result: Any) -> str:
-    """ "tree minus bayes", in the metric's unit; on two lines if the names are long."""
+    """ "tree minus bayes", in the metric's unit or of logs; on two lines if the names are long."""
     first, second = label(result.right), label(result.left)
     if not result.differences.higher_is_better:
         first, second = second, first
     gap = "\n" if len(first) + len(second) > LONGEST_LINE else " "
-    return f"{first}{gap}minus {second}"
+    logs = " (logs)" if result.differences.transform else ""
+    return f"{first}{gap}minus {second}{logs}"
 
 
 def outcomes(left: str, right: str) -> dict[str, str]:

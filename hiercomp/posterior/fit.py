@@ -238,21 +238,29 @@ class Fit:
         """One row for each data set: raw mean and standard deviation, and the posterior of its mean difference.
 
         Columns mean, sd, n, rho, then posterior_mean (shrunken), posterior_sd, lower and upper (central 95% interval),
-        p_left, p_rope, p_right (probability that the mean difference lies there).
+        p_left, p_rope, p_right (probability that the mean difference lies there). ``attrs["unit"]`` is the unit of the
+        differences: that of the scores, or of their logs if these were compared.
         """
         raw = self.differences.to_frame()[["mean", "standard_deviation", "n", "rho"]]
         table = dataset_table(self.draws("delta"), self.rope, self.differences.dataset_names)
-        return raw.rename(columns={"standard_deviation": "sd"}).join(table)
+        return self._with_unit(raw.rename(columns={"standard_deviation": "sd"}).join(table))
 
     def population(self) -> pd.DataFrame:
         """Posterior of delta0, sigma0 and nu (without nu for a Gaussian population).
 
-        Columns mean and its error, mean_error, then sd, lower and upper (central 95% interval), median.
+        Columns mean and its error, mean_error, then sd, lower and upper (central 95% interval), median. ``attrs["unit"]``
+        is the unit of delta0 and sigma0: that of the scores, or of their logs if these were compared.
         """
         import pandas as pd
 
         rows = {name: vars(marginal) for name, marginal in self.posterior.population.items()}
-        return pd.DataFrame.from_dict(rows, orient="index")
+        return self._with_unit(pd.DataFrame.from_dict(rows, orient="index"))
+
+    def _with_unit(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """The frame with the unit of the differences as an attribute."""
+        name = self.differences.measure or "the scores"
+        frame.attrs["unit"] = name if self.differences.transform is None else f"log of {name}"
+        return frame
 
     def with_rope(self, rope: RopeLike) -> Self:
         """The same posterior with another rope; needs no new fit.

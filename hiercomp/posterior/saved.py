@@ -112,6 +112,8 @@ def from_plain_values(plain: dict[str, Any], tree: xr.DataTree | None) -> Fit:
     fields = plain["differences"]
     kinds = {"mean": float, "sum_of_squares": float, "rho": float, "lowest_score": float, "highest_score": float}
     arrays = {name: np.array(fields[name], dtype=kind) for name, kind in (kinds | {"n": int, "constant": bool}).items()}
+    if fields.get("median_score") is not None:
+        arrays["median_score"] = np.array(fields["median_score"], dtype=float)
     named = {"dataset_names": tuple(fields["dataset_names"]), "notes": _notes(fields["notes"])}
     differences = PairedDifferences(**(fields | arrays | named))
     return Fit(
@@ -131,6 +133,6 @@ def _notes(plain: list[dict[str, Any]]) -> tuple[Note, ...]:
     return tuple(_note(**fields) for fields in plain)
 
 
-def _note(category: str, message: str, remedy: str, places: list[str], key: str) -> Note:
+def _note(category: str, message: str, remedy: str, places: list[str], key: str, quiet: bool = False) -> Note:
     kind = getattr(errors, category, errors.HiercompWarning)
-    return Note(kind, message, remedy=remedy, places=tuple(places), key=key)
+    return Note(kind, message, remedy=remedy, places=tuple(places), key=key, quiet=quiet)

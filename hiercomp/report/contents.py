@@ -33,7 +33,7 @@ from hiercomp.report.provenance import (
 from hiercomp.report.tables import Table
 from hiercomp.summary.comparison import summarise
 from hiercomp.summary.tournament import summarise_tournament
-from hiercomp.wording import counted, probability_text, shown
+from hiercomp.wording import counted, measure_in_brackets, probability_text, shown
 
 if TYPE_CHECKING:
     from hiercomp.pairs.tournament import Tournament
@@ -195,6 +195,7 @@ def report_contents(
     standing = "failed" if summary.decision is None else summary.decision.region
     tests = closed_form_tests_of(result)
     direction = "higher" if result.differences.higher_is_better else "lower"
+    measured = measure_in_brackets(summary.measure, summary.transform)
     positive = ""
     if summary.next_dataset is not None and not exact:
         chance = probability_text(summary.next_dataset.p_positive)
@@ -215,7 +216,7 @@ def report_contents(
         right=shown(result.right),
         subtitle=(
             f"{counted(summary.n_datasets, 'data set')}, {counted(summary.n_scores, 'paired score')}, rope {result.rope}, "
-            f"{direction} scores are better"
+            f"{direction} scores are better{measured}"
         ),
         conclusion=summary.conclusion,
         standing=standing,
@@ -258,6 +259,7 @@ def tournament_contents(result: Tournament, *, source: Source | None = None, alp
     ranking = result.ranking() if result.standings.dataset_names else None
     summary = summarise_tournament(result, alpha)
     figures = tournament_figures(result, order, verdicts, ranking, alpha)
+    measured = measure_in_brackets(summary.measure, summary.transform)
     ranked = None if ranking is None else tables.ranking_table(ranking[ranking.index.isin(order)])
     pairs = [pair for pair in verdicts if set(pair) <= set(order)]
     left_out = ""
@@ -272,7 +274,7 @@ def tournament_contents(result: Tournament, *, source: Source | None = None, alp
         else f"{counted(len(result.order()) - 1, 'algorithm')} against {shown(result.baseline)}",
         subtitle=(
             f"{counted(len(result.dataset_names), 'data set')}, {counted(len(verdicts), 'pair')}, rope {result.rope}, "
-            f"verdicts at {level}"
+            f"verdicts at {level}, {'higher' if result.higher_is_better else 'lower'} scores are better{measured}"
         ),
         conclusion=summary.conclusion,
         failed=set(verdicts.values()) == {"failed"},

@@ -130,6 +130,9 @@ def say(text: str, *cited: Reference) -> Sentence:
     return Sentence(text, cited)
 
 
+LOGS = say("The scores were compared by their logs, so a difference is the log of a ratio: 0.01 is about 1%.")
+
+
 def paragraph(sentences: Sequence[Sentence]) -> Methods:
     """The sentences in order, the version of the package, and the works cited, in order."""
     ended = [*sentences, say(f"The analysis was done with hiercomp {version('hiercomp')}.")]
@@ -155,6 +158,7 @@ def _data(result: Fit) -> list[Sentence]:
             f"The data are the paired differences of the scores, {right} minus {left}{sign}: {span(given.n)} on each data "
             f"set, {int(given.n.sum()):,} in all."
         ),
+        *([LOGS] if given.transform else []),
         correlation_sentence(given.rho),
         say(f"Differences within {result.rope} were regarded as practically equivalent."),
     ]
@@ -319,6 +323,7 @@ def _tournament_data(result: Tournament) -> list[Sentence]:
                 "Each pair was judged from the paired differences of the scores of its two algorithms alone"
                 f"{sign}: {sizes} data sets with {span(n)} differences each."
             ),
+            *([LOGS] if result.transform else []),
             correlation_sentence(rho),
         ]
     return sentences

@@ -14,7 +14,7 @@ from hiercomp.engines import engine_words
 from hiercomp.errors import ArgumentError, DegenerateScoresWarning, DroppedScoresWarning, ScoreFileError
 from hiercomp.pairs.fits import FailedPair
 from hiercomp.versions import versions
-from hiercomp.wording import counted, shown
+from hiercomp.wording import counted, measure_in_brackets, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -105,12 +105,13 @@ def data_facts(result: Fit, source: Source | None) -> tuple[Fact, ...]:
         if given.higher_is_better
         else "; the sign of the differences is reversed, so positive values favour the right"
     )
+    measured = measure_in_brackets(given.measure, given.transform)
     return (
         *file_facts(source),
         Fact("Left algorithm", shown(given.left)),
         Fact("Right algorithm", f"{shown(given.right)} (differences are right minus left)"),
-        Fact("Metric", f"{'higher' if given.higher_is_better else 'lower'} is better{turned}"),
-        Fact("Range of the scores", f"{lowest:g} to {highest:g}"),
+        Fact("Metric", f"{'higher' if given.higher_is_better else 'lower'} is better{measured}{turned}"),
+        Fact("Range of the logs" if given.transform else "Range of the scores", f"{lowest:g} to {highest:g}"),
         Fact("Data sets", f"{len(given.dataset_names):,}"),
         Fact("Paired scores", f"{int(given.n.sum()):,} in all, {span(given.n)} on each data set"),
         *_design(given),
@@ -136,24 +137,25 @@ def _design(given: PairedDifferences) -> list[Fact]:
 
 def tournament_data_facts(result: Tournament, source: Source | None) -> tuple[Fact, ...]:
     """The file, the algorithms and the data sets."""
+    measured = measure_in_brackets(result.measure, result.transform)
     return (
         *file_facts(source),
         Fact("Algorithms", f"{len(result.algorithms):,}: {', '.join(map(shown, result.algorithms))}"),
-        Fact("Metric", f"{'higher' if result.higher_is_better else 'lower'} is better"),
+        Fact("Metric", f"{'higher' if result.higher_is_better else 'lower'} is better{measured}"),
         Fact("Data sets", f"{len(result.dataset_names):,}: {', '.join(map(shown, result.dataset_names))}"),
     )
 
 
 def setting_facts(result: Fit, alpha: float) -> tuple[Fact, ...]:
     """The rope, the priors and how the posterior was computed."""
-    shared = _shared_settings(result, alpha, [result.differences.delta0_bound])
+    shared = _shared_settings(result, alpha, [result.differences.delta0_bound], result.differences.transform)
     return (*shared, *(Fact(name, text) for name, text in result.posterior.facts))
 
 
 def tournament_setting_facts(result: Tournament, alpha: float, ranking: pd.DataFrame | None) -> tuple[Fact, ...]:
     """The rope, the priors, the engine and the seeds."""
     facts = [
-        *_shared_settings(result, alpha, delta0_bounds(result)),
+        *_shared_settings(result, alpha, delta0_bounds(result), result.transform),
         Fact("Seed", f"{result.seed}; the seed of each pair follows from it and the two names"),
     ]
     if ranking is not None:
@@ -167,10 +169,13 @@ def tournament_setting_facts(result: Tournament, alpha: float, ranking: pd.DataF
     return tuple(facts)
 
 
-def _shared_settings(result: Fit | Tournament, alpha: float, bounds: Sequence[float]) -> tuple[Fact, ...]:
+def _shared_settings(
+    result: Fit | Tournament, alpha: float, bounds: Sequence[float], transform: str | None
+) -> tuple[Fact, ...]:
     """Settings of one comparison or of many; ``bounds`` as in `priors_text`."""
+    unit = "' logs, so 0.01 is a ratio of about 1%" if transform else ""
     return (
-        Fact("Rope", f"{result.rope}, in the unit of the scores"),
+        Fact("Rope", f"{result.rope}, in the unit of the scores{unit}"),
         Fact("Level", f"a verdict needs a probability above {1 - alpha:g}"),
         Fact("Priors", f"{result.priors!r}: {priors_text(result.priors, bounds)}"),
         Fact("Engine", engine_words(result.engine_name, result.engine_version)),

@@ -160,7 +160,8 @@ def datasets_table(result: Fit) -> Table:
     """Each data set; without a posterior if the computation failed."""
     frame, failed, exact = result.datasets(), result.status == "failed", result.differences.identical
     turned = "" if result.differences.higher_is_better else " with the sign reversed, because lower scores are better"
-    legend = f"Mean and SD: of the score differences, {shown(result.right)} minus {shown(result.left)}{turned}. "
+    of = "differences of the scores' logs" if result.differences.transform else "score differences"
+    legend = f"Mean and SD: of the {of}, {shown(result.right)} minus {shown(result.left)}{turned}. "
     names = ["mean"] if failed else ["mean", "posterior_mean", "lower", "upper"]
     same_unit = column(frame[names].to_numpy().ravel())
     moments = {name: same_unit[place :: len(names)] for place, name in enumerate(names)}

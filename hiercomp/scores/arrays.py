@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hiercomp.arguments import FloatArray, true_or_false
+from hiercomp.arguments import FloatArray, one_of, true_false_or_none
 from hiercomp.errors import DroppedScoresWarning, Note, ScoreTableError
 from hiercomp.scores.problems import (
     LARGEST_SCORE,
@@ -26,11 +26,10 @@ from hiercomp.scores.problems import (
     large_scores,
     notes_or_error,
     outlying_spread,
-    percentages,
     single_algorithm,
-    unlikely_gain,
 )
 from hiercomp.scores.rho import RhoLike, correlations, named_rho
+from hiercomp.scores.scale import LOG, Scale
 from hiercomp.scores.table import TidyScores
 from hiercomp.wording import EXAMPLES_SHOWN, cells_in_words, counted, first_names, shown
 
@@ -62,6 +61,12 @@ class ScorePairs:
     higher_is_better : bool
     notes : tuple of Note
         What was left out or looks unusual.
+    measure : str or None
+        The name of the measure, if it is known.
+    direction_known : bool
+        Whether the caller, the table or the name of the measure says the direction; it is otherwise assumed.
+    transform : {"log"} or None
+        "log" if these are logs of scores.
     """
 
     left: str
@@ -75,6 +80,9 @@ class ScorePairs:
     kept: NDArray[np.bool_] | None
     higher_is_better: bool
     notes: tuple[Note, ...]
+    measure: str | None = None
+    direction_known: bool = False
+    transform: str | None = None
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each pair: dataset, run and fold if the table has them, left and right."""
@@ -110,6 +118,12 @@ class ScoreArrays:
     higher_is_better : bool
     notes : tuple of Note
         What was changed in the table or looks unusual.
+    measure : str or None
+        The name of the measure, if it is known.
+    direction_known : bool
+        Whether the caller, the table or the name of the measure says the direction; it is otherwise assumed.
+    transform : {"log"} or None
+        "log" if these are logs of scores.
     """
 
     algorithms: tuple[str, ...]
@@ -122,6 +136,9 @@ class ScoreArrays:
     rho: RhoLike = None
     higher_is_better: bool = True
     notes: tuple[Note, ...] = ()
+    measure: str | None = None
+    direction_known: bool = False
+    transform: str | None = None
 
     @classmethod
     def of(
@@ -130,7 +147,8 @@ class ScoreArrays:
         algorithms: Sequence[str] | None = None,
         *,
         rho: RhoLike = None,
-        higher_is_better: bool = True,
+        higher_is_better: bool | None = None,
+        transform: str | None = None,
     ) -> ScoreArrays:
         """Convert a checked table to arrays.
 
@@ -141,21 +159,34 @@ class ScoreArrays:
             Use only these, and ignore problems of the others; by default all, in the order in which they first appear.
         rho : float or mapping from data set to float, optional
             Replaces the table's column rho and the default by the number of folds.
-        higher_is_better : bool
-            False for losses and errors.
+        higher_is_better : bool, optional
+            False for losses and errors; by default as the table says.
+        transform : {"log"}, optional
+            "log" to compare ratios.
 
         Raises
         ------
         ScoreTableError
-            If there is only one algorithm, a cell has several scores, or a score is too large.
+            If there is only one algorithm, a cell has several scores, or a score is too large; if only the name of the
+            measure says that it is a loss; or if a score has no log.
         ArgumentError
             If rho names something that is not a data set.
         """
-        higher_is_better = true_or_false("higher_is_better", higher_is_better)
+        direction = tidy.direction(true_false_or_none("higher_is_better", higher_is_better))
+        checked_transform(transform)
         arrays, problems = cls.read(tidy, algorithms)
         notes_or_error(problems)
+        notes = direction.notes()
         rho = tidy.rho if rho is None else named_rho(rho, arrays.dataset_names)
-        return replace(arrays, rho=rho, higher_is_better=higher_is_better)
+        arrays = replace(
+            arrays,
+            rho=rho,
+            higher_is_better=direction.higher_is_better,
+            notes=(*arrays.notes, *notes),
+            measure=direction.measure,
+            direction_known=direction.known,
+        )
+        return arrays if transform is None else arrays.logs()
 
     @classmethod
     def read(cls, tidy: TidyScores, algorithms: Sequence[str] | None = None) -> tuple[ScoreArrays, list[TableProblem]]:
@@ -213,6 +244,19 @@ class ScoreArrays:
         )
         return arrays, problems
 
+    def logs(self) -> ScoreArrays:
+        """The same with the natural logs of the scores.
+
+        Raises
+        ------
+        ScoreTableError
+            If a score is 0 or negative.
+        """
+        finite = np.isfinite(self.scores)
+        notes_or_error(without_log(self, finite & (self.scores <= 0), int(finite.sum())))
+        scores = np.log(self.scores, out=self.scores.copy(), where=finite)
+        return replace(self, scores=scores, transform=LOG)
+
     @property
     def n_places(self) -> IntArray:
         """Places of each data set, shape (q,)."""
@@ -258,6 +302,24 @@ class ScoreArrays:
         highest = np.maximum.reduceat(np.where(finite, self.scores, -np.inf).max(axis=0), starts)
         none = ~np.isfinite(lowest)
         return np.where(none, np.nan, lowest), np.where(none, np.nan, highest)
+
+    @cached_property
+    def scale(self) -> Scale | None:
+        """The scale of the scores of all algorithms on the data sets that have any; None if there is none."""
+        lowest, highest = self.extremes
+        known = np.flatnonzero(np.isfinite(lowest))
+        if not len(known):
+            return None
+        blocks = [block for block in self._blocks() if np.isfinite(block).any()]
+        return Scale(
+            dataset_names=tuple(self.dataset_names[i] for i in known),
+            lowest=lowest[known],
+            highest=highest[known],
+            median=np.array([np.median(block[np.isfinite(block)]) for block in blocks]),
+            higher_is_better=self.higher_is_better,
+            direction_known=self.direction_known,
+            transform=self.transform,
+        )
 
     @property
     def spread(self) -> FloatArray:
@@ -333,6 +395,9 @@ class ScoreArrays:
             kept=None if complete else kept,
             higher_is_better=self.higher_is_better,
             notes=(*notes, *notes_or_error(doubts)),
+            measure=self.measure,
+            direction_known=self.direction_known,
+            transform=self.transform,
         )
 
     def correlations(self, datasets: IntArray, n: IntArray) -> tuple[FloatArray, list[TableProblem]]:
@@ -384,8 +449,12 @@ def unpaired_scores(arrays: ScoreArrays, *, drop: bool) -> Iterator[TableProblem
     held, names = arrays.held, np.array(arrays.dataset_names, dtype=object)
     common = held.sum(axis=0) > 1
     if not common.any():
-        message = f"No data set has scores of both algorithms (data sets: {first_names(arrays.dataset_names)})."
+        of_two = "both algorithms" if len(arrays.algorithms) == 2 else "two algorithms"
+        message = f"No data set has scores of {of_two} (data sets: {first_names(arrays.dataset_names)})."
         remedy = "Add the scores of both on the same data sets."
+        alike = _alike_but_for_case(arrays)
+        if alike:
+            remedy = f"Names that differ only by case: {alike}. Write them alike, such as with .str.casefold()."
         yield TableProblem(ScoreTableError, message, remedy, arrays.dataset_names, "no_common_dataset")
         return
     yield from absent_datasets(arrays.algorithms, arrays.dataset_names, held)
@@ -427,29 +496,46 @@ def unpaired_scores(arrays: ScoreArrays, *, drop: bool) -> Iterator[TableProblem
         yield TableProblem(DroppedScoresWarning, message, "", left_out, "datasets_without_pairs")
 
 
-def table_problems(arrays: ScoreArrays, *, loss: bool) -> Iterator[TableProblem]:
-    """Problems of a table that can be paired, before two algorithms and a rope are chosen.
+def _alike_but_for_case(arrays: ScoreArrays) -> str:
+    """The first data sets of different algorithms whose names differ only by case, in words; empty if there is none."""
+    folded: dict[str, list[str]] = {}
+    for name in arrays.dataset_names:
+        folded.setdefault(name.casefold(), []).append(name)
+    pairs = [" and ".join(repr(shown(name)) for name in names) for names in folded.values() if len(names) > 1]
+    more = len(pairs) - EXAMPLES_SHOWN
+    return ", ".join(pairs[:EXAMPLES_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
-    Parameters
-    ----------
-    arrays : ScoreArrays
-    loss : bool
-        Whether lower is better, or seems to be.
-    """
+
+def without_log(arrays: ScoreArrays, cells: NDArray[np.bool_], total: int) -> Iterator[TableProblem]:
+    """Scores that have no log: marked cells of shape (k, p), among ``total`` scores."""
+    if cells.any():
+        yield TableProblem(
+            ScoreTableError,
+            f"transform='log' needs scores above 0, and {int(cells.sum()):,} of {total:,} are not (first: "
+            f"{arrays.cells_in_words(cells, values=True)}).",
+            "Leave the transform out (--transform), or compare a measure that is always above 0.",
+            arrays.datasets_of(cells),
+            "without_log",
+        )
+
+
+def table_problems(arrays: ScoreArrays) -> Iterator[TableProblem]:
+    """Problems of a table that can be paired, before two algorithms and a rope are chosen."""
     shared = np.flatnonzero(arrays.held.sum(axis=0) > (len(arrays.algorithms) > 1))  # no pair has the others
     if len(shared):
         names = [arrays.dataset_names[i] for i in shared]
         yield from few_scores(names, arrays.n_places[shared])
         yield from few_datasets(names)
     yield from constant_pairs(arrays.algorithms, arrays.dataset_names, arrays.variation)
-    lowest, highest = arrays.extremes
-    known = np.isfinite(lowest)
-    if known.any():
-        names = [name for name, finite in zip(arrays.dataset_names, known, strict=True) if finite]
-        yield from percentages(names, lowest[known], highest[known], higher_is_better=not loss, rope=None)
-        if not loss:
-            yield from unlikely_gain(float(lowest[known].min()), float(highest[known].max()))
-    yield from outlying_spread(arrays.dataset_names, arrays.spread, "scores")
+    found = [] if arrays.scale is None else list(arrays.scale.problems(None))
+    yield from found
+    if not any(problem.key == "different_units" for problem in found):
+        yield from outlying_spread(arrays.dataset_names, arrays.spread, "scores")
+
+
+def checked_transform(transform: object) -> str | None:
+    """None, or "log"; anything else is refused."""
+    return None if transform is None else one_of("transform", transform, (LOG,))
 
 
 def _codes(column: pd.Series) -> tuple[NDArray[Any], pd.Index[Any]]:

@@ -26,7 +26,7 @@ def load_scores(name: str = "keel") -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns dataset, algorithm, run, fold, score.
+        Columns dataset, algorithm, run, fold, score; ``attrs`` have the measure and its direction.
 
     Raises
     ------
@@ -41,7 +41,9 @@ def load_scores(name: str = "keel") -> pd.DataFrame:
     import pandas as pd
 
     with resources.files(__package__).joinpath(f"{_known(name)}.csv.gz").open("rb") as stream:
-        return pd.read_csv(stream, compression="gzip", dtype={"dataset": str, "algorithm": str}, keep_default_na=False)
+        frame = pd.read_csv(stream, compression="gzip", dtype={"dataset": str, "algorithm": str}, keep_default_na=False)
+    frame.attrs = {"measure": "accuracy", "higher_is_better": True}
+    return frame
 
 
 def _known(name: str) -> str:

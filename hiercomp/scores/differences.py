@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hiercomp.arguments import FloatArray, true_or_false, whole_number
+from hiercomp.arguments import FloatArray, true_false_or_none, whole_number
 from hiercomp.errors import ArgumentError, DefaultedRhoWarning, Note, ScaleWarning, ScoreTableError
-from hiercomp.rope import Rope
-from hiercomp.scores.arrays import ScoreArrays, ScorePairs
+from hiercomp.rope import Rope, RopeLike
+from hiercomp.scores.arrays import ScoreArrays, ScorePairs, checked_transform
+from hiercomp.scores.direction import Direction
 from hiercomp.scores.problems import (
     MOST_FOLDS,
     ROUNDING,
@@ -22,11 +23,10 @@ from hiercomp.scores.problems import (
     large_scores,
     notes_or_error,
     outlying_spread,
-    percentages,
-    unlikely_gain,
     without_spread,
 )
 from hiercomp.scores.rho import RhoLike, correlations, named_rho
+from hiercomp.scores.scale import LOG, Scale
 from hiercomp.scores.table import choose_algorithms, tidy_scores
 from hiercomp.wording import shown
 
@@ -58,6 +58,14 @@ class PairedDifferences:
         Largest absolute difference of all.
     higher_is_better : bool
         Whether the metric is a gain (True) or a loss.
+    measure : str or None
+        The name of the measure, if the table has one.
+    direction_known : bool
+        Whether the caller, the table or the name of the measure says the direction; it is otherwise assumed.
+    transform : {"log"} or None
+        "log" if every score is the natural log of what was given: differences are then logs of ratios.
+    median_score : ndarray, shape (q,), or None
+        Median of both algorithms' scores; None if every score lies in [0, 1].
     notes : tuple of Note
         What was dropped, defaulted or looks unusual.
     scores : pandas.DataFrame or None
@@ -84,6 +92,10 @@ class PairedDifferences:
     highest_score: FloatArray
     largest_difference: float
     higher_is_better: bool = True
+    measure: str | None = None
+    direction_known: bool = False
+    transform: str | None = None
+    median_score: FloatArray | None = None
     notes: tuple[Note, ...] = ()
     scores: pd.DataFrame | None = field(default=None, repr=False, compare=False)
 
@@ -95,9 +107,10 @@ class PairedDifferences:
         right: str | None = None,
         *,
         rho: RhoLike = None,
-        higher_is_better: bool = True,
+        higher_is_better: bool | None = None,
         columns: Mapping[str, str] | None = None,
         missing: Literal["error", "drop"] = "error",
+        transform: Literal["log"] | None = None,
     ) -> PairedDifferences:
         """Pair the scores of two algorithms by data set, run and fold.
 
@@ -110,17 +123,20 @@ class PairedDifferences:
         rho : float or mapping from data set to float, optional
             Correlation between two differences of a data set, in [0, 1). None: the table's column rho, or 1/k for k
             folds.
-        higher_is_better : bool
-            False for losses and errors.
+        higher_is_better : bool, optional
+            False for losses and errors. By default the table's attribute ``higher_is_better`` says so; a table whose
+            scores only have the name of a loss is refused.
         columns : mapping, optional
             See ``tidy_scores``.
         missing : {"error", "drop"}
             Refuse folds that one algorithm lacks or whose score is missing, or leave them out.
+        transform : {"log"}, optional
+            "log" to take differences of natural logs, which are logs of ratios; every score must be above 0.
 
         Raises
         ------
         ScoreTableError
-            If the table can't be paired; the message names the first few cells.
+            If the table can't be paired, or its direction is not clear; the message names the first few cells.
         ArgumentError
             If rho or ``missing`` is invalid.
         """
@@ -128,7 +144,7 @@ class PairedDifferences:
             raise ArgumentError(f"missing must be 'error' or 'drop', got {missing!r}.")
         tidy = tidy_scores(df, columns)
         left, right = choose_algorithms(tidy, left, right)
-        arrays = ScoreArrays.of(tidy, (left, right), rho=rho, higher_is_better=higher_is_better)
+        arrays = ScoreArrays.of(tidy, (left, right), rho=rho, higher_is_better=higher_is_better, transform=transform)
         pairs = arrays.pair(left, right, drop=missing == "drop")
         return replace(cls.of(pairs), scores=pairs.to_frame())
 
@@ -142,6 +158,10 @@ class PairedDifferences:
         difference = (pairs.right_scores - pairs.left_scores) * (1 if pairs.higher_is_better else -1)
         mean = np.bincount(codes, difference) / n
         spread = np.maximum.reduceat(difference, starts) - np.minimum.reduceat(difference, starts)
+        size = np.maximum(np.abs(lowest), np.abs(highest))
+        if pairs.transform == LOG:
+            size = np.maximum(size, 1.0)  # the log of a score has at least the relative error of the score
+        fractions = pairs.transform is None and lowest.min() >= 0 and highest.max() <= 1
         return cls(
             left=pairs.left,
             right=pairs.right,
@@ -150,11 +170,15 @@ class PairedDifferences:
             sum_of_squares=np.bincount(codes, (difference - mean[codes]) ** 2).astype(float),
             n=n,
             rho=pairs.rho,
-            constant=spread <= ROUNDING * np.maximum(np.abs(lowest), np.abs(highest)),
+            constant=spread <= ROUNDING * size,
             lowest_score=lowest,
             highest_score=highest,
             largest_difference=float(np.abs(difference).max()),
             higher_is_better=pairs.higher_is_better,
+            measure=pairs.measure,
+            direction_known=pairs.direction_known,
+            transform=pairs.transform,
+            median_score=None if fractions else _medians(codes, starts, n, pairs),
             notes=pairs.notes,
         )
 
@@ -169,7 +193,8 @@ class PairedDifferences:
         dataset_names: Sequence[str] | None = None,
         folds: int | None = None,
         rho: RhoLike = None,
-        higher_is_better: bool = True,
+        higher_is_better: bool | None = None,
+        transform: Literal["log"] | None = None,
     ) -> PairedDifferences:
         """Pair two arrays of scores, one row for each data set, column by column.
 
@@ -186,10 +211,15 @@ class PairedDifferences:
             count as one run, with a warning, if there are at most 20; else an error.
         rho : float or mapping, optional
             Correlation between two differences of a data set.
-        higher_is_better : bool
-            False for losses and errors.
+        higher_is_better : bool, optional
+            False for losses and errors; arrays have no name, so by default higher is better.
+        transform : {"log"}, optional
+            "log" to take differences of natural logs, which are logs of ratios; every score must be above 0.
         """
         import pandas as pd
+
+        direction = Direction(true_false_or_none("higher_is_better", higher_is_better))
+        checked_transform(transform)
 
         left_rows, right_rows = _rows(left_scores, "left_scores"), _rows(right_scores, "right_scores")
         if len(left_rows) != len(right_rows):
@@ -218,6 +248,18 @@ class PairedDifferences:
         scores = np.array([np.concatenate(left_rows), np.concatenate(right_rows)])
         starts = np.cumsum(n) - n
         notes_or_error(large_scores(names, np.maximum.reduceat(np.abs(scores).max(axis=0), starts)))
+        if transform == LOG:
+            wrong = np.flatnonzero((scores <= 0).any(axis=0))
+            if len(wrong):
+                name = names[int(np.searchsorted(starts, wrong[0], side="right")) - 1]
+                raise ScoreTableError(
+                    f"transform='log' needs scores above 0, and {len(wrong):,} of {scores.shape[1]:,} pairs have others "
+                    f"(first: data set {shown(name)!r}, {scores[:, wrong[0]].min():g}).",
+                    remedy="Leave the transform out, or compare a measure that is always above 0.",
+                    places=(name,),
+                    key="without_log",
+                )
+            scores = np.log(scores)
         pairs = ScorePairs(
             left=left,
             right=right,
@@ -228,8 +270,10 @@ class PairedDifferences:
             right_scores=scores[1],
             places=pd.DataFrame({"dataset": np.repeat(np.array(names, dtype=object), n)}),
             kept=None,
-            higher_is_better=true_or_false("higher_is_better", higher_is_better),
+            higher_is_better=direction.higher_is_better,
             notes=notes,
+            direction_known=direction.known,
+            transform=transform,
         )
         return replace(cls.of(pairs), scores=pairs.to_frame())
 
@@ -253,7 +297,22 @@ class PairedDifferences:
     def delta0_bound(self) -> float:
         """B of the prior on delta0 (M4): 1 if every score lies in [0, 1], else the largest absolute difference."""
         unit_interval = self.lowest_score.min() >= -ROUNDING and self.highest_score.max() <= 1 + ROUNDING
+        unit_interval = unit_interval and self.transform is None
         return 1.0 if unit_interval else self.largest_difference
+
+    @property
+    def scale(self) -> Scale:
+        """The scale of the scores."""
+        middle = (self.lowest_score + self.highest_score) / 2
+        return Scale(
+            dataset_names=self.dataset_names,
+            lowest=self.lowest_score,
+            highest=self.highest_score,
+            median=middle if self.median_score is None else self.median_score,
+            higher_is_better=self.higher_is_better,
+            direction_known=self.direction_known,
+            transform=self.transform,
+        )
 
     def with_spread_of_rope(self, rope: Rope) -> PairedDifferences:
         """Give data sets without variation the standard deviation of uniform noise on the rope; means are untouched.
@@ -300,10 +359,28 @@ class PairedDifferences:
         )
 
 
-def comparison_problems(differences: PairedDifferences, rope: Rope) -> Iterator[TableProblem]:
-    """Problems of the differences of two algorithms, or of a rope for them."""
+def rope_of(differences: PairedDifferences, rope: RopeLike | None) -> Rope:
+    """The rope given, or the default for the scores; too few scores or data sets are refused before a missing rope.
+
+    Raises
+    ------
+    HiercompError
+        If there are too few scores or data sets, or none is given for scores outside [0, 1].
+    """
+    if rope is None:
+        notes_or_error(too_few(differences))
+    return differences.scale.rope(rope)
+
+
+def too_few(differences: PairedDifferences) -> Iterator[TableProblem]:
+    """Too few scores or data sets."""
     yield from few_scores(differences.dataset_names, differences.n)
     yield from few_datasets(differences.dataset_names)
+
+
+def comparison_problems(differences: PairedDifferences, rope: Rope) -> Iterator[TableProblem]:
+    """Problems of the differences of two algorithms, or of a rope for them."""
+    yield from too_few(differences)
     if differences.identical:
         if rope.half_width == 0:
             yield TableProblem(
@@ -314,29 +391,29 @@ def comparison_problems(differences: PairedDifferences, rope: Rope) -> Iterator[
                 key="identical_scores",
             )
         return
-    lowest, highest, largest = differences.lowest_score, differences.highest_score, differences.largest_difference
-    gain = differences.higher_is_better
-    yield from percentages(differences.dataset_names, lowest, highest, higher_is_better=gain, rope=rope)
-    low, high = float(lowest.min()), float(highest.max())
-    if rope.upper - rope.lower > high - low:
-        yield TableProblem(
-            ArgumentError,
-            f"The rope {rope} is wider ({rope.upper - rope.lower:g}) than the range of all scores ({low:g} to {high:g}, "
-            f"{high - low:g}): everything would be equivalent.",
-            "Give it in the unit of the scores.",
-            key="wide_rope",
-        )
-    if rope.lower < -largest and rope.upper > largest:
+    found = list(differences.scale.problems(rope))
+    yield from found
+    keys, largest = {problem.key for problem in found}, differences.largest_difference
+    if "wide_rope" not in keys and rope.lower < -largest and rope.upper > largest:
         yield TableProblem(
             ScaleWarning,
             f"Every observed difference lies inside the rope {rope} (the largest is {largest:.3g}).",
             "Is the rope in the same unit as the scores?",
             key="wide_rope",
         )
-    if gain:
-        yield from unlikely_gain(low, high)
-    spread = np.where(differences.constant, 0, differences.standard_deviation)
-    yield from outlying_spread(differences.dataset_names, spread, "differences")
+    if "different_units" not in keys:
+        spread = np.where(differences.constant, 0, differences.standard_deviation)
+        yield from outlying_spread(differences.dataset_names, spread, "differences")
+
+
+def _medians(
+    codes: NDArray[np.int64], starts: NDArray[np.int64], n: NDArray[np.int64], pairs: ScorePairs
+) -> FloatArray:
+    """Median of both algorithms' scores of each data set, shape (q,); ``codes`` are the data sets of the pairs."""
+    scores = np.concatenate([pairs.left_scores, pairs.right_scores])
+    ordered = scores[np.lexsort((scores, np.concatenate([codes, codes])))]
+    middle = 2 * starts + n
+    return np.asarray((ordered[middle - 1] + ordered[middle]) / 2)
 
 
 def _rows(scores: Any, name: str) -> list[FloatArray]:

@@ -1,7 +1,8 @@
 """Every problem that a table of scores can have: each refusal and each warning, once.
 
 A comparison raises the first error (`notes_or_error`); `hiercomp.check_scores` lists all problems, in the same words.
-Problems of all scores at once are in `arrays`, those of a comparison in `differences`.
+Problems of the direction and the scale are in `direction` and `scale`, those of all scores at once in `arrays`, those of a
+comparison in `differences`.
 """
 
 from __future__ import annotations
@@ -36,9 +37,6 @@ LARGEST_SCORE = 1e100  # far from where squares and their sums overflow
 SMALLEST_N = 3  # scores of a data set; the t distribution of its mean has n - 2 degrees of freedom
 FEW_DATASETS = 5
 MOST_FOLDS = 20  # more folds without a run column look like several runs in one numbering
-PERCENTAGE_ROPE = 0.05  # below it, scores between 0 and 100 look like percentages under a rope for fractions
-LARGEST_FRACTION = 1 + 1e-9  # an AUC may exceed 1 by rounding
-LARGEST_LOG_LOSS = 10.0
 SPREAD_RATIO = 100.0  # a data set whose standard deviation is this many times the median
 
 
@@ -351,70 +349,6 @@ def few_scores(dataset_names: Sequence[str], n: NDArray[np.int64]) -> Iterator[T
             "Add folds or remove these data sets.",
             tuple(dataset_names[i] for i in few),
             "few_scores",
-        )
-
-
-def percentages(
-    dataset_names: Sequence[str],
-    lowest: FloatArray,
-    highest: FloatArray,
-    *,
-    higher_is_better: bool,
-    rope: Rope | None,
-) -> Iterator[TableProblem]:
-    """Percentages with a rope for fractions, or mixed with fractions.
-
-    Parameters
-    ----------
-    dataset_names : sequence of str, length q
-    lowest, highest : ndarray, shape (q,)
-        Extremes of the scores of each data set.
-    higher_is_better : bool
-    rope : Rope or None
-        None if not known yet: fractions beside percentages are then an error, percentages alone a warning.
-    """
-    low, high = float(lowest.min()), float(highest.max())
-    if low < 0 or high > 100 or high <= LARGEST_FRACTION:
-        return
-    small_rope = rope is None or 0 < rope.half_width < PERCENTAGE_ROPE
-    fractions = highest <= LARGEST_FRACTION
-    if fractions.any() and higher_is_better:
-        names = tuple(name for name, small in zip(dataset_names, fractions, strict=True) if small)
-        other = shown(dataset_names[int(np.argmin(fractions))])
-        yield TableProblem(
-            ScoreTableError if small_rope else ScaleWarning,
-            f"Scores of {counted(len(names), 'data set')} (first: {shown(names[0])!r}) are at most 1, those of "
-            f"{len(dataset_names) - len(names)} others (first: {other!r}) reach {high:g}: fractions and percentages look "
-            "mixed.",
-            "Convert them to one scale.",
-            names,
-            "mixed_scales",
-        )
-        return
-    message = f"The scores range from {low:g} to {high:g} and look like percentages"
-    if rope is None:
-        if higher_is_better:
-            remedy = "Give the rope in percentage points (1 for one point), or divide the scores by 100."
-            yield TableProblem(ScaleWarning, f"{message}.", remedy, key="percentages")
-    elif small_rope:
-        # An error rate in per cent exceeds 10 somewhere; a log-loss, for which the rope may be right, hardly ever does
-        refused = higher_is_better or high > LARGEST_LOG_LOSS
-        yield TableProblem(
-            ScoreTableError if refused else ScaleWarning,
-            f"{message}, and the rope is {rope.half_width:g} percentage points.",
-            f"Did you mean {100 * rope.half_width:g}? Pass that rope, or divide the scores by 100.",
-            key="percentages",
-        )
-
-
-def unlikely_gain(low: float, high: float) -> Iterator[TableProblem]:
-    """Scores treated as higher-is-better in a range that is more typical of losses."""
-    if low < 0 or high > 100:
-        yield TableProblem(
-            ScaleWarning,
-            f"Scores range from {low:g} to {high:g} and are treated as higher-is-better.",
-            "For a loss or an error pass higher_is_better=False (--lower-is-better).",
-            key="unlikely_gain",
         )
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiercomp.errors import ArgumentError, Note, ScaleWarning, ScoreTableError
+from hiercomp.scores.direction import Direction, stated_direction
 from hiercomp.scores.problems import TableProblem, notes_or_error, single_algorithm
 from hiercomp.wording import EXAMPLES_SHOWN, cells_in_words, first_names, nearest_name, normal_name, shown
 
@@ -57,17 +58,28 @@ class TidyScores:
         The correlation between two scores of a data set, if the table has a column of that name.
     score_name : str
         The table's name of the column of scores.
+    measure : str or None
+        The name of the measure: the table's attribute ``measure``, or the name of the column of scores if it is not
+        "score".
+    stated : bool or None
+        Whether higher is better by the table's attribute ``higher_is_better``.
     """
 
     frame: pd.DataFrame
     notes: tuple[Note, ...]
     rho: dict[str, float] | None = None
     score_name: str = "score"
+    measure: str | None = None
+    stated: bool | None = None
 
     @cached_property
     def algorithms(self) -> list[str]:
         """The algorithms, in the order in which they first appear."""
         return [str(name) for name in self.frame["algorithm"].unique()]
+
+    def direction(self, higher_is_better: bool | None) -> Direction:
+        """Whether higher is better, given what the caller says."""
+        return Direction(higher_is_better, self.stated, self.measure)
 
 
 def tidy_scores(df: Any, columns: Mapping[str, str] | None = None) -> TidyScores:
@@ -107,6 +119,7 @@ def read_table(df: Any, columns: Mapping[str, str] | None = None) -> tuple[TidyS
     import pandas as pd
 
     try:
+        stated, measure = stated_direction(df)
         frame = to_pandas(df)
         if frame.shape[1] == 0 or len(frame) == 0:
             raise ScoreTableError(
@@ -136,18 +149,25 @@ def read_table(df: Any, columns: Mapping[str, str] | None = None) -> tuple[TidyS
         good = np.array([[is_filled(cell) for cell in frame[name].tolist()] for name in wrong]).all(axis=0)
         if good.all() or not good.any():
             return None, problems
-        rest, further = read_table(frame[good], found)
+        kept = frame[good]
+        kept.attrs = {"higher_is_better": stated, "measure": measure}
+        rest, further = read_table(kept, found)
         return rest, problems + further
     scores, wrong_scores = _scores(frame[found["score"]], found["score"], frame, found)
     rho = None
     if "rho" in found:
         rho, wrong_rho = _rho_of_datasets(frame[found["rho"]], tidy["dataset"], frame, found)
         wrong_scores = [*wrong_scores, *wrong_rho]
+    name = str(found["score"])
+    if role_of(name) != "score" and name != measure:  # another column than the one that the attributes are about
+        stated, measure = None if measure is not None else stated, name
     checked = TidyScores(
         frame=pd.DataFrame({**tidy, "score": scores}),
         notes=tuple(notes),
         rho=rho,
-        score_name=str(found["score"]),
+        score_name=name,
+        measure=None if measure is None else shown(measure),
+        stated=stated,
     )
     return checked, [*map(TableProblem.of_note, notes), *wrong_scores]
 

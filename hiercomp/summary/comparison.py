@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from hiercomp.document import Document, Documented, Table
 from hiercomp.posterior.next_dataset import Decision, NextDataset, Odds
 from hiercomp.rope import REGIONS, Rope
-from hiercomp.wording import error_text, outcome_words, probability_text, shown
+from hiercomp.wording import error_text, metric_words, outcome_words, probability_text, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,6 +22,7 @@ LEGEND = (
     "expected: average probability of the outcome itself; error: {}"
 )
 COLOURS = ("dark_orange", "bright_black", "dodger_blue2")
+MEANINGS = {"delta0": "Average difference (delta0)", "sigma0": "Spread between data sets (sigma0)", "nu": "Tails (nu)"}
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,12 @@ class Summary(Documented):
         Every warning.
     error_name : str
         The name of the errors.
+    measure : str or None
+        The name of the measure, if the table has one.
+    higher_is_better : bool
+        Whether the metric is a gain (True) or a loss.
+    transform : {"log"} or None
+        "log" if differences are logs of ratios.
     """
 
     conclusion: str
@@ -72,6 +79,9 @@ class Summary(Documented):
     diagnostics: dict[str, Any]
     notes: tuple[str, ...]
     error_name: str = field(repr=False)
+    measure: str | None = None
+    higher_is_better: bool = True
+    transform: str | None = None
 
     @property
     def legend(self) -> str:
@@ -80,10 +90,11 @@ class Summary(Documented):
 
     @property
     def title(self) -> str:
-        """What was compared."""
+        """What was compared, on which metric, and in which direction."""
+        metric = metric_words(self.measure, self.higher_is_better, self.transform)
         return (
             f"{shown(self.left)} against {shown(self.right)}: {self.n_datasets} data sets, {self.n_scores:,} paired scores, "
-            f"rope {self.rope}"
+            f"rope {self.rope}, {metric}"
         )
 
     def to_frame(self) -> pd.DataFrame:
@@ -112,6 +123,9 @@ class Summary(Documented):
         return {
             "left": self.left,
             "right": self.right,
+            "measure": self.measure,
+            "higher_is_better": self.higher_is_better,
+            "transform": self.transform,
             "rope": [self.rope.lower, self.rope.upper],
             "n_datasets": self.n_datasets,
             "n_scores": self.n_scores,
@@ -159,13 +173,36 @@ class Summary(Documented):
             details.append(f"Probability that {shown(self.right)} is better on average: {positive}")
         details += [f"Odds, {names[odds.favoured]} against {names[odds.against]}: {odds}" for odds in self.odds]
         details += [
-            f"{name}: {row['mean']:.3g}, 95% interval [{row['lower']:.3g}, {row['upper']:.3g}]"
+            f"{self._meaning(name)}: {row['mean']:.3g}, 95% interval [{row['lower']:.3g}, {row['upper']:.3g}]"
             for name, row in self.population.items()
         ]
+        details += self._ratio()
         details.append(f"Computation {self.status}: {self.computation}")
         details += [self.confirmation] if self.confirmation else []
         table = Table(HEADER, tuple(rows), self.legend, COLOURS)
         return Document(self.title, self.conclusion, (table,), tuple(details), self.notes, self.status)
+
+    def _meaning(self, name: str) -> str:
+        """A parameter of the population in words, with the sign of the average difference."""
+        first, second = self._minuend
+        return MEANINGS[name] + (f", {shown(first)} minus {shown(second)}" if name == "delta0" else "")
+
+    @property
+    def _minuend(self) -> tuple[str, str]:
+        """The algorithms in the order in which their scores are subtracted."""
+        return (self.right, self.left) if self.higher_is_better else (self.left, self.right)
+
+    def _ratio(self) -> list[str]:
+        """What logs mean: the ratio behind the average difference."""
+        if self.transform is None:
+            return []
+        first, second = map(shown, self._minuend)
+        unit = f"Differences are logs of the ratio of the scores, {first} to {second}: 0.01 is about 1%"
+        if "delta0" not in self.population:
+            return [unit]
+        row = self.population["delta0"]
+        mean, lower, upper = (f"{math.exp(row[name]):.4g}" for name in ("mean", "lower", "upper"))
+        return [f"{unit}. Average ratio: {mean}, 95% interval [{lower}, {upper}]"]
 
 
 def _with_nulls(value: Any) -> Any:
@@ -198,6 +235,9 @@ def summarise(result: Fit, alpha: float) -> Summary:
         diagnostics=result.diagnostics.to_dict(),
         notes=result.notes,
         error_name=result.posterior.error_words.name,
+        measure=result.differences.measure,
+        higher_is_better=result.differences.higher_is_better,
+        transform=result.differences.transform,
     )
 
 
@@ -223,11 +263,17 @@ def _conclusion(result: Fit, decision: Decision | None) -> str:
             f"three {error.short} errors of {1 - decision.alpha:g}{advice}."
         )
     if decision.region == "rope":
-        claim = f"{left} and {right} are practically equivalent (difference within {result.rope})"
+        within = f"difference within {result.rope}"
+        if result.differences.transform is not None:
+            within = f"ratio within [{math.exp(result.rope.lower):.4g}, {math.exp(result.rope.upper):.4g}]"
+        claim = f"{left} and {right} are practically equivalent ({within})"
     else:
         better, worse = (left, right) if decision.region == "left" else (right, left)
         margin = -result.rope.lower if decision.region == "left" else result.rope.upper
-        claim = f"{better} is better than {worse}" + (f" by more than {margin:g}" if margin else "")
+        words = f"by more than {abs(margin):g}"
+        if result.differences.transform is not None:
+            words = f"by a relative difference of more than {100 * math.expm1(abs(margin)):.3g}%"
+        claim = f"{better} is better than {worse}" + (f" {words}" if margin else "")
         if margin < 0:  # a rope beside zero: the region holds differences of both signs
-            claim = f"{worse} is not better than {better} by more than {-margin:g}"
+            claim = f"{worse} is not better than {better} {words}"
     return f"The most likely outcome on the next data set is that {claim} (probability {probability})."

@@ -11,7 +11,7 @@ from hiercomp.document import Document, Documented, Table
 from hiercomp.engines import engine_words
 from hiercomp.errors import ArgumentError
 from hiercomp.pairs.tournament import LEGEND, SIGNS
-from hiercomp.wording import counted, error_text, probability_text, shown
+from hiercomp.wording import counted, error_text, metric_words, probability_text, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,6 +55,12 @@ class TournamentSummary(Documented):
         Every warning.
     status : str
         "ok", "warned" or "failed": the worst of the pairs.
+    measure : str or None
+        The name of the measure, if the table has one.
+    higher_is_better : bool
+        Whether the metric is a gain (True) or a loss.
+    transform : {"log"} or None
+        "log" if differences are logs of ratios.
     """
 
     title: str
@@ -70,6 +76,9 @@ class TournamentSummary(Documented):
     computation: str
     notes: tuple[str, ...]
     status: str
+    measure: str | None = None
+    higher_is_better: bool = True
+    transform: str | None = None
 
     def to_frame(self) -> pd.DataFrame:
         """The ranking with each algorithm's numbers of verdicts, best first."""
@@ -86,6 +95,9 @@ class TournamentSummary(Documented):
             "title": self.title,
             "conclusion": self.conclusion,
             "status": self.status,
+            "measure": self.measure,
+            "higher_is_better": self.higher_is_better,
+            "transform": self.transform,
             "alpha": self.alpha,
             "ranking": [_plain(row) for row in self.ranking],
             "ranking_assumption": self.assumption,
@@ -165,6 +177,8 @@ class TournamentSummary(Documented):
         if undecided:
             listed = [f"{shown(row['left'])} against {shown(row['right'])}" for row in undecided[:MOST_LISTED]]
             lines.append(f"Too close to call: {'; '.join(listed)}{'; ...' if len(undecided) > MOST_LISTED else ''}.")
+        if self.transform is not None:
+            lines.append("Differences are logs of the ratio of the scores: 0.01 is about 1%.")
         return (
             *lines,
             f"Ranking: {self.assumption}" if self.assumption else "Ranking: none.",
@@ -211,6 +225,9 @@ def summarise_tournament(result: Tournament, alpha: float = 0.05) -> TournamentS
         computation=_computation(result, frame),
         notes=notes,
         status=result.status,
+        measure=result.measure,
+        higher_is_better=result.higher_is_better,
+        transform=result.transform,
     )
 
 
@@ -222,7 +239,8 @@ def _title(result: Tournament) -> str:
     which = "all pairs" if result.baseline is None else f"each against {shown(result.baseline)}"
     return (
         f"{len(result.algorithms)} algorithms, {which} ({counted(len(result.pairs), 'pair')}), "
-        f"{counted(len(result.dataset_names), 'data set')}, rope {result.rope}"
+        f"{counted(len(result.dataset_names), 'data set')}, rope {result.rope}, "
+        f"{metric_words(result.measure, result.higher_is_better, result.transform)}"
     )
 
 

@@ -75,7 +75,10 @@ def test_json_goes_to_a_file_or_to_standard_output(hiercomp, folder):
 
 def test_losses_need_no_warning_where_they_are_meant(hiercomp, folder, scores):
     scores.rename(columns={"score": "error"}).to_csv(folder / "loss.csv", index=False)
-    assert hiercomp(folder, "check", "loss.csv").returncode == 1
+    done = hiercomp(folder, "check", "loss.csv")
+    assert done.returncode == 2
+    assert "--lower-is-better" in done.stdout
+    assert hiercomp(folder, "check", "loss.csv", "--higher-is-better").returncode == 1
     assert hiercomp(folder, "check", "loss.csv", "--lower-is-better").returncode == 0
 
 

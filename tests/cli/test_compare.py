@@ -180,7 +180,36 @@ def test_a_typo_in_a_column_name_is_found(hiercomp, tmp_path, scores):
 
 def test_percentages_under_a_rope_for_fractions_are_found(hiercomp, tmp_path, scores):
     scores.assign(score=100 * scores["score"]).to_csv(tmp_path / "scores.csv", index=False)
-    assert_one_line_of_error(hiercomp(tmp_path, "compare", "scores.csv"), "percentages", "Did you mean 1?")
+    assert_one_line_of_error(hiercomp(tmp_path, "compare", "scores.csv"), "percentages", "--rope 1")
+
+
+def test_a_loss_by_its_name_is_refused_in_the_words_of_the_command_line(hiercomp, tmp_path, scores):
+    scores.rename(columns={"score": "log_loss"}).to_csv(tmp_path / "scores.csv", index=False)
+    for command in ("compare", "pairs"):
+        done = hiercomp(tmp_path, command, "scores.csv", "--rope", "0.01")
+        assert_one_line_of_error(done, "'log_loss'", "--lower-is-better", "--higher-is-better")
+    quick = ("compare", "scores.csv", "--engine", "quadrature", "--json", "-")
+    loss, gain = (hiercomp(tmp_path, *quick, f"--{which}-is-better") for which in ("lower", "higher"))
+    lower, higher = json.loads(loss.stdout), json.loads(gain.stdout)
+    assert (lower["measure"], lower["higher_is_better"], higher["higher_is_better"]) == ("log_loss", False, True)
+    assert (lower["decision"]["region"], higher["decision"]["region"]) == ("left", "right")  # tree has the larger ones
+    assert not lower["notes"]
+    assert any("the name of a loss" in note for note in higher["notes"])
+
+
+def test_ratios_and_the_default_rope_on_the_command_line(hiercomp, tmp_path, scores):
+    unit = scores["dataset"].map({f"d{i}": 3.0**i for i in range(8)})
+    scores.assign(score=scores["score"] * unit).to_csv(tmp_path / "scores.csv", index=False)
+    assert_one_line_of_error(hiercomp(tmp_path, "compare", "scores.csv"), "--transform log --rope 0.01")
+    quick = ("--engine", "quadrature", "--rope", "0.01", "--json", "-")
+    logs = json.loads(hiercomp(tmp_path, "compare", "scores.csv", "--transform", "log", *quick).stdout)
+    assert (logs["transform"], logs["decision"]["region"]) == ("log", "right")
+    plain = json.loads(hiercomp(tmp_path, "compare", "scores.csv", *quick).stdout)
+    assert any("-fold in size" in note for note in plain["notes"])
+    pairs = json.loads(hiercomp(tmp_path, "pairs", "scores.csv", "--transform", "log", *quick).stdout)
+    assert pairs["transform"] == "log"
+    for wrong, words in (("--transform=square", "--transform must be log"), ("--rope=1%", "Did you mean 0.01?")):
+        assert_one_line_of_error(hiercomp(tmp_path, "compare", "scores.csv", wrong), words)
 
 
 def test_a_full_disk_behind_standard_output_is_one_line(folder):

@@ -10,10 +10,11 @@ import typer
 from hiercomp.cli import app, check, compare, crossval, pairs, plan
 
 READING = {"--column", "--format", "--option", "--encoding", "--sep", "--decimal", "--percent", "--largest-bytes"}
-MODEL = {"--rope", "--rho", "--lower-is-better", "--prior", "--alpha", "--seed", "--engine"}
+DIRECTION = {"--higher-is-better", "--lower-is-better"}
+MODEL = {"--rope", "--rho", *DIRECTION, "--transform", "--prior", "--alpha", "--seed", "--engine"}
 OUTPUT = {"--json", "--force"}
 OWN = {
-    "check": {"--rho", "--lower-is-better"},
+    "check": {"--rho", *DIRECTION},
     "compare": {
         *MODEL,
         *("--left", "--right", "--drop-unpaired", "--chains", "--warmup", "--draws", "--closed-form-tests"),
@@ -31,7 +32,7 @@ OWN = {
 @pytest.mark.parametrize("command", OWN)
 def test_a_command_that_reads_scores_has_every_option_of_its_groups(command):
     listed = typer.main.get_command(app).commands[command].params
-    names = {name for option in listed for name in option.opts if name.startswith("--")}
+    names = {name for option in listed for name in (*option.opts, *option.secondary_opts) if name.startswith("--")}
     assert names - {"--help"} == READING | OUTPUT | OWN[command]
 
 

@@ -70,8 +70,8 @@ def test_the_options_reach_the_comparison(tmp_path, table):
     )
     assert done.returncode == 0, done.stderr
     expected = summary_of(
-        df.rename(columns={"error": "score"}), 0.1, rope=(-0.02, 0.01), baseline="second", rho=0.2,
-        higher_is_better=False, priors=hc.Priors.gaussian(), columns={"dataset": "id"}, missing="drop", seed=3,
+        df, 0.1, rope=(-0.02, 0.01), baseline="second", rho=0.2, higher_is_better=False,
+        priors=hc.Priors.gaussian(), columns={"dataset": "id", "score": "error"}, missing="drop", seed=3,
     )  # fmt: skip
     content = json.loads(done.stdout)
     assert content == expected.to_dict()

@@ -182,13 +182,13 @@ def test_percentages_mixed_scales_and_losses_are_told():
     assert percentages.scale == "percentages"
     assert "look like percentages" in percentages.warnings[0].message
     mixed = check_scores(frame.assign(score=np.where(frame["dataset"] == "d1", 100, 1) * frame["score"]))
-    assert "fractions and percentages look mixed" in mixed.errors[0].message
+    assert "fractions and percentages look mixed" in mixed.warnings[0].message
     loss = check_scores(frame.assign(score=-frame["score"]))
     assert loss.scale == "other"
     assert "higher_is_better=False" in loss.warnings[0].remedy
     named = check_scores(frame.rename(columns={"score": "log_loss"}))
     assert named.loss
-    assert "The name of the scores, 'log_loss', is that of a loss" in named.warnings[0].message
+    assert "The scores are called 'log_loss', the name of a loss" in named.errors[0].message
     assert check_scores(frame.rename(columns={"score": "log_loss"}), higher_is_better=False).problems == ()
 
 
@@ -197,6 +197,34 @@ def test_a_data_set_that_varies_far_more_than_the_others_is_named():
     quiet = frame["dataset"] != "d2"
     frame.loc[quiet, "score"] = 0.7 + (frame.loc[quiet, "score"] - 0.7) / 1000
     assert any("The scores of data set 'd2' vary" in text for text in messages(frame))
+
+
+@pytest.mark.parametrize("algorithms", [["a", "b"], ["a", "b", "c"]])
+def test_algorithms_without_a_common_data_set_are_an_error_that_names_the_case(algorithms):
+    frame = table()
+    frame = frame[frame["algorithm"].isin(algorithms)]
+    spelt = {"a": str.lower, "b": str.upper, "c": lambda name: f"other {name}"}
+    names = [spelt[algorithm](name) for algorithm, name in zip(frame["algorithm"], frame["dataset"], strict=True)]
+    check = check_scores(frame.assign(dataset=names))
+    assert check.exit_code == 2
+    (problem,) = [problem for problem in check.errors if problem.key == "no_common_dataset"]
+    assert "differ only by case: 'D0' and 'd0'" in problem.remedy
+    with pytest.raises(HiercompError, match="No data set has scores of"):
+        hc.HierarchicalComparison(frame.assign(dataset=names), "a", "b")
+
+
+def test_the_rope_that_fits_is_told():
+    frame = table()
+    assert "Rope: 0.01 by default" in str(check_scores(frame))
+    # A hundredth of about 75, of about 1,500, and of data sets that have no common unit
+    assert "in the unit of the scores; for example 1\n" in str(check_scores(frame.assign(score=100 * frame["score"])))
+    assert "in the unit of the scores; for example 20\n" in str(check_scores(frame.assign(score=2000 * frame["score"])))
+    units = frame["dataset"].str[1:].astype(int)
+    apart = check_scores(frame.assign(score=frame["score"] * 10.0**units), higher_is_better=False)
+    assert [problem.key for problem in apart.problems] == ["different_units"]
+    assert "Rope: must be given, in the unit of the scores\n" in str(apart)
+    content = check_scores(frame.rename(columns={"score": "accuracy"})).to_dict()
+    assert (content["measure"], content["direction"], content["suggested_rope"]) == ("accuracy", "name", 0.01)
 
 
 def test_names_that_differ_by_case_are_a_warning():

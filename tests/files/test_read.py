@@ -16,7 +16,6 @@ import pytest
 
 import hiercomp as hc
 from hiercomp.errors import ArgumentError, DefaultedRhoWarning, HiercompError, HiercompWarning, ScoreFileError
-from hiercomp.files.formats.common import lower_is_better
 from hiercomp.files.read import IMPORTERS, from_grid_search, from_score_arrays, from_wide, read_scores
 
 SAMPLES = Path(__file__).parents[1] / "data/importers"
@@ -325,24 +324,3 @@ def test_a_file_without_permission_is_named(tmp_path, monkeypatch):
 
     monkeypatch.setattr(Path, "open", refuse)  # a superuser may read everything
     assert "can't be read: Permission denied" in refused(tmp_path / "scores.csv")
-
-
-@pytest.mark.parametrize(
-    ("measure", "less"),
-    [
-        # mlr3 ("minimize" of its measures), tidymodels, WEKA, lm-eval and scikit-learn's scorers
-        *(("classif." + name, True) for name in ("ce", "bbrier", "logloss", "fpr", "fnr", "costs")),
-        *(("classif." + name, False) for name in ("acc", "auc", "bacc", "fbeta", "mcc", "precision", "recall", "tpr")),
-        *(("regr." + name, True) for name in ("mse", "rmse", "mae", "medae", "maxae", "smape", "rae", "pinball")),
-        *(("regr." + name, False) for name in ("rsq", "srho", "ktau")),
-        *((name, True) for name in ("mn_log_loss", "brier_class", "huber_loss", "time_train")),
-        *((name, False) for name in ("accuracy", "roc_auc", "rsq", "ccc", "kap", "f_meas", "j_index", "score")),
-        *((name, True) for name in ("Percent_incorrect", "Root_mean_squared_error", "False_positive_rate")),
-        *((name, False) for name in ("Percent_correct", "Area_under_ROC", "Kappa_statistic", "True_positive_rate")),
-        *((name, True) for name in ("word_perplexity,none", "wer,none")),
-        *((name, False) for name in ("acc_norm,none", "exact_match,strict-match", "bleu,none")),
-        *((name, False) for name in ("neg_log_loss", "neg_mean_squared_error", "balanced_accuracy", "r2")),
-    ],
-)
-def test_measures_of_which_less_is_better_are_told_by_name(measure, less):
-    assert lower_is_better(measure) is less

@@ -619,10 +619,11 @@ def test_data_sets_may_have_different_numbers_of_folds(tmp_path):
     assert differences.rho.tolist() == [1 / 5, 1 / 4]
 
 
-def test_percentages_among_fractions_and_a_rope_of_fractions_are_refused(tmp_path):
-    with pytest.raises(ScoreTableError, match="fractions and percentages look mixed"):  # row 30
+@pytest.mark.filterwarnings("ignore:With only 2 data sets")
+def test_percentages_among_fractions_and_a_rope_of_fractions_are_noted(tmp_path):
+    with pytest.raises(ArgumentError, match="fractions and percentages look mixed"):  # row 30
         compared(tmp_path, folds_of("x") + folds_of("y", scale=100))
-    with pytest.raises(ScoreTableError, match=r"rope is 0\.01 percentage points\. Did you mean 1"):  # row 31
+    with pytest.warns(ScaleWarning, match=r"rope is 0\.01 percentage points\. Did you mean 1"):  # row 31
         compared(tmp_path, folds_of("x", scale=100) + folds_of("y", scale=100), rope=0.01)
 
 

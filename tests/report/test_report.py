@@ -552,6 +552,16 @@ def test_a_metric_whose_lower_values_are_better_is_said_to_be_one(identical, tmp
     assert "with the sign reversed" in shown.by_id("methods-text").text
 
 
+def test_logs_of_a_named_measure_are_said_to_be_logs(scores, tmp_path):
+    options = {"transform": "log", "rope": 0.01, "engine": "quadrature", "progress": False}
+    fitted = hc.compare(scores.rename(columns={"score": "accuracy"}), "bayes", "tree", **options)
+    shown = Page(write_report(fitted, tmp_path / "report.html").read_text(encoding="utf-8"))
+    assert shown.facts()["Metric"] == "higher is better (log of accuracy)"
+    assert "higher scores are better (log of accuracy)" in shown.by_class("subtitle")[0].text
+    assert "a difference is the log of a ratio: 0.01 is about 1%" in shown.by_id("methods-text").text
+    assert "a ratio of about 1%" in shown.facts()["Rope"]
+
+
 @pytest.mark.slow
 def test_54_data_sets_take_less_than_2_megabytes(tmp_path):
     table = simulated_scores(54, 10, centre=0.01, spread=0.02)

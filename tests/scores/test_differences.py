@@ -494,7 +494,7 @@ def test_fields_can_not_be_changed_in_place():
         differences.notes = ()
 
 
-@pytest.mark.parametrize("value", ["no", 0, None])
+@pytest.mark.parametrize("value", ["no", 0, 1.0])
 def test_higher_is_better_that_is_not_a_boolean_is_refused(value):
     # "no" is true in Python: taken as it stands it would turn the verdict round
     with pytest.raises(ArgumentError, match="higher_is_better must be True or False"):

@@ -47,13 +47,12 @@ def table(q=6, folds=5, seed=8) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("rope", [Rope.of(0.01), Rope.of(0.049), Rope(-0.01, 0.05)])
-def test_percentages_under_a_rope_for_fractions_are_refused_with_the_rope_that_was_meant(rope):
-    with pytest.raises(ScoreTableError) as caught:
-        check_scale(differences(20, 95), rope)
-    message = str(caught.value)
-    assert "range from 20 to 95 and look like percentages" in message
-    assert f"the rope is {rope.half_width:g} percentage points. Did you mean {100 * rope.half_width:g}?" in message
-    assert "divide the scores by 100" in message
+def test_percentages_under_a_rope_for_fractions_are_noted_with_the_rope_that_was_perhaps_meant(rope):
+    (note,) = check_scale(differences(20, 95), rope)
+    assert note.category is ScaleWarning
+    assert "range from 20 to 95 and look like percentages" in note.message
+    assert f"the rope is {rope.half_width:g} percentage points. Did you mean {100 * rope.half_width:g}?" in note.text
+    assert "divide the scores by 100" in note.remedy
 
 
 @pytest.mark.parametrize("rope", [Rope.of(0.05), Rope.of(1.0), Rope.of(0.0)])
@@ -66,10 +65,9 @@ def test_fractions_up_to_one_with_rounding_pass(high):
     assert check_scale(differences(0.5, high), Rope.of(0.01)) == []
 
 
-def test_an_error_between_0_and_100_may_have_a_small_rope_with_a_warning():
-    (note,) = check_scale(differences(0.2, 3.0, higher_is_better=False), Rope.of(0.01))
-    assert note.category is ScaleWarning
-    assert "look like percentages" in note.message
+def test_a_loss_between_0_and_100_may_have_any_rope():
+    assert check_scale(differences(0.2, 3.0, higher_is_better=False), Rope.of(0.01)) == []
+    assert check_scale(differences(4.0, 38.0, higher_is_better=False), Rope.of(0.01)) == []
 
 
 def mixed() -> PairedDifferences:
@@ -78,25 +76,21 @@ def mixed() -> PairedDifferences:
     return PairedDifferences.from_arrays(left, right, rho=0.1)
 
 
-def test_fractions_in_one_data_set_and_percentages_in_another_are_refused_under_a_small_rope():
-    words = (
-        r"Scores of 3 data sets \(first: '1'\) are at most 1, those of 3 others \(first: '4'\) reach 90: .*one scale"
-    )
-    with pytest.raises(ScoreTableError, match=words):
-        check_scale(mixed(), Rope.of(0.01))
-
-
-def test_fractions_in_one_data_set_and_percentages_in_another_are_noted_under_a_wide_rope():
-    notes = check_scale(mixed(), Rope.of(1.0))
-    assert [note.category for note in notes if "fractions and percentages look mixed" in note.message] == [ScaleWarning]
+@pytest.mark.parametrize("rope", [0.01, 1.0])
+def test_fractions_in_one_data_set_and_percentages_in_another_are_noted(rope):
+    (note,) = [note for note in check_scale(mixed(), Rope.of(rope)) if note.key == "mixed_scales"]
+    assert note.category is ScaleWarning
+    assert "Scores of 3 data sets (first: '1') are at most 1, those of 3 others (first: '4') reach 90: " in note.message
+    assert "convert them to one scale" in note.remedy
+    with pytest.raises(ArgumentError, match="fractions and percentages look mixed"):
+        HierarchicalComparison.from_differences(mixed())
 
 
 @pytest.mark.parametrize(("rope", "width"), [(Rope.of(0.3), "0.6"), (Rope(-0.1, 0.5), "0.6"), (Rope.of(10), "20")])
-def test_a_rope_wider_than_the_range_of_the_scores_is_refused(rope, width):
-    with pytest.raises(ArgumentError) as caught:
-        check_scale(differences(0.5, 0.9), rope)
-    assert f"The rope {rope} is wider ({width}) than the range of all scores (0.5 to 0.9, 0.4)" in str(caught.value)
-    assert "in the unit of the scores" in str(caught.value)
+def test_a_rope_wider_than_the_range_of_the_scores_is_noted(rope, width):
+    (note,) = check_scale(differences(0.5, 0.9), rope)
+    assert f"The rope {rope} is wider ({width}) than the range of all scores (0.5 to 0.9, 0.4)" in note.message
+    assert "in the unit of the scores" in note.remedy
 
 
 def test_a_rope_that_holds_every_difference_is_noted():
@@ -121,7 +115,16 @@ def test_scores_below_0_or_above_100_are_noted_for_their_orientation(low, high):
     assert note.category is ScaleWarning
     assert f"range from {low:g} to {high:g} and are treated as higher-is-better" in note.message
     assert "higher_is_better=False" in note.remedy
-    assert check_scale(differences(low, high, higher_is_better=False), Rope.of(0.01)) == []
+    other = check_scale(differences(low, high, higher_is_better=False), Rope.of(0.01))
+    assert [note.key for note in other] == (["reversed_loss"] if high <= 0 else [])
+
+
+def test_losses_with_the_sign_reversed_are_noted():
+    (note,) = check_scale(differences(-3.0, -0.5, higher_is_better=False), Rope.of(0.01))
+    assert note.category is ScaleWarning
+    assert "range from -3 to -0.5 and are treated as lower-is-better" in note.message
+    assert "higher_is_better=True (--higher-is-better)" in note.remedy
+    assert check_scale(differences(-3.0, -0.5, higher_is_better=True), Rope.of(0.01)) == []
 
 
 def test_a_data_set_that_varies_a_hundred_times_as_much_is_noted_by_name():
@@ -223,12 +226,8 @@ def test_identical_algorithms_pass_unless_the_rope_is_zero():
         HierarchicalComparison.from_arrays(left, left.copy(), rho=0.1, rope=0)
 
 
-def test_percentages_are_refused_by_the_constructor():
-    with pytest.raises(ScoreTableError, match=r"look like percentages.*Did you mean 1\?"):
+def test_percentages_and_the_default_rope_are_refused_by_the_constructor():
+    with pytest.raises(
+        ArgumentError, match=r"look like percentages.*Pass rope=1 \(--rope 1\) for one percentage point"
+    ):
         HierarchicalComparison(table().assign(score=lambda frame: 100 * frame["score"]))
-
-
-def test_error_rates_in_per_cent_under_a_small_rope_are_refused_too():
-    with pytest.raises(ScoreTableError, match=r"look like percentages.*Did you mean 1\?"):
-        check_scale(differences(4.0, 38.0, higher_is_better=False), Rope.of(0.01))
-    assert check_scale(differences(4.0, 38.0, higher_is_better=False), Rope.of(1.0)) == []

@@ -37,6 +37,23 @@ def changed(row: int, column: str, value: object) -> pd.DataFrame:
     return frame
 
 
+def in_units() -> pd.DataFrame:
+    """Errors of each data set in a unit of its own."""
+    return table().assign(score=lambda rows: rows["score"] * 10.0 ** rows["dataset"].str[1:].astype(int))
+
+
+def in_capitals() -> pd.DataFrame:
+    """The data sets of one algorithm in capitals."""
+    capitals = table()["dataset"].str.upper()
+    return table().assign(dataset=lambda rows: rows["dataset"].where(rows["algorithm"] == "tree", capitals))
+
+
+def with_attributes() -> pd.DataFrame:
+    frame = table()
+    frame.attrs = {"measure": "rmse", "higher_is_better": False}
+    return frame
+
+
 def compared(frame: pd.DataFrame, **options: Any) -> Callable[[Path], object]:
     return lambda folder: hc.HierarchicalComparison(frame, **({"rope": 0.01} | options))
 
@@ -75,8 +92,18 @@ CASES: dict[str, Callable[[Path], object]] = {
     "the same score twice": compared(pd.concat([table(), table().iloc[[3]]], ignore_index=True)),
     "no fold column": compared(table().drop(columns="fold")),
     "an empty name": compared(changed(3, "dataset", "")),
-    "percentages and the default rope": compared(table().assign(score=table()["score"] * 100)),
+    "percentages and the default rope": compared(table().assign(score=table()["score"] * 100), rope=None),
+    "percentages and a rope for fractions": compared(table().assign(score=table()["score"] * 100), rope=0.01),
+    "returns and no rope": compared(table().assign(score=table()["score"] * 20), rope=None),
+    "errors in different units": compared(in_units(), rope=0.01, higher_is_better=False),
+    "errors in different units and no rope": compared(in_units(), rope=None, higher_is_better=False),
+    "logs of scores with a zero": compared(changed(3, "score", 0.0), transform="log"),
+    "a loss by its name": compared(table().rename(columns={"score": "log_loss"})),
+    "a loss taken for a gain": compared(table().rename(columns={"score": "log_loss"}), higher_is_better=True),
+    "attributes that are contradicted": compared(with_attributes(), higher_is_better=True),
+    "names that differ by case": compared(in_capitals()),
     "differences inside the rope": compared(table(), rope=1.0),
+    "a rope with a percent sign": compared(table(), rope="1%"),
     "identical scores": compared(table().assign(score=0.8), rope=0.0),
     "constant differences": compared(table().assign(score=np.where(table()["algorithm"] == "tree", 0.9, 0.8))),
     "a negative rope": compared(table(), rope=-0.01),

@@ -95,14 +95,14 @@ class BayesianSignResult(Presentation):
 def bayesian_sign_test(
     x: Any,
     *,
-    rope: RopeLike = 0.01,
+    rope: RopeLike | None = None,
     strength: float = 1.0,
     place: Literal["left", "rope", "right"] = "rope",
     draws: int = 50_000,
     seed: int = 0,
     left: str | None = None,
     right: str | None = None,
-    higher_is_better: bool = True,
+    higher_is_better: bool | None = None,
 ) -> BayesianSignResult:
     """Bayesian sign test: a Dirichlet posterior of the probabilities of left, rope and right on a data set.
 
@@ -118,8 +118,9 @@ def bayesian_sign_test(
     x : array_like, PairedDifferences or data frame
         Differences right minus left: one for each data set (one-dimensional), or one row for each data set, which is
         averaged; or a tidy table.
-    rope : float, pair of float or Rope
-        Differences that make no practical difference, in the metric's units; a difference on its boundary is in it.
+    rope : float, pair of float or Rope, optional
+        Differences that make no practical difference, in the metric's units; by default 0.01 if every score lies in
+        [0, 1]; a difference on its boundary is in it.
     strength : float
         Weight of the prior, in data sets; at least 0. With 0 a region without data sets has probability 0.
     place : {"left", "rope", "right"}
@@ -128,8 +129,9 @@ def bayesian_sign_test(
         Of the posterior draws.
     left, right : str, optional
         The two algorithms of a table to compare, or names for them.
-    higher_is_better : bool
-        False for losses and errors.
+    higher_is_better : bool, optional
+        False for losses and errors. By default as a table's attributes say, and True for arrays; a table whose scores
+        only have the name of a loss is refused.
 
     Returns
     -------
@@ -154,7 +156,7 @@ def bayesian_sign_test(
     0.779
     """
     given = as_means(x, left=left, right=right, higher_is_better=higher_is_better)
-    z, asked = zeros_and_ties(given.differences), _Asked.of(rope, strength, place, draws, seed)
+    z, asked = zeros_and_ties(given.differences), _Asked.of(given.rope(rope), strength, place, draws, seed)
     rope, slack = asked.rope, _slack(z, asked.rope)
     counts = np.array([(z < rope.lower - slack).sum(), 0, (z > rope.upper + slack).sum()], dtype=float)
     counts[1] = len(z) - counts.sum()
@@ -168,14 +170,14 @@ def bayesian_sign_test(
 def bayesian_signed_rank_test(
     x: Any,
     *,
-    rope: RopeLike = 0.01,
+    rope: RopeLike | None = None,
     strength: float = 1.0,
     place: Literal["left", "rope", "right"] = "rope",
     draws: int = 50_000,
     seed: int = 0,
     left: str | None = None,
     right: str | None = None,
-    higher_is_better: bool = True,
+    higher_is_better: bool | None = None,
 ) -> BayesianSignResult:
     """Bayesian signed-rank test: the Dirichlet-process version of Wilcoxon's test, with a rope.
 
@@ -193,8 +195,9 @@ def bayesian_signed_rank_test(
     x : array_like, PairedDifferences or data frame
         Differences right minus left: one for each data set (one-dimensional), or one row for each data set, which is
         averaged; or a tidy table.
-    rope : float, pair of float or Rope
-        Differences that make no practical difference, in the metric's units; an average on its boundary is in it.
+    rope : float, pair of float or Rope, optional
+        Differences that make no practical difference, in the metric's units; by default 0.01 if every score lies in
+        [0, 1]; an average on its boundary is in it.
     strength : float
         Weight of the pseudo-observation, in data sets; at least 0.
     place : {"left", "rope", "right"}
@@ -203,8 +206,9 @@ def bayesian_signed_rank_test(
         Of the posterior.
     left, right : str, optional
         The two algorithms of a table to compare, or names for them.
-    higher_is_better : bool
-        False for losses and errors.
+    higher_is_better : bool, optional
+        False for losses and errors. By default as a table's attributes say, and True for arrays; a table whose scores
+        only have the name of a loss is refused.
 
     Returns
     -------
@@ -233,7 +237,7 @@ def bayesian_signed_rank_test(
     0.8
     """
     given = as_means(x, left=left, right=right, higher_is_better=higher_is_better)
-    z, asked = zeros_and_ties(given.differences), _Asked.of(rope, strength, place, draws, seed)
+    z, asked = zeros_and_ties(given.differences), _Asked.of(given.rope(rope), strength, place, draws, seed)
     pseudo = {"left": -math.inf, "rope": (asked.rope.lower + asked.rope.upper) / 2, "right": math.inf}[place]
     weights = np.ones(len(z))
     if asked.strength > 0:
@@ -256,8 +260,7 @@ class _Asked:
     generator: np.random.Generator
 
     @classmethod
-    def of(cls, rope: RopeLike, strength: float, place: str, draws: int, seed: int) -> _Asked:
-        rope = Rope.of(rope)
+    def of(cls, rope: Rope, strength: float, place: str, draws: int, seed: int) -> _Asked:
         if finite_number("strength", strength) < 0:
             raise ArgumentError(f"strength must be at least 0, got {strength:g}.")
         if place not in REGIONS:

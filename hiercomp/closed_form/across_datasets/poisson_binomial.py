@@ -134,7 +134,7 @@ def poisson_binomial_test(
     seed: int = 0,
     left: str | None = None,
     right: str | None = None,
-    higher_is_better: bool = True,
+    higher_is_better: bool | None = None,
 ) -> PoissonBinomialResult:
     """The Poisson-binomial inference of the 2015 paper: on how many of the data sets is the right algorithm better?
 
@@ -162,8 +162,9 @@ def poisson_binomial_test(
         For the sampling.
     left, right : str, optional
         The two algorithms of a table to compare, or names for them.
-    higher_is_better : bool
-        False for losses and errors.
+    higher_is_better : bool, optional
+        False for losses and errors. By default as a table's attributes say, and True for arrays; a table whose scores
+        only have the name of a loss is refused.
 
     Returns
     -------
@@ -233,11 +234,11 @@ def poisson_binomial_test(
 
 
 def _region_probabilities(
-    x: Any, rope: Rope, rho: RhoLike, left: str | None, right: str | None, higher_is_better: bool
+    x: Any, rope: Rope, rho: RhoLike, left: str | None, right: str | None, higher_is_better: bool | None
 ) -> tuple[FloatArray, tuple[str, str], tuple[str, ...]]:
     """Probabilities of left, rope and right for each data set, shape (q, 3); the algorithms; notes on the data."""
     if isinstance(x, CorrelatedTResult):
-        if rho is not None or left is not None or right is not None or not higher_is_better:
+        if rho is not None or left is not None or right is not None or higher_is_better not in (None, True):
             raise ArgumentError("A result of correlated_t_test already has rho, names and direction; leave them out.")
         mean, scale, df = (np.atleast_1d(np.asarray(value, dtype=float)) for value in (x.mean, x.scale, x.df))
         return regions_with_ties(mean, scale, df, rope), x.algorithms, x.notes
@@ -256,14 +257,14 @@ def _region_probabilities(
     return regions_with_ties(*correlated_t_posterior(given.differences), rope), given.algorithms, given.notes
 
 
-def _given_probabilities(p: FloatArray, rho: RhoLike, higher_is_better: bool) -> FloatArray:
+def _given_probabilities(p: FloatArray, rho: RhoLike, higher_is_better: bool | None) -> FloatArray:
     wrong = np.flatnonzero((p < 0) | (p > 1))
     if len(wrong):
         raise ArgumentError(
             f"x has one dimension and is treated as probabilities, but {len(wrong)} of {len(p)} lie outside [0, 1] "
             f"(first: position {wrong[0]}, {p[wrong[0]]:g}). Differences need one row for each data set."
         )
-    if rho is not None or not higher_is_better:
+    if rho is not None or higher_is_better not in (None, True):
         raise ArgumentError("Probabilities were given; rho and higher_is_better do not apply to them.")
     return np.stack([1 - p, np.zeros(len(p)), p], axis=1)
 

@@ -82,7 +82,7 @@ def signed_rank_test(
     correction: bool = False,
     left: str | None = None,
     right: str | None = None,
-    higher_is_better: bool = True,
+    higher_is_better: bool | None = None,
 ) -> SignedRankResult:
     """Wilcoxon signed-rank test of the data sets' mean differences (``scipy.stats.wilcoxon``).
 
@@ -103,8 +103,9 @@ def signed_rank_test(
         Continuity correction of the normal approximation.
     left, right : str, optional
         The two algorithms of a table to compare, or names for them.
-    higher_is_better : bool
-        False for losses and errors.
+    higher_is_better : bool, optional
+        False for losses and errors. By default as a table's attributes say, and True for arrays; a table whose scores
+        only have the name of a loss is refused.
 
     Returns
     -------
@@ -158,7 +159,7 @@ def sign_test(
     alternative: Alternative = "two-sided",
     left: str | None = None,
     right: str | None = None,
-    higher_is_better: bool = True,
+    higher_is_better: bool | None = None,
 ) -> SignedRankResult:
     """Sign test: a binomial test of the data sets that each algorithm wins (``scipy.stats.binomtest``).
 
@@ -174,8 +175,9 @@ def sign_test(
         "greater": the right algorithm is better.
     left, right : str, optional
         The two algorithms of a table to compare, or names for them.
-    higher_is_better : bool
-        False for losses and errors.
+    higher_is_better : bool, optional
+        False for losses and errors. By default as a table's attributes say, and True for arrays; a table whose scores
+        only have the name of a loss is refused.
 
     Returns
     -------

@@ -153,7 +153,7 @@ class PostHocResult(Presentation):
 
 
 def friedman_test(
-    scores: Any, *, missing: Literal["error", "drop"] = "error", higher_is_better: bool = True
+    scores: Any, *, missing: Literal["error", "drop"] = "error", higher_is_better: bool | None = None
 ) -> FriedmanResult:
     """Friedman's test: do several algorithms have the same mean rank over data sets?
 
@@ -167,8 +167,9 @@ def friedman_test(
         score), averaged over folds. A frame counts as tidy if it has dataset and algorithm columns.
     missing : {"error", "drop"}
         Refuse missing scores, or leave out data sets that lack any, with a warning.
-    higher_is_better : bool
-        False for losses and errors.
+    higher_is_better : bool, optional
+        False for losses and errors. By default as a table's attributes say, and True for arrays; a table whose scores
+        only have the name of a loss is refused.
 
     Returns
     -------
@@ -225,7 +226,7 @@ def nemenyi_test(
     *,
     alpha: float = 0.05,
     missing: Literal["error", "drop"] = "error",
-    higher_is_better: bool = True,
+    higher_is_better: bool | None = None,
 ) -> PostHocResult:
     """Nemenyi's test: which pairs of algorithms have different mean ranks, for all pairs at once.
 

@@ -36,7 +36,7 @@ def posthoc_test(
     alpha: float = 0.05,
     zero_method: ZeroMethod = "zsplit",
     missing: Literal["error", "drop"] = "error",
-    higher_is_better: bool = True,
+    higher_is_better: bool | None = None,
 ) -> PostHocResult:
     """Test every pair of several algorithms over data sets, and adjust the p-values for the number of pairs.
 
@@ -57,8 +57,9 @@ def posthoc_test(
         2006), leave them out, or rank them and drop these ranks.
     missing : {"error", "drop"}
         Refuse missing scores, or leave out data sets that lack any, with a warning.
-    higher_is_better : bool
-        False for losses and errors.
+    higher_is_better : bool, optional
+        False for losses and errors. By default as a table's attributes say, and True for arrays; a table whose scores
+        only have the name of a loss is refused.
 
     Returns
     -------

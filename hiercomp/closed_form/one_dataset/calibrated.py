@@ -68,7 +68,7 @@ def calibrated_test(
     rho: float | None = None,
     left: str | None = None,
     right: str | None = None,
-    higher_is_better: bool = True,
+    higher_is_better: bool | None = None,
 ) -> FrequentistResult:
     """Calibrated t-test of repeated cross-validation: T = m sqrt(df + 1) / s with calibrated degrees of freedom.
 
@@ -89,8 +89,9 @@ def calibrated_test(
         Correlation of "corrected resampling", in [0, 1): the share of test cases; None is 1/folds.
     left, right : str, optional
         The two algorithms of a table to compare, or names for them.
-    higher_is_better : bool
-        False for losses and errors.
+    higher_is_better : bool, optional
+        False for losses and errors. By default as a table's attributes say, and True for arrays; a table whose scores
+        only have the name of a loss is refused.
 
     Returns
     -------

@@ -139,11 +139,11 @@ def correlated_t_test(
     x: Any,
     *,
     rho: RhoLike = None,
-    rope: RopeLike = 0.01,
+    rope: RopeLike | None = None,
     prior: NormalGamma | None = None,
     left: str | None = None,
     right: str | None = None,
-    higher_is_better: bool = True,
+    higher_is_better: bool | None = None,
 ) -> CorrelatedTResult:
     """Bayesian correlated t-test: the posterior of the mean difference of a cross-validated data set.
 
@@ -158,14 +158,16 @@ def correlated_t_test(
         Differences right minus left of one data set (one-dimensional) or of several (one row each); or a tidy table.
     rho : float or mapping from data set to float, optional
         Correlation between differences, in [0, 1): 1/k for k folds. Tables and `PairedDifferences` have a default.
-    rope : float, pair of float or Rope
-        Differences that make no practical difference, in the metric's units; 0 for none.
+    rope : float, pair of float or Rope, optional
+        Differences that make no practical difference, in the metric's units; by default 0.01 if every score lies in
+        [0, 1]; 0 for none.
     prior : NormalGamma, optional
         Any Normal-Gamma prior; None is the matching prior.
     left, right : str, optional
         The two algorithms of a table to compare, or names for them.
-    higher_is_better : bool
-        False for losses and errors.
+    higher_is_better : bool, optional
+        False for losses and errors. By default as a table's attributes say, and True for arrays; a table whose scores
+        only have the name of a loss is refused.
 
     Returns
     -------
@@ -207,7 +209,7 @@ def correlated_t_test(
     [0.0028, 0.0452]
     """
     given = as_differences(x, rho, left=left, right=right, higher_is_better=higher_is_better)
-    differences, rope = given.differences, Rope.of(rope)
+    differences, rope = given.differences, given.rope(rope)
     need_scores(differences, 2, "The correlated t-test")
     if prior is not None and not isinstance(prior, NormalGamma):
         raise ArgumentError(

@@ -27,7 +27,7 @@ def five_by_two_cv_t(
     alternative: Alternative = "two-sided",
     left: str | None = None,
     right: str | None = None,
-    higher_is_better: bool = True,
+    higher_is_better: bool | None = None,
 ) -> FrequentistResult:
     """Dietterich's 5x2 cv paired t-test of a data set.
 
@@ -49,8 +49,9 @@ def five_by_two_cv_t(
         "greater": the right algorithm is better.
     left, right : str, optional
         The two algorithms of a table to compare, or names for them.
-    higher_is_better : bool
-        False for losses and errors.
+    higher_is_better : bool, optional
+        False for losses and errors. By default as a table's attributes say, and True for arrays; a table whose scores
+        only have the name of a loss is refused.
 
     Returns
     -------
@@ -99,7 +100,7 @@ def five_by_two_cv_f(
     *,
     left: str | None = None,
     right: str | None = None,
-    higher_is_better: bool = True,
+    higher_is_better: bool | None = None,
 ) -> FrequentistResult:
     """Alpaydin's combined 5x2 cv F-test of a data set.
 
@@ -115,7 +116,7 @@ def five_by_two_cv_f(
         As in `five_by_two_cv_t`.
     left, right : str, optional
         The two algorithms of a table to compare, or names for them.
-    higher_is_better : bool
+    higher_is_better : bool, optional
         False for losses and errors; F is the same.
 
     Returns

@@ -39,7 +39,7 @@ def corrected_t_test(
     alternative: Alternative = "two-sided",
     left: str | None = None,
     right: str | None = None,
-    higher_is_better: bool = True,
+    higher_is_better: bool | None = None,
 ) -> FrequentistResult:
     """Corrected resampled t-test of Nadeau & Bengio, for scores whose training sets overlap.
 
@@ -63,8 +63,9 @@ def corrected_t_test(
         "greater": the right algorithm is better.
     left, right : str, optional
         The two algorithms of a table to compare, or names for them.
-    higher_is_better : bool
-        False for losses and errors.
+    higher_is_better : bool, optional
+        False for losses and errors. By default as a table's attributes say, and True for arrays; a table whose scores
+        only have the name of a loss is refused.
 
     Returns
     -------
@@ -113,7 +114,7 @@ class PlainTest(Protocol):
         alternative: Alternative = "two-sided",
         left: str | None = None,
         right: str | None = None,
-        higher_is_better: bool = True,
+        higher_is_better: bool | None = None,
     ) -> FrequentistResult:
         """Test each data set."""
 
@@ -137,7 +138,7 @@ def _plain_test(title: str, *, needs_variation: bool = True) -> Callable[[OfOneD
             alternative: Alternative = "two-sided",
             left: str | None = None,
             right: str | None = None,
-            higher_is_better: bool = True,
+            higher_is_better: bool | None = None,
         ) -> FrequentistResult:
             check_alternative(alternative)
             given = as_pairs(x, y, left=left, right=right, higher_is_better=higher_is_better)
@@ -172,8 +173,9 @@ PLAIN_PARAMETERS = """Parameters
         "greater": the right algorithm is better.
     left, right : str, optional
         The two algorithms of a table to compare, or names for them.
-    higher_is_better : bool
-        False for losses and errors.
+    higher_is_better : bool, optional
+        False for losses and errors. By default as a table's attributes say, and True for arrays; a table whose scores
+        only have the name of a loss is refused.
 
     Returns
     -------

@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 import csv
 import io
-import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
@@ -17,6 +16,7 @@ import numpy as np
 from hiercomp.errors import ArgumentError, HiercompWarning, Note, ScoreFileError, ScoreTableError, warn_caller
 from hiercomp.files.content import checked_encoding, encoding_of, file_blocks, joined, utf8_parts
 from hiercomp.files.table import SEPARATORS, checked_separator, names_as_text, read_score_file
+from hiercomp.scores.direction import named_direction
 from hiercomp.scores.rho import default_rho
 from hiercomp.scores.table import role_of, tidy_scores, to_pandas
 from hiercomp.wording import cells_in_words, counted, first_names, nearest_name, shown
@@ -31,13 +31,6 @@ R = TypeVar("R")
 LAYOUT_OPTIONS = ("encoding", "separator", "decimal", "percent", "largest_bytes")
 HEAD_BYTES = 1 << 20  # enough for any header, and for telling a format
 LARGEST_TEXT = 256 << 20  # of files that are read as a whole, after decompression
-
-# Words in the name of a measure whose lower values are better; "auc", "accuracy" and the like hold none of them
-LOSS_WORDS = frozenset(
-    "ce error errors err entropy false fp fn loss logloss mse rmse mae mape smape msle rmsle rae rse rrse sae sse medae "
-    "medse maxae brier bbrier mbrier fpr fnr fdr dfr fomr incorrect perplexity bpb wer cer ter costs cost time rmspe mase "
-    "deviance pinball graf intlogloss schmid".split()
-)
 
 
 def names_the_file(importer: Callable[P, R]) -> Callable[P, R]:
@@ -113,24 +106,18 @@ def tidy_frame(
         raise
     for name in ("dataset", "algorithm", "run", "fold", "score"):
         frame[name] = tidy.frame[name]
-    if measure is not None and lower_is_better(measure):
-        remedy = "Pass higher_is_better=False (--lower-is-better)."
+    higher_is_better = None if measure is None else named_direction(measure)
+    if higher_is_better is False:
+        remedy = "Comparisons follow this (attrs['higher_is_better'])."
         notes = (*notes, Note(HiercompWarning, f"Lower values of {measure!r} are better.", remedy, key="loss"))
     notes = (*notes, *tidy.notes)
     frame.attrs = {"format": format_name, "notes": [note.text for note in notes]}
     if measure is not None:
-        frame.attrs |= {"measure": measure, "higher_is_better": not lower_is_better(measure)}
+        frame.attrs["measure"] = measure
+    if higher_is_better is not None:
+        frame.attrs["higher_is_better"] = higher_is_better
     warn_caller(notes)
     return frame
-
-
-def lower_is_better(measure: object) -> bool:
-    """Whether the name of a measure is that of a loss, an error or a duration."""
-    plain = str(measure).split(",")[0]
-    if re.match(r"(neg_|neg-|negative[ _])", plain):  # scikit-learn turns the sign of losses
-        return False
-    words = re.split(r"[^a-z0-9]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", plain).casefold())
-    return bool(LOSS_WORDS.intersection(words)) or plain.casefold() in ("mn_log_loss", "log_loss")
 
 
 def read_table(source: Source, names: Mapping[str, str], layout: Mapping[str, Any]) -> pd.DataFrame:

@@ -14,12 +14,12 @@ from hiercomp.files.formats.common import (
     error_of_file,
     file_text,
     first_repeated,
-    lower_is_better,
     names_the_file,
     one_or_more,
     text_options,
     tidy_frame,
 )
+from hiercomp.scores.direction import lower_is_better
 from hiercomp.wording import counted, first_names, nearest_name, shown
 
 if TYPE_CHECKING:
@@ -292,7 +292,7 @@ def _notes(evaluations: Sequence[_Evaluation], without: Sequence[str], measures:
     losses = _losses(evaluations, measures)
     if losses:
         text = f"Lower values of {first_names(losses)} are better."
-        notes.append(Note(HiercompWarning, text, "Pass higher_is_better=False (--lower-is-better)."))
+        notes.append(Note(HiercompWarning, text, "Comparisons follow this (attrs['higher_is_better'])."))
     return notes
 
 

@@ -77,7 +77,7 @@ def read_mlr3(
     Warns
     -----
     HiercompWarning
-        If less of the measure is better: ``higher_is_better=False`` is then needed.
+        If less of the measure is better: comparisons of the frame follow this.
 
     Examples
     --------

@@ -77,7 +77,7 @@ def read_tidymodels(
     Warns
     -----
     HiercompWarning
-        If less of the metric is better: ``higher_is_better=False`` is then needed.
+        If less of the metric is better: comparisons of the frame follow this.
 
     Examples
     --------
