@@ -20,8 +20,8 @@ from hiercomp.files.formats.common import (
     read_table,
     rho_of_folds,
     text_options,
-    tidy_frame,
 )
+from hiercomp.files.mapping import tidy_frame
 from hiercomp.scores.rho import checked_rho
 from hiercomp.scores.table import ALIASES
 from hiercomp.wording import first_names, shown
