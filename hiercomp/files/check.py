@@ -262,7 +262,7 @@ def check_scores(
         frame, kind, problems = _read_source(scores, rho, options)
         if source is None and kind == "tidy" and frame is None:
             kind = None
-    if frame is None:
+    if frame is None and problems:
         return TableCheck(source, kind, problems=_ordered(problems))
     tidy, found = read_table(frame)
     if source is not None and any(problem.key in OF_ROWS for problem in found):

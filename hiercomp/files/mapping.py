@@ -262,6 +262,18 @@ def tidy_frame(
     return frame
 
 
+def checked_frame(
+    mapped: pd.DataFrame, duplicates: str = "Keep one score for each data set, algorithm, run and fold."
+) -> pd.DataFrame:
+    """What `map_table` gave, with the checks of `tidy_frame` and its own attributes."""
+    about = mapped.attrs
+    cells = {str(name): mapped[name] for name in mapped.columns}
+    tidy = tidy_frame(cells, format_name=about["format"], duplicates=duplicates)
+    further = [note for note in tidy.attrs["notes"] if note not in about["notes"]]
+    tidy.attrs = about | {"notes": about["notes"] + further}
+    return tidy
+
+
 def kept_rows(frame: pd.DataFrame, where: Mapping[str, Any] | None) -> pd.DataFrame:
     """The rows of a table whose cells are as asked for.
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from hiercomp.errors import DroppedScoresWarning, HiercompWarning, Note, ScoreTableError
 from hiercomp.files.formats.common import Source, names_the_file, read_table, stripped_roles
-from hiercomp.files.mapping import Spec, kept_rows, map_table
+from hiercomp.files.mapping import Spec, checked_frame, kept_rows, map_table
 from hiercomp.scores.problems import MOST_FOLDS
 from hiercomp.scores.table import summary_labels
 from hiercomp.wording import counted, first_names
@@ -283,11 +283,11 @@ def read_preset(
         found["algorithm"] = [found["algorithm"], "constraint"]
     roles_taken = found | given
     if preset.parts and "score" not in given:
-        notes += _parts(frame, str(roles_taken["score"]), str(roles_taken["dataset"]), preset.parts)
+        notes += _parts(frame, str(roles_taken.get("score")), str(roles_taken.get("dataset")), preset.parts)
     higher = preset.higher_is_better
     if "score" in given and given["score"] != found.get("score"):
         higher = None
-    return map_table(
+    mapped = map_table(
         frame,
         roles_taken,
         format_name=name,
@@ -300,6 +300,7 @@ def read_preset(
         counts_runs=preset.counts_runs and not {"run", "fold"} & set(given),
         in_order=preset.in_order,
     )
+    return checked_frame(mapped)
 
 
 def is_one_of_several(frame: pd.DataFrame, name: str) -> bool:

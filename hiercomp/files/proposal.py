@@ -36,7 +36,10 @@ def proposal(path: str | Path | None, frame: pd.DataFrame | None) -> tuple[str, 
         frame = _read_quietly(path)
     if frame is None:
         return None
-    roles = proposed_roles(frame)
+    try:
+        roles = proposed_roles(frame)
+    except TypeError:  # cells that are lists or the like
+        return None
     scores = score_candidates(frame, roles.values())
     if not {"dataset", "algorithm"} <= set(roles) or not scores:
         return None

@@ -25,6 +25,7 @@ from hiercomp.files.formats.common import (
     one_or_more,
     read_table,
     rho_of_folds,
+    with_plain_names,
 )
 from hiercomp.files.formats.lm_eval import read_lm_eval
 from hiercomp.files.formats.lm_eval_samples import read_lm_eval_samples
@@ -34,7 +35,7 @@ from hiercomp.files.formats.sklearn_results import from_cross_validate, from_gri
 from hiercomp.files.formats.tidymodels import read_tidymodels
 from hiercomp.files.formats.weka import read_weka
 from hiercomp.files.formats.wide import from_wide
-from hiercomp.files.mapping import Spec, is_pattern_of_names, kept_rows, map_table, plain_roles
+from hiercomp.files.mapping import Spec, checked_frame, is_pattern_of_names, kept_rows, map_table, plain_roles
 from hiercomp.files.other_kinds import is_stream, other_table, renamed_notes, spooled
 from hiercomp.files.presets import PRESET_READERS, PRESETS, averages_of, has, preset_of
 from hiercomp.files.proposal import proposal
@@ -256,7 +257,7 @@ def recognised_format(
     if not isinstance(path, (str, Path)):
         if isinstance(path, (list, tuple)):
             return recognised_format(path[0], roles, encoding=encoding, separator=separator, options=options)
-        frame = to_pandas(path)
+        frame = with_plain_names(to_pandas(path))
         no_numbers = {str(name) for name in frame.columns if frame[name].dtype.kind not in "fiu"}
         return _format_of_table(None, [str(name) for name in frame.columns], no_numbers, roles, options, frame)
     if os.path.isdir(path):
@@ -368,7 +369,7 @@ def _imported(
         reader = IMPORTERS[format if format in BY_ROLES else "tidy"]
         tidy = reader(table, roles=given, file=path, **others, **layout)
         tidy.attrs["format"] = format
-        return tidy
+        return checked_frame(tidy) if format == "wide" else tidy
     others = dict(others)
     if format not in ("weka", *SEVERAL_FILES):
         if "score" in given and format != "wide":

@@ -84,9 +84,26 @@ def read_table(source: Source, names: Mapping[str, Any], layout: Mapping[str, An
         frame = to_pandas(source)
         if len(frame) == 0:
             raise ScoreTableError("The table has no rows.")
-        return frame.set_axis([str(name) for name in frame.columns], axis=1)
+        return with_plain_names(frame)
     frame = read_score_file(source, {role: name for role, name in names.items() if name}, **layout)
     return names_as_text(frame)
+
+
+def with_plain_names(frame: pd.DataFrame) -> pd.DataFrame:
+    """A frame whose columns are called by texts, each by another.
+
+    Raises
+    ------
+    ScoreTableError
+        If two have the same name.
+    """
+    names = [str(name) for name in frame.columns]
+    repeated = sorted({shown(name) for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
+    if repeated:
+        raise ScoreTableError(
+            f"Column names occur twice: {', '.join(repeated)}.", remedy="Rename or remove one of each.", key="columns"
+        )
+    return frame.set_axis(names, axis=1)
 
 
 def need_columns(frame: pd.DataFrame, names: Iterable[str], what: str) -> None:

@@ -20,7 +20,7 @@ from hiercomp.files.formats.common import (
     rho_of_folds,
     runs_and_folds,
 )
-from hiercomp.files.mapping import map_table, tidy_frame
+from hiercomp.files.mapping import checked_frame, map_table, tidy_frame
 from hiercomp.scores.rho import checked_rho
 from hiercomp.wording import shown
 
@@ -107,7 +107,7 @@ def read_mlr3(
     measure = chosen_measure(measure, measures)
     if run is not None or fold is not None:
         roles = {**names, "run": run, "fold": fold, "score": measure, "rho": rho}
-        return map_table(frame, roles, format_name="mlr3", also=also, folds=folds)
+        return checked_frame(map_table(frame, roles, format_name="mlr3", also=also, folds=folds))
     iteration = _iterations(frame["iteration"])
     kinds = frame["resampling_id"].astype(str).to_numpy(dtype=object)
     runs, place = iteration.copy(), np.ones(len(frame), dtype=np.int64)

@@ -21,7 +21,7 @@ from hiercomp.files.formats.common import (
     runs_and_folds,
     text_options,
 )
-from hiercomp.files.mapping import map_table, tidy_frame
+from hiercomp.files.mapping import checked_frame, map_table, tidy_frame
 from hiercomp.scores.rho import checked_rho
 from hiercomp.scores.table import role_of
 from hiercomp.wording import first_names, shown
@@ -119,7 +119,8 @@ def read_tidymodels(
     if run is not None or fold is not None:
         roles = {"dataset": "dataset ", "algorithm": "algorithm ", "run": run, "fold": fold, "score": ".estimate"}
         kept = frame.drop(columns=".metric")
-        return map_table(kept, roles | {"rho": rho}, format_name="tidymodels", measure=measure, folds=folds)
+        mapped = map_table(kept, roles | {"rho": rho}, format_name="tidymodels", measure=measure, folds=folds)
+        return checked_frame(mapped)
     runs, places, correlation = _resamples(frame, rho, folds)
     columns = {
         "dataset": frame["dataset "],

@@ -15,7 +15,7 @@ from hiercomp.files.formats.common import (
     one_or_more,
     read_table,
 )
-from hiercomp.files.mapping import Spec, map_table, tidy_frame
+from hiercomp.files.mapping import Spec, checked_frame, map_table
 from hiercomp.wording import first_names, shown
 
 if TYPE_CHECKING:
@@ -112,11 +112,7 @@ def from_wide(
         in_order=True,
         wide={name: {"algorithm": name} for name in scores},
     )
-    hint = "Number the runs and folds: no two rows may have the same."
-    tidy = tidy_frame({str(name): mapped[name] for name in mapped.columns}, format_name="wide", duplicates=hint)
-    notes = [note for note in tidy.attrs["notes"] if note not in mapped.attrs["notes"]]
-    tidy.attrs = mapped.attrs | {"notes": mapped.attrs["notes"] + notes}
-    return tidy
+    return checked_frame(mapped, "Number the runs and folds: no two rows may have the same.")
 
 
 def _used(roles: Mapping[str, Spec]) -> set[str]:
