@@ -53,7 +53,7 @@ OF_THE_FILE = ("stem", "folder")
 PACKED = (".gz", ".bz2", ".xz", ".zip", ".zst")
 METRIC_COLUMNS = ("metric", "measure", "metricname", "measurename", "evalmetric", "function")
 RESAMPLES = ("Fold{fold}.Rep{run}", "Fold{fold}")  # as caret calls them
-LARGE = 20_000_000  # rows above which only the comparison looks for repeated cells: it costs memory
+LARGE = 2_000_000  # rows above which only the comparison looks for repeated cells: it costs memory
 IN_ORDER = "There is no fold column: the rows of a data set are taken as the folds of one run, in their order."
 NO_MEASURES = ("score", "scores", "value", "result", "values")  # names of columns that name no measure
 

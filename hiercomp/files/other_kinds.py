@@ -177,7 +177,7 @@ def _typed(column: pd.Series, name: str) -> pd.Series:
         str(int(cell)) if isinstance(cell, float) and cell.is_integer() else "" if cell is None else str(cell)
         for cell in cells
     ]
-    return pd.Series(whole, dtype=object)
+    return pd.Series(whole)
 
 
 def _arrow(path: Path, file: str, limit: int) -> pd.DataFrame:
@@ -258,6 +258,25 @@ def _lines(text: str, file: str) -> list[Any] | None:
     return records
 
 
+def _results_of(content: dict[str, Any], names: tuple[str, ...] = ()) -> list[pd.DataFrame]:
+    """What ``cross_validate`` returned for each algorithm, or for each data set and algorithm; empty if it is no such."""
+    import pandas as pd
+
+    found = []
+    for name, value in content.items():
+        if not isinstance(value, dict):
+            return []
+        lists = {key: cells for key, cells in value.items() if isinstance(cells, list)}
+        if any(key.startswith("test_") for key in lists) and len({len(cells) for cells in lists.values()}) == 1:
+            named = dict(zip(("model", "dataset"), (name, *names), strict=False))
+            found.append(pd.DataFrame(lists).assign(**named))
+        elif not names and (inner := _results_of(value, (name,))):
+            found += inner
+        else:
+            return []
+    return found
+
+
 def _columns_of(content: dict[str, Any]) -> pd.DataFrame | None:
     """The table of an object that holds columns as lists, or as objects with the same keys; None if it holds none."""
     import pandas as pd
@@ -266,9 +285,11 @@ def _columns_of(content: dict[str, Any]) -> pd.DataFrame | None:
     lists = (
         bool(values) and all(isinstance(value, list) for value in values) and len({len(value) for value in values}) == 1
     )
-    objects = len(values) > 1 and all(isinstance(value, dict) for value in values)
+    objects = bool(values) and all(isinstance(value, dict) for value in values)
     if lists:
         return pd.DataFrame(content)
+    if objects and (nested := _results_of(content)):
+        return pd.concat(nested, ignore_index=True)
     if objects and len({tuple(value) for value in values}) == 1 and all(str(key).isdecimal() for key in values[0]):
         return pd.DataFrame({name: list(value.values()) for name, value in content.items()})
     return None

@@ -39,7 +39,7 @@ from hiercomp.files.mapping import Spec, checked_frame, is_pattern_of_names, kep
 from hiercomp.files.other_kinds import is_stream, other_table, renamed_notes, spooled
 from hiercomp.files.presets import PRESET_READERS, PRESETS, averages_of, has, preset_of
 from hiercomp.files.proposal import proposal
-from hiercomp.files.table import PARQUET, parquet_names
+from hiercomp.files.table import PARQUET, parquet_names, read_score_file
 from hiercomp.scores.table import PLACES, ROLES, is_number_text, role_of, to_pandas
 from hiercomp.wording import cells_in_words, counted, first_names, nearest_name, shown
 
@@ -82,8 +82,10 @@ def _read_tidy(
     **layout: Any,
 ) -> pd.DataFrame:
     """A table with one row for each score."""
-    table = read_table(source, _column_names(roles or {}), layout)
-    file = source if file is None and isinstance(source, (str, Path)) else file
+    if isinstance(source, (str, Path)):  # in a large file names stay categorical
+        table, file = read_score_file(source, _column_names(roles or {}), **layout), source if file is None else file
+    else:
+        table = read_table(source, {}, layout)
     return map_table(table, roles, file=file, where=where, folds=folds, measure=measure, also=also)
 
 

@@ -97,6 +97,18 @@ def test_json_records_lines_and_columns_are_read(tmp_path, content):
     assert is_the_table(read(tmp_path / "t.json.gz"))
 
 
+def test_json_of_cross_validate_is_read_by_data_set_and_algorithm(tmp_path):
+    result = {"fit_time": [0.1, 0.1], "score_time": [0.1, 0.1], "test_score": [0.5, 0.75]}
+    (tmp_path / "t.json").write_text(json.dumps({"iris": {"tree": result, "nb": result}, "001": {"tree": result}}))
+    scores = read(tmp_path / "t.json")
+    assert scores["dataset"].tolist() == ["iris"] * 4 + ["001"] * 2
+    assert scores["algorithm"].tolist() == ["tree", "tree", "nb", "nb", "tree", "tree"]
+    assert scores[["fold", "score"]].to_numpy().tolist() == [[1, 0.5], [2, 0.75]] * 3
+    (tmp_path / "one.json").write_text(json.dumps(result))
+    one = read(tmp_path / "one.json", dataset="=iris", algorithm="=tree")
+    assert one["score"].tolist() == [0.5, 0.75]
+
+
 def test_json_that_is_no_table_is_refused_with_its_line(tmp_path):
     lines = "\n".join(map(json.dumps, RECORDS)) + '\n{"dataset": \n'
     assert "line 4" in refused(tmp_path / "t.jsonl", lines)
