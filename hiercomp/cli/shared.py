@@ -74,7 +74,7 @@ def in_options(message: str) -> str:
         for found in reversed(list(re.finditer(pattern, message))):
             value = _quoted(found[1].strip("'\""))
             message = f"{message[: found.start()]}{option} {value}{message[found.end() :]}"
-    return re.sub(r"(--(?:column|where|left|right|folds|measure) (?:'[^']*'|[^\s,]+)), (?=--)", r"\1 ", message)
+    return re.sub(r"(--(?:column|format|where|left|right|folds|measure) (?:'[^']*'|[^\s,]+)), (?=--)", r"\1 ", message)
 
 
 def _column(found: re.Match[str]) -> str:

@@ -125,6 +125,7 @@ def map_table(
     given = _checked_roles(roles or {})
     frame = kept_rows(frame, where)
     frame, measure, several = _rows_of_measure(frame, given, measure)
+    own_names = list(map(str, frame.columns))
     given, frame, measure = _long(frame, given, measure, file, wide)
     plain: dict[str, str] = {}
     made: dict[str, Any] = {}
@@ -139,9 +140,12 @@ def map_table(
     try:
         found = find_columns(frame, plain, without=[*made], choose=_as_role)
     except ScoreTableError as error:
+        remedy = error.remedy
         if error.message == "There is no column 'dataset'.":
-            error.remedy += " If it holds one data set, name it: dataset='=iris'."
-        raise ScoreTableError(error.message, remedy=error.remedy, key="columns") from None
+            if own_names != list(map(str, frame.columns)):  # the names of columns have become rows
+                remedy = f"Pass dataset=.... The columns are: {first_names(own_names)}."
+            remedy += " If the table holds one data set, name it: dataset='=iris'."
+        raise ScoreTableError(error.message, remedy=remedy, key="columns") from None
     _refuse_second_header(frame, found, file)
     cells: dict[str, Any] = {role: made[role] if role in made else frame[found[role]] for role in (*made, *found)}
     if "score" in found and _holds_lists(frame[found["score"]]):

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from hiercomp.errors import HiercompError
 from hiercomp.files.formats.common import column_roles
 from hiercomp.files.table import read_score_file
-from hiercomp.scores.table import PLACES, score_candidates
-from hiercomp.wording import shown
+from hiercomp.scores.table import NO_SCORES, PLACES, score_candidates
+from hiercomp.wording import first_names, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,6 +41,14 @@ def proposal(path: str | Path | None, frame: pd.DataFrame | None) -> tuple[str, 
     except TypeError:  # cells that are lists or the like
         return None
     scores = score_candidates(frame, roles.values())
+    wide = _as_wide(frame) if not {"dataset", "algorithm"} <= set(roles) else None
+    if wide is not None:
+        parts = [f"{role} = {shown(name)!r} ({_extent(frame[name])})" for role, name in wide.items()]
+        algorithms = [name for name in frame.columns if name not in wide.values() and frame[name].dtype.kind == "f"]
+        passed = ", ".join(f"{role}={shown(name)!r}" for role, name in wide.items())
+        listed = first_names(list(map(str, algorithms)))
+        text = f"Its cells suggest a column for each algorithm: {listed}, and {', '.join(parts)}."
+        return text, f"Pass format='wide', {passed}."
     if not {"dataset", "algorithm"} <= set(roles) or not scores:
         return None
     parts = [f"{role} = {shown(name)!r} ({_extent(frame[name])})" for role, name in roles.items()]
@@ -105,6 +113,20 @@ def proposed_roles(frame: pd.DataFrame) -> dict[str, str]:
         telling = [name for name in telling if not frame.duplicated([*place, name]).any()]
         found |= {"fold": telling[0]} if telling else {}
     return {role: found[role] for role in PLACES if role in found}
+
+
+def _as_wide(frame: pd.DataFrame) -> dict[str, str] | None:
+    """What plays which role in a table with a column of scores for each algorithm; None if it does not look like one."""
+    kinds = {str(name): frame[name].dtype.kind for name in frame.columns}
+    names = [name for name, kind in kinds.items() if kind not in "fiubmM"]
+    counters = [name for name, kind in kinds.items() if kind in "iu"]
+    scores = [name for name, kind in kinds.items() if kind == "f" and not NO_SCORES.fullmatch(name.casefold())]
+    if len(names) != 1 or len(scores) < 2 or len(counters) > 2:
+        return None
+    found = {"dataset": names[0]} | dict(
+        zip(("run", "fold") if len(counters) == 2 else ("fold",), counters, strict=False)
+    )
+    return None if frame.duplicated(list(found.values())).any() and counters else found
 
 
 def _read_quietly(path: str | Path | None) -> pd.DataFrame | None:

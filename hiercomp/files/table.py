@@ -39,7 +39,7 @@ from hiercomp.files.content import (
     too_large,
     utf8_parts,
 )
-from hiercomp.scores.table import MISSING_TEXT, is_name_column, is_number_column, number_of_cell
+from hiercomp.scores.table import MISSING_TEXT, is_name_column, is_number_column, number_of_cell, to_pandas
 from hiercomp.wording import EXAMPLES_SHOWN, counted, shown
 
 if TYPE_CHECKING:
@@ -852,6 +852,8 @@ def _read_parquet(path: Path, file: str, parts: Iterable[bytearray], largest: in
                 table = table.set_column(place, schema.field(place), table.column(place).cast(schema.types[place]))
         frame: pd.DataFrame = table.to_pandas(self_destruct=True, split_blocks=True)
         frame.attrs.pop("notes", None)  # of what the table was read from
+        if any(name is not None for name in frame.index.names):
+            frame = to_pandas(frame)  # an index that holds names, as pandas wrote it
     except ScoreFileError:
         raise
     except Exception as error:  # whatever a damaged file makes pyarrow and pandas raise

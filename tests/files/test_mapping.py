@@ -323,6 +323,24 @@ def test_an_unknown_table_is_answered_with_the_mapping_that_its_cells_suggest(tm
     assert "score='acc'" in text
 
 
+def test_a_wide_table_in_another_language_is_answered_with_what_its_columns_may_be(tmp_path):
+    frame = pd.DataFrame({"Datensatz": ["a", "a", "b", "b"], "Lauf": 1, "Falte": [1, 2, 1, 2]})
+    frame.assign(**{"Random Forest": [0.1, 0.2, 0.3, 0.4], "GB": [0.5, 0.6, 0.7, 0.8]}).to_csv(
+        tmp_path / "w.csv", index=False
+    )
+    text = refused(tmp_path / "w.csv")
+    assert "a column for each algorithm: 'Random Forest', 'GB'" in text
+    assert "Pass format='wide', dataset='Datensatz', run='Lauf', fold='Falte'." in text
+    scores = read(tmp_path / "w.csv", format="wide", dataset="Datensatz", run="Lauf", fold="Falte")
+    assert cells(scores)["b", "GB"] == [0.7, 0.8]
+
+
+def test_a_parquet_file_with_an_index_of_names_is_read(tmp_path):
+    frame = table().rename(columns={"place": "dataset", "who": "model", "part": "fold"})
+    frame.set_index(["dataset", "model", "fold"]).to_parquet(tmp_path / "t.parquet")
+    assert read(tmp_path / "t.parquet")["score"].tolist() == read(frame)["score"].tolist()
+
+
 # Files of real tools; expected numbers are those of the README beside them
 
 REAL = Path(os.environ.get("HIERCOMP_REAL_FILES", "absent"))
