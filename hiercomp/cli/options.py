@@ -91,7 +91,7 @@ class TableOptions:
     option: Annotated[
         list[str] | None,
         typer.Option(
-            help="An option of the format, such as measure=classif.acc or folds=10; may be repeated.",
+            help="An option of the format, such as fraction=true or ratio=0.8; may be repeated.",
             metavar="NAME=VALUE",
             rich_help_panel=READING,
         ),

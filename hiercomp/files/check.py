@@ -438,6 +438,8 @@ def _survey(
         last = [refusal]  # it names the line
     if errors and last and last[0].message.endswith("has a header but no rows."):
         last = []  # since all are left out
+    if last and "not plain numbers" in last[0].message and any(error.key == "notation" for error in errors):
+        last = []  # since its numbers are written in another way
     found: list[ScoreFileError | ScoreTableError] = [*errors[:MOST_ERRORS], *last] or [refusal]
     problems = [TableProblem.of_error(error) for error in found]
     if len(errors) > MOST_ERRORS:

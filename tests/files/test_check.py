@@ -409,19 +409,19 @@ def plain_rows(first: dict[str, int] | None = None) -> list[str]:
     ]
 
 
-def error_messages(path: Path, **options) -> list[str]:
+def messages_of_errors(path: Path, **options) -> list[str]:
     return [problem.message for problem in check_scores(path, **options).errors]
 
 
 def test_folds_from_0_for_one_algorithm_are_one_error(tmp_path):
     path = written(tmp_path, plain_rows({"A": 1, "B": 0}))
-    assert error_messages(path) == ["The folds of 'B' are numbered from 0, those of 'A' from 1."]
+    assert messages_of_errors(path) == ["The folds of 'B' are numbered from 0, those of 'A' from 1."]
 
 
 def test_a_repeated_header_is_one_error_with_its_line(tmp_path):
     rows = plain_rows()
     rows.insert(20, "dataset,algorithm,fold,score")  # the header is line 1, so this is line 22
-    (message,) = error_messages(written(tmp_path, rows))
+    (message,) = messages_of_errors(written(tmp_path, rows))
     assert message.endswith("Line 22 repeats the header.")
 
 
@@ -436,7 +436,7 @@ def test_cells_are_named_by_their_lines_and_what_follows_from_them_is_not_counte
     rows = plain_rows()
     rows[5] = rows[5].rsplit(",", 1)[0] + ",abc"  # line 7
     rows[20] = "glass,A,,0.7"  # line 22: no fold
-    found = error_messages(written(tmp_path, rows))
+    found = messages_of_errors(written(tmp_path, rows))
     assert len(found) == 2
     assert "Column 'fold' is empty in 1 of 50 rows (first: line 22)" in found[0]
     assert "1 of 49 cells of column 'score' are not numbers (first: line 7: dataset 'iris', algorithm 'B'" in found[1]
@@ -459,13 +459,19 @@ def test_an_average_row_is_warned_of_alone(tmp_path):
 
 def test_decimal_commas_and_latin_1_are_counted(tmp_path):
     rows = [row[::-1].replace(".", ",", 1)[::-1].replace(",", ";", 3) for row in plain_rows()]
-    (message,) = error_messages(written(tmp_path, rows, header="dataset;algorithm;fold;score"))
+    (message,) = messages_of_errors(written(tmp_path, rows, header="dataset;algorithm;fold;score"))
     assert "line 2, column 'score': '0,700' is not a plain number, nor are 49 other cells of the column" in message
     path = tmp_path / "latin.csv"
     path.write_bytes(
         "\n".join(["dataset,algorithm,fold,score", *plain_rows()]).replace("iris", "Käse").encode("latin-1")
     )
-    assert "not UTF-8 text, nor are 9 more of its lines" in error_messages(path)[0]
+    assert "not UTF-8 text, nor are 9 more of its lines" in messages_of_errors(path)[0]
+
+
+def test_decimal_commas_of_a_wide_table_are_one_error(tmp_path):
+    rows = ["iris;1;0,75;0,8", "iris;2;0,7;0,81", "wine;1;0,6;0,7", "wine;2;0,61;0,72"]
+    (message,) = messages_of_errors(written(tmp_path, rows, header="dataset;fold;A;B"))
+    assert "column 'A': '0,75' is not a plain number, nor are 3 other cells of the column" in message
 
 
 def test_an_unknown_table_is_one_error_that_proposes_the_mapping(tmp_path):
