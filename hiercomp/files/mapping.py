@@ -144,7 +144,8 @@ def map_table(
         if error.message == "There is no column 'dataset'.":
             if own_names != list(map(str, frame.columns)):  # the names of columns have become rows
                 remedy = f"Pass dataset=.... The columns are: {first_names(own_names)}."
-            remedy += " If the table holds one data set, name it: dataset='=iris'."
+            stem = "" if file is None else ", or take the name of the file: dataset='{stem}'"
+            remedy += f" If the table holds one data set, name it: dataset='=iris'{stem}."
         raise ScoreTableError(error.message, remedy=remedy, key="columns") from None
     _refuse_second_header(frame, found, file)
     cells: dict[str, Any] = {role: made[role] if role in made else frame[found[role]] for role in (*made, *found)}

@@ -63,7 +63,7 @@ __all__ = [
 
 SEVERAL_FILES = ("lm_eval", "lm_eval_samples")  # formats whose importers read several files together
 TABLE_ENDINGS = (
-    *(".csv", ".tsv", ".txt", ".tab", ".parquet", ".feather", ".arrow", ".ipc", ".arff", ".json", ".jsonl", ".ndjson"),
+    *(".csv", ".tsv", ".tab", ".parquet", ".feather", ".arrow", ".ipc", ".arff", ".json", ".jsonl", ".ndjson"),
     *(".xlsx", ".xls", ".ods"),
 )
 PACKED = (".gz", ".bz2", ".xz", ".zip")

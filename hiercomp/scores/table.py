@@ -304,6 +304,9 @@ def find_columns(
         if kind is further_role_of and role == "run" and matches and "fold" in chosen:
             place = [chosen[role] for role in (*NAMED, "fold") if role in chosen]
             matches = matches if frame.duplicated(place).any() else []
+        if kind is further_role_of and role == "score" and matches:  # another measure may be meant
+            others = [name for name in score_candidates(frame, chosen.values()) if is_measure(name)]
+            matches = matches if set(others) <= set(matches) else []
         exact = [name for name in matches if name == role]
         if len(exact or matches) > 1:
             listed = " and ".join(repr(name) for name in matches)

@@ -220,6 +220,14 @@ def test_known_measures_are_offered_first():
     assert "Choose one with score='acc'" in refused(frame)
 
 
+def test_a_return_is_the_score_unless_another_measure_may_be_meant():
+    frame = table(length=np.arange(8.0)).rename(
+        columns={"place": "game", "who": "agent", "part": "seed", "acc": "return"}
+    )
+    assert read(frame)["score"].max() == 0.8
+    assert "several are numeric: 'return', 'accuracy'" in refused(frame.assign(accuracy=0.5))
+
+
 def test_further_columns_are_kept_on_request():
     frame = table(time=np.arange(8.0))
     assert list(read(frame, also="time", **MAPPED).columns) == [*COLUMNS, "time"]
@@ -276,6 +284,9 @@ def test_files_of_one_data_set_each_are_joined_by_their_names(tmp_path):
     assert len(scores) == 8
     assert read(tmp_path, dataset="{stem}", **mapped).equals(scores)
     assert "pass dataset='{stem}'" in refused(tmp_path, dataset="=one", **mapped)
+    (tmp_path / "README.txt").write_text("no table")
+    assert len(read(tmp_path, dataset="{stem}", **mapped)) == 8
+    assert "take the name of the file: dataset='{stem}'" in refused(tmp_path, **mapped)
     (tmp_path / "x_iris.csv").write_text("who,part,acc\nx,1,0.5\n")
     one = read(tmp_path / "x_iris.csv", dataset="x_{dataset}@{stem}", **mapped)
     assert one["dataset"].tolist() == ["iris"]
