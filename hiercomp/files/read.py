@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hiercomp.errors import ArgumentError, HiercompWarning, ScoreFileError, ScoreTableError
+from hiercomp.errors import ArgumentError, HiercompWarning, Note, ScoreFileError, ScoreTableError, warn_caller
 from hiercomp.files.content import first_bytes, refuse_other_kinds
 from hiercomp.files.formats.arrays import from_score_arrays
 from hiercomp.files.formats.common import (
@@ -40,6 +40,7 @@ from hiercomp.files.other_kinds import is_stream, other_table, renamed_notes, sp
 from hiercomp.files.presets import PRESET_READERS, PRESETS, averages_of, has, preset_of
 from hiercomp.files.proposal import proposal
 from hiercomp.files.table import PARQUET, parquet_names, read_score_file
+from hiercomp.scores.problems import SMALLEST_N
 from hiercomp.scores.table import PLACES, ROLES, is_number_text, role_of, to_pandas
 from hiercomp.wording import cells_in_words, counted, first_names, nearest_name, shown
 
@@ -348,7 +349,10 @@ def _read_one(
         if format == "auto":
             about = {name: layout[name] for name in ("encoding", "separator") if name in layout}
             format = recognised_format(table, given, **about, options=others)
-        return _imported(table, path, format, given, others, layout)
+        scores = _imported(table, path, format, given, others, layout)
+        if format == "lm_eval" and path is not None and scores["run"].nunique() < SMALLEST_N:
+            _point_to_questions(scores, Path(path))
+        return scores
     except ScoreTableError as error:
         if path is None:
             raise
@@ -398,6 +402,15 @@ def _imported(
         given = {}
     _check_options(format, {**layout, **given, **others})
     return IMPORTERS[format](table, **given, **others, **layout)
+
+
+def _point_to_questions(scores: pd.DataFrame, path: Path) -> None:
+    """Say that the answers to single questions are there, where evaluations are too few for the model."""
+    if path.is_dir() and any(path.rglob("samples_*.jsonl")):
+        text = f"A comparison needs {SMALLEST_N} seeds or more; the folder also holds the answers to single questions."
+        note = Note(HiercompWarning, text, "To compare these, pass format='lm_eval_samples'.", key="questions")
+        scores.attrs["notes"] = [*scores.attrs["notes"], note.text]
+        warn_caller([note])
 
 
 def _joined(

@@ -106,12 +106,12 @@ def with_plain_names(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.set_axis(names, axis=1)
 
 
-def need_columns(frame: pd.DataFrame, names: Iterable[str], what: str) -> None:
-    """Refuse a table that lacks columns of its format."""
+def need_columns(frame: pd.DataFrame, names: Iterable[str], what: str = "") -> None:
+    """Refuse a table that lacks columns that were asked for, or that its format has: ``what`` names the format's table."""
     lacking = [name for name in names if name not in frame.columns]
     if lacking:
         raise ScoreTableError(
-            f"There is no column {lacking[0]!r}, which {what} has.",
+            f"There is no column {shown(lacking[0])!r}{f', which {what} has' if what else ''}.",
             remedy=f"The columns are: {first_names(list(frame.columns))}.",
         )
 

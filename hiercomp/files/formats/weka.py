@@ -183,7 +183,7 @@ def _imported(
     names = dict(zip(("dataset", "run", "algorithm"), KEYS, strict=True)) | {"score": measure}
     if roles:
         frame, given = plain_roles(_text_frame(table), roles, table.path)
-        need_columns(frame, [spec for spec in given.values() if isinstance(spec, str)], "the file")
+        need_columns(frame, [spec for spec in given.values() if isinstance(spec, str)])
         for role, spec in given.items():
             columns[role] = frame[spec] if isinstance(spec, str) else np.full(len(frame), spec)
         if {"run", "fold"} & set(given) and "rho" not in given:

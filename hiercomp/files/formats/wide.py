@@ -91,7 +91,7 @@ def from_wide(
             f"No column is called 'dataset': {first_names(list(frame.columns))}.",
             remedy="Say which with dataset='...', or name the only one: dataset='=iris'.",
         )
-    need_columns(frame, named, "the table")
+    need_columns(frame, named)
     if "rho" not in given and RHO in frame.columns and RHO not in [*named, *found.values()]:
         found["rho"] = RHO
     scores = list(named or (name for name in frame.columns if name not in _used(given) | {*found.values()}))

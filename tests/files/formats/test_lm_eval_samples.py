@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hiercomp.errors import ArgumentError, DroppedScoresWarning, HiercompError, ScoreFileError
+from hiercomp.errors import ArgumentError, DroppedScoresWarning, HiercompError, HiercompWarning, ScoreFileError
 from hiercomp.files.read import read_lm_eval_samples, read_scores
 
 SAMPLES = Path(__file__).parents[2] / "data/importers/lm_eval_samples"
@@ -42,6 +42,15 @@ def test_a_file_is_recognised_and_a_folder_of_both_kinds_is_of_results(tmp_path)
     assert read_scores(tmp_path).attrs["format"] == "lm_eval_samples"
     assert read_scores([path, log(tmp_path, "n")])["algorithm"].unique().tolist() == ["m", "n"]
     assert read_scores(path, algorithm="=best", where={"fold": [0, 1]})["algorithm"].tolist() == ["best"] * 2
+
+
+def test_a_folder_of_results_points_to_its_questions(tmp_path):
+    log(tmp_path, "m")
+    result = {"results": {"t": {"acc,none": 0.5}}, "model_name": "m"}
+    (tmp_path / "m" / "results_1.json").write_text(json.dumps(result))
+    with pytest.warns(HiercompWarning, match="pass format='lm_eval_samples'"):
+        assert read_scores(tmp_path).attrs["format"] == "lm_eval"
+    assert len(read_scores(tmp_path, format="lm_eval_samples")) == 3
 
 
 def test_several_files_of_a_model_are_runs(tmp_path):
