@@ -199,6 +199,9 @@ from .files.formats.arrays import (
 from .files.formats.lm_eval import (
     read_lm_eval as read_lm_eval,
 )
+from .files.formats.lm_eval_samples import (
+    read_lm_eval_samples as read_lm_eval_samples,
+)
 from .files.formats.mlflow import (
     read_mlflow as read_mlflow,
 )
@@ -425,6 +428,7 @@ __all__ = [
     "random_attributes_differences",
     "read_experiment",
     "read_lm_eval",
+    "read_lm_eval_samples",
     "read_mlflow",
     "read_mlr3",
     "read_scores",

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hiercomp.errors import ArgumentError, warn_caller
+from hiercomp.files.any_table import as_tidy
 from hiercomp.model.priors import Priors
 from hiercomp.posterior.fit import Fit, checked_differences, fit_differences
 from hiercomp.posterior.influence import Influence, influence
@@ -33,9 +34,10 @@ class HierarchicalComparison:
 
     Parameters
     ----------
-    df : data frame
+    df : data frame, or path of a file
         Tidy scores: one row for each data set, algorithm, run and fold (pandas, polars, ...). The columns dataset,
-        algorithm, run, fold and score are found by name, by common aliases, or by ``columns``.
+        algorithm, run, fold and score are found by name, by common aliases, or by ``columns``. Files, and frames of other
+        layouts, such as wide ones, are read as `hiercomp.read_scores` does.
     left, right : str, optional
         The two algorithms; required if df has more than two.
     rope : float, pair of float or Rope, optional
@@ -94,6 +96,7 @@ class HierarchicalComparison:
         missing: Literal["error", "drop"] = "error",
         transform: Literal["log"] | None = None,
     ) -> None:
+        df, columns = as_tidy(df, columns, rho=rho)
         differences = PairedDifferences.from_table(
             df,
             left,

@@ -46,14 +46,19 @@ class HiercompError(Exception):
         The data sets, algorithms, columns or lines concerned.
     key : str
         Names the kind of problem, for programs.
+    count : int
+        How many cells or rows are concerned; 0 where none are counted.
     """
 
-    def __init__(self, message: str = "", *, remedy: str = "", places: tuple[str, ...] = (), key: str = "") -> None:
+    def __init__(
+        self, message: str = "", *, remedy: str = "", places: tuple[str, ...] = (), key: str = "", count: int = 0
+    ) -> None:
         super().__init__(f"{message} {remedy}".strip())
         self.message = message
         self.remedy = remedy
         self.places = places
         self.key = key
+        self.count = count
 
 
 class ScoreTableError(HiercompError, ValueError):

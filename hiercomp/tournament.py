@@ -14,6 +14,7 @@ from hiercomp.arguments import number_of_jobs, seed_number, true_or_false
 from hiercomp.comparison import ComparisonResult, HierarchicalComparison
 from hiercomp.engines import choose_engine
 from hiercomp.errors import ArgumentError, HiercompError, ScoreTableError, warn_caller
+from hiercomp.files.any_table import as_tidy
 from hiercomp.model.priors import Priors
 from hiercomp.pairs.fits import FailedPair, PairFits, Task, pair_seed
 from hiercomp.pairs.notes import gathered, in_words, ranking_notes
@@ -136,7 +137,7 @@ def compare_all(
 
     Parameters
     ----------
-    df : data frame
+    df : data frame, or path of a file
         Tidy scores: one row for each data set, algorithm, run and fold, as for `HierarchicalComparison`.
     rope : float, pair of float or Rope, optional
         Differences that make no practical difference, in the metric's units. By default 0.01 if every score lies in
@@ -232,6 +233,7 @@ def compare_all(
     options = _checked_options(fit_options) | {"engine": chosen.name}
     if chosen.holds_draws:
         options = {"keep": "population"} | options
+    df, columns = as_tidy(df, columns, rho=rho)
     arrays = ScoreArrays.of(tidy_scores(df, columns), rho=rho, higher_is_better=higher_is_better, transform=transform)
     if given is None:
         scale = arrays.scale  # None if no score is finite, which the pairs refuse

@@ -191,11 +191,11 @@ def try_file(case: FileCase, folder: Path) -> HiercompError | None:
     frame, error = outcome(lambda: read_scores(path, **case.options))
     if frame is not None:
         judge_frame(frame, case.options)
-        outcome(lambda: HierarchicalComparison(frame, missing="drop", columns=case.options.get("columns")))
+        outcome(lambda: HierarchicalComparison(frame, missing="drop"))
     taken = {name: value for name, value in case.options.items() if name != "rho"}
     check, argument_error = checked(lambda: check_scores(path, **taken))
     if "rho" not in case.options:
-        assert argument_error is None or error is not None or "columns" in case.options, f"refused: {argument_error}"
+        assert argument_error is None or error is not None, f"refused: {argument_error}"
         unread = isinstance(error, ScoreFileError | ScoreTableError)
         assert check is None or not unread or check.errors, f"the check finds no error, the reader: {error}"
         assert check is None or unread or check.format, "the check can't read what the reader takes"

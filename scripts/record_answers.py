@@ -830,7 +830,7 @@ def bad_files() -> dict[str, tuple[str, str | bytes, dict[str, Any]]]:
         "percent, named": ("scores.csv", plain_csv["percent in all"], {"percent": True}),
         "percent in one, named": ("scores.csv", plain_csv["percent in one"], {"percent": True}),
         "two separators, named": ("scores.csv", sound.replace("d1", "d;1"), {"separator": ","}),
-        "columns, named": ("scores.csv", sound.replace("score", "auc"), {"columns": {"score": "auc"}}),
+        "columns, named": ("scores.csv", sound.replace("score", "auc"), {"score": "auc"}),
         "rho, named": ("scores.csv", plain_csv["no fold"], {"rho": 0.1}),
         "losses, named": ("scores.csv", plain_csv["losses"], {"higher_is_better": False}),
         "wide, named": ("scores.csv", plain_csv["wide"], {"format": "wide"}),

@@ -11,7 +11,7 @@ import typer
 from hiercomp import __version__
 from hiercomp.cli import check, compare, crossval, doctor, install_cmdstan, pairs, plan
 from hiercomp.cli.options import with_groups
-from hiercomp.cli.shared import EXIT_ERROR, EXIT_INTERRUPTED, one_line
+from hiercomp.cli.shared import EXIT_ERROR, EXIT_INTERRUPTED, in_options, one_line
 from hiercomp.errors import HiercompError
 
 app = typer.Typer(
@@ -53,7 +53,7 @@ def main() -> None:
     try:
         code = app(standalone_mode=False)
     except HiercompError as error:
-        code = _fail(str(error))
+        code = _fail(in_options(str(error)))
     except typer.TyperException as error:
         message = error.format_message().rstrip(".")
         code = _fail(f"{message}. See hiercomp --help.") if message else EXIT_ERROR  # no arguments: the help is shown

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import shlex
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from hiercomp.cli.options import DirectionOption, OutputOptions, ReadingOptions, RhoOption
-from hiercomp.cli.shared import print_result
+from hiercomp.cli.shared import in_options, print_result
+
+if TYPE_CHECKING:
+    from hiercomp.scores.problems import TableProblem
 
 
 def check(
     scores: Annotated[
-        Path, typer.Argument(help="A file of scores, tidy or from another tool, or a folder for lm_eval.")
+        Path, typer.Argument(help="A file of scores, tidy or from another tool, a folder, or - for standard input.")
     ],
     reading: ReadingOptions,
     outputs: OutputOptions,
@@ -30,5 +35,13 @@ def check(
     result = check_scores(scores, rho=rho, higher_is_better=higher_is_better, **reading.arguments())
     outputs.write_json(result.to_dict())
     if outputs.text_wanted:
-        print_result(result)
+        print_result(replace(result, problems=tuple(_to_paste(problem, scores) for problem in result.problems)))
     raise typer.Exit(result.exit_code)
+
+
+def _to_paste(problem: TableProblem, scores: Path) -> TableProblem:
+    """A problem in the words of the command line; a proposed mapping as the command that uses it."""
+    remedy = in_options(problem.remedy)
+    if problem.key == "unknown_format" and remedy.startswith("Pass --"):
+        remedy = f"Run: hiercomp check {shlex.quote(str(scores))} {remedy.removeprefix('Pass ').removesuffix('.')}"
+    return replace(problem, message=in_options(problem.message), remedy=remedy)

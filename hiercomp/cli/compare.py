@@ -78,7 +78,7 @@ def compare(
     number_between("alpha", model.alpha, 0, 0.5)
     outputs.check(save=save, report=report)
     source = None if report is None else score_source(scores)
-    table_of_scores = reading.read(scores)
+    table_of_scores = reading.read(scores, rho=model.rho)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HiercompWarning)  # they are in the summary
         comparison = HierarchicalComparison(
@@ -89,7 +89,6 @@ def compare(
             rho=model.rho,
             higher_is_better=model.higher_is_better,
             priors=model.priors,
-            columns=reading.columns,
             missing="drop" if drop_unpaired else "error",
             transform=model.ratio,
         )

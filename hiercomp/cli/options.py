@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
 
-from hiercomp.cli.shared import one_line
+from hiercomp.cli.shared import in_options, one_line
 from hiercomp.errors import ArgumentError, HiercompWarning
 
 if TYPE_CHECKING:
@@ -28,7 +28,11 @@ ON_COMMAND_LINE = (  # arguments of importers that --option does not set
 )
 
 ScoresArgument = Annotated[
-    Path, typer.Argument(help="Scores: a tidy .csv, .csv.gz or .parquet file, or a result file from another tool.")
+    Path,
+    typer.Argument(
+        help="Scores: a table (.csv, .parquet, .xlsx, ...), a result file from another tool, a folder, or - for "
+        "standard input."
+    ),
 ]
 DirectionOption = Annotated[
     bool | None,
@@ -58,27 +62,42 @@ ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite existing f
 
 
 @dataclass(frozen=True)
-class ReadingOptions:
-    """How a file of scores is read."""
+class TableOptions:
+    """How a file of scores is read, without the folds of a run."""
 
     file_format: Annotated[
         str,
         typer.Option(
             "--format",
-            help="auto, tidy, wide, weka, mlr3, tidymodels, mlflow, lm_eval or sklearn.",
+            help="auto, tidy, wide, weka, mlr3, tidymodels, mlflow, lm_eval, lm_eval_samples, sklearn or another tool's.",
             rich_help_panel=READING,
         ),
     ] = "auto"
     column: Annotated[
         list[str] | None,
         typer.Option(
-            help="ROLE=NAME, such as score=auc; may be repeated.", metavar="ROLE=NAME", rich_help_panel=READING
+            help="Which column is dataset, algorithm, run, fold, score or rho, such as score=auc; dataset==iris for one "
+            "name in every row, fold=Fold{fold}.Rep{run}@id for parts of cells. May be repeated; columns of one role "
+            "are joined.",
+            metavar="ROLE=NAME",
+            rich_help_panel=READING,
         ),
+    ] = None
+    where: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Read only rows with this value, such as mode=aws; may be repeated.",
+            metavar="COLUMN=VALUE",
+            rich_help_panel=READING,
+        ),
+    ] = None
+    measure: Annotated[
+        str | None, typer.Option(help="Which measure, where a file has several.", rich_help_panel=READING)
     ] = None
     option: Annotated[
         list[str] | None,
         typer.Option(
-            help="An option of the format, such as measure=classif.acc or folds=10; may be repeated.",
+            help="An option of the format, such as fraction=true or ratio=0.8; may be repeated.",
             metavar="NAME=VALUE",
             rich_help_panel=READING,
         ),
@@ -105,34 +124,50 @@ class ReadingOptions:
     ] = None
 
     @property
-    def columns(self) -> dict[str, str]:
-        """Which column is which, from the ROLE=NAME of ``--column``."""
-        return dict(_pair("--column", "ROLE=NAME such as score=auc", text) for text in self.column or [])
+    def roles(self) -> dict[str, Any]:
+        """What plays each role, from the ROLE=NAME of ``--column``; several names of a role are a list."""
+        from hiercomp.scores.table import ROLES
+
+        found: dict[str, list[str]] = {}
+        for text in self.column or []:
+            role, name = _pair("--column", "ROLE=NAME such as score=auc", text, empty=True)
+            if role not in ROLES:
+                raise ArgumentError(f"--column {text}: the roles are {', '.join(ROLES)}.")
+            found.setdefault(role, []).append("" if name in ("''", '""') else name)
+        return {role: names[0] if len(names) == 1 else names for role, names in found.items()}
 
     def arguments(self) -> dict[str, Any]:
         """Arguments of `hiercomp.read_scores`, including those of the format."""
+        rows: dict[str, list[str]] = {}
+        for text in self.where or []:
+            name, value = _pair("--where", "COLUMN=VALUE such as mode=aws", text, empty=True)
+            rows.setdefault(name, []).append(value)
+        named = {"where": rows or None, "measure": self.measure, "folds": getattr(self, "folds", None)}
+        given = self._of_the_format() | {name: value for name, value in named.items() if value is not None} | self.roles
         return {
             "format": self.file_format,
-            "columns": self.columns or None,
             "encoding": self.encoding,
             "separator": self.sep,
             "decimal": self.decimal,
             "percent": self.percent,
             "largest_bytes": self.largest_bytes,
-            **self._of_the_format(),
+            **given,
         }
 
-    def read(self, path: Path) -> pd.DataFrame:
+    def read(self, path: Path, *, rho: float | None = None) -> pd.DataFrame:
         """Read the scores of a file; notes on how it was read go to standard error."""
         from hiercomp.files.read import read_scores
 
+        arguments = self.arguments()
+        if rho is not None:
+            arguments.setdefault("rho", rho)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", HiercompWarning)  # they are among the notes
-            table = read_scores(path, **self.arguments())
+            table = read_scores(path, **arguments)
         if table.attrs["format"] != "tidy":
             typer.echo(f"hiercomp: {path} was read as {table.attrs['format']}", err=True)
         for note in table.attrs["notes"]:
-            typer.echo(f"hiercomp: {one_line(note)}", err=True)
+            typer.echo(f"hiercomp: {one_line(in_options(note))}", err=True)
         return table
 
     def _of_the_format(self) -> dict[str, Any]:
@@ -147,6 +182,16 @@ class ReadingOptions:
             except (ValueError, RecursionError):
                 found[name] = value
         return found
+
+
+@dataclass(frozen=True)
+class ReadingOptions(TableOptions):
+    """How a file of scores is read."""
+
+    folds: Annotated[
+        int | None,
+        typer.Option(help="Folds of a run, where the table counts through all runs.", min=2, rich_help_panel=READING),
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -300,9 +345,9 @@ def with_groups(command: Callable[..., None]) -> Callable[..., None]:
     return expanded
 
 
-def _pair(option: str, wanted: str, text: str) -> tuple[str, str]:
+def _pair(option: str, wanted: str, text: str, *, empty: bool = False) -> tuple[str, str]:
     """The two sides of an equals sign."""
-    name, _, value = text.partition("=")
-    if not value:
+    name, sign, value = text.partition("=")
+    if not name or not sign or not (value or empty):
         raise ArgumentError(f"{option} must be {wanted}, got {text!r}.")
     return name, value

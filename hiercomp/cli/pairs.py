@@ -52,7 +52,7 @@ def pairs(
         if path is not None and checkpoint is not None and path.absolute() == checkpoint.absolute():
             raise ArgumentError(f"--checkpoint and {named_by} both name {path}.")
     source = None if report is None else score_source(scores)
-    table_of_scores = reading.read(scores)
+    table_of_scores = reading.read(scores, rho=model.rho)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HiercompWarning)  # they are in the summary
         result = compare_all(
@@ -66,7 +66,6 @@ def pairs(
             rho=model.rho,
             higher_is_better=model.higher_is_better,
             priors=model.priors,
-            columns=reading.columns,
             missing="drop" if drop_unpaired else "error",
             transform=model.ratio,
             dask=dask,

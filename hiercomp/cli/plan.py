@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hiercomp.cli.options import EngineOption, ModelOptions, OutputOptions, ReadingOptions
+from hiercomp.cli.options import EngineOption, ModelOptions, OutputOptions, TableOptions
 from hiercomp.cli.shared import print_result
 from hiercomp.errors import ArgumentError, HiercompWarning
 
@@ -44,7 +44,7 @@ class PopulationOptions:
 
 def plan(
     population: PopulationOptions,
-    reading: ReadingOptions,
+    reading: TableOptions,
     model: ModelOptions,
     outputs: OutputOptions,
     pilot: Annotated[
@@ -136,21 +136,20 @@ def _pilot(
     path: Path,
     left: str | None,
     right: str | None,
-    reading: ReadingOptions,
+    reading: TableOptions,
     model: ModelOptions,
     common: dict[str, Any],
 ) -> Any:
     from hiercomp.comparison import HierarchicalComparison
 
     comparison = HierarchicalComparison(
-        reading.read(path),
+        reading.read(path, rho=common["rho"]),
         left=left,
         right=right,
         rope=common["rope"],
         rho=common["rho"],
         higher_is_better=model.higher_is_better,
         priors=common["priors"],
-        columns=reading.columns,
         transform=model.ratio,
     )
     return comparison.fit(common["engine"], seed=common["seed"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypedDict, Unpack
 
 import numpy as np
@@ -19,6 +20,7 @@ from hiercomp.errors import (
     ScoreTableError,
     warn_caller,
 )
+from hiercomp.files.any_table import as_tidy
 from hiercomp.rope import Rope, RopeLike
 from hiercomp.scores.arrays import ScoreArrays
 from hiercomp.scores.differences import PairedDifferences
@@ -131,7 +133,9 @@ def as_differences(
             )
         return Given(_without_rounding(x if rho is None else _with_rho(x, rho)), single=False)
     if is_table(x):
-        given = PairedDifferences.from_table(x, left, right, rho=rho, higher_is_better=higher_is_better)
+        given = PairedDifferences.from_table(
+            as_tidy(x, rho=rho)[0], left, right, rho=rho, higher_is_better=higher_is_better
+        )
         warn_caller(given.notes)
         return Given(_without_rounding(given), single=False)
     if rho is None:
@@ -302,7 +306,9 @@ def read_score_matrix(scores: Any, *, missing: str, higher_is_better: bool | Non
 
 
 def is_table(x: Any) -> bool:
-    """Whether x is a data frame of some kind (pandas, polars, pyarrow, ...)."""
+    """Whether x is a data frame of some kind (pandas, polars, pyarrow, ...), or the path of a file with one."""
+    if isinstance(x, (str, Path)):
+        return "." in str(x)  # else no file of a table is called so
     return hasattr(x, "columns") or hasattr(x, "column_names")
 
 
@@ -426,6 +432,8 @@ def _read_array(scores: Any) -> pd.DataFrame:
 
 
 def _read_frame(scores: Any, higher_is_better: bool | None) -> tuple[pd.DataFrame, Direction, list[Note]]:
+    if isinstance(scores, (str, Path)):
+        scores = as_tidy(scores)[0]
     direction = Direction(higher_is_better, *stated_direction(scores))
     if not isinstance(scores, pd.DataFrame):
         scores = to_pandas(scores)

@@ -20,25 +20,27 @@ from hiercomp.errors import (
     ScoreFileError,
     ScoreTableError,
 )
+from hiercomp.files.any_table import as_tidy
 from hiercomp.files.formats.common import LAYOUT_OPTIONS
-from hiercomp.files.formats.lm_eval import read_lm_eval, readable_files
-from hiercomp.files.formats.sklearn_results import from_grid_search
+from hiercomp.files.formats.lm_eval import readable_files
 from hiercomp.files.formats.weka import survey_weka
-from hiercomp.files.read import IMPORTERS, read_scores, recognised_format, takes_option
-from hiercomp.files.table import names_as_text, read_score_file
+from hiercomp.files.other_kinds import STANDARD_INPUT, is_stream, other_table, spooled
+from hiercomp.files.read import BY_ROLES, read_scores, recognised_format, several_files
+from hiercomp.files.table import lines_of_rows, names_as_text, read_score_file
 from hiercomp.scores.arrays import ScoreArrays, table_problems, unpaired_scores
 from hiercomp.scores.direction import Direction
 from hiercomp.scores.problems import TableProblem
 from hiercomp.scores.rho import checked_rho
 from hiercomp.scores.scale import DEFAULT_HALF_WIDTH, Scale
-from hiercomp.scores.table import read_table
-from hiercomp.wording import counted, shown
+from hiercomp.scores.table import ROLES, TidyScores, read_table
+from hiercomp.wording import counted, first_names, shown
 
 if TYPE_CHECKING:
     import pandas as pd
 
 ROWS_SHOWN, COLUMNS_SHOWN = 10, 6  # of the matrix of missing cells
 NAME_WIDTH = 24
+OF_ROWS = ("empty_names", "not_numbers")  # problems that name rows
 MOST_ERRORS = 20  # errors of a file that are listed one by one
 SAID_BY = {
     "given": "as you say",
@@ -46,7 +48,6 @@ SAID_BY = {
     "name": "by the name of the measure",
     "assumed": "assumed",
 }
-TABLES = {**IMPORTERS, "sklearn": from_grid_search}  # what takes a data frame too
 
 
 def _no_counts() -> NDArray[np.int64]:
@@ -235,7 +236,6 @@ class TableCheck(Documented):
 def check_scores(
     scores: Any,
     *,
-    columns: Mapping[str, str] | None = None,
     rho: float | None = None,
     higher_is_better: bool | None = None,
     **options: Any,
@@ -245,15 +245,13 @@ def check_scores(
     Parameters
     ----------
     scores : data frame, or path of a file
-        Tidy scores, or a file in any format of `hiercomp.read_scores`.
-    columns : mapping, optional
-        Which column is which, such as ``{"score": "auc"}``.
+        Whatever `hiercomp.read_scores` takes.
     rho : float, optional
         Correlation between folds, where the comparison will be given one.
     higher_is_better : bool, optional
         False for losses and errors; by default as the table says, as for a comparison.
     **options
-        For files: ``format``, ``encoding``, ``separator``, ``decimal`` and options of the format, see `read_scores`.
+        The arguments of `read_scores`: ``score="auc"``, ``format``, ``encoding`` and the others.
 
     Returns
     -------
@@ -276,17 +274,25 @@ def check_scores(
     """
     true_false_or_none("higher_is_better", higher_is_better)
     rho = None if rho is None else checked_rho(rho)
+    if is_stream(scores):
+        with spooled(scores, options.get("largest_bytes")) as file:
+            found_in = check_scores(file, rho=rho, higher_is_better=higher_is_better, **options)
+            return _renamed(found_in, file, scores)
     problems: list[TableProblem] = []
     source = str(scores) if isinstance(scores, (str, Path)) else None
     frame, kind = scores, None
-    if source is not None:
-        frame, kind, problems = _read_file(source, columns, rho, options)
-        columns = columns if kind == "tidy" else None
-    if frame is None and source is not None:
+    options = {name: value for name, value in options.items() if value is not None}
+    if source is not None or isinstance(scores, (list, tuple)) or options or not _is_tidy(scores):
+        frame, kind, problems = _read_source(scores, rho, options)
+        if source is None and kind == "tidy" and frame is None:
+            kind = None
+    if frame is None and problems:
         return TableCheck(source, kind, problems=_ordered(problems))
-    tidy, found = read_table(frame, columns)
+    tidy, found = read_table(frame)
+    if source is not None and any(problem.key in OF_ROWS for problem in found):
+        tidy, found = read_table(_with_lines(frame, source, kind, options))
     problems += found
-    n_rows = len(frame) if hasattr(frame, "__len__") else 0
+    n_rows = n_rows_of(frame)
     if tidy is None:
         return TableCheck(source, kind, n_rows, problems=_ordered(problems))
     direction = tidy.direction(higher_is_better)
@@ -307,6 +313,10 @@ def check_scores(
         correlation = np.array([column.get(name, np.nan) for name in arrays.dataset_names])
         found = [TableProblem.of_error(error)]
     problems += [*found, *table_problems(arrays)]
+    rows_left_out = (
+        n_rows_of(frame) - len(tidy.frame) + sum(problem.count for problem in problems if problem.key == "uneven_rows")
+    )
+    problems = _root_causes(problems, tidy, rows_left_out)
     lowest, highest = arrays.extremes
     scale = arrays.scale
     return TableCheck(
@@ -353,68 +363,115 @@ def _said_by(direction: Direction) -> str:
     return "assumed" if direction.named is None else "name"
 
 
-def _read_file(
-    source: str, columns: Mapping[str, str] | None, rho: float | None, options: dict[str, Any]
+def n_rows_of(frame: Any) -> int:
+    """Rows of a table, 0 where it does not tell."""
+    return len(frame) if hasattr(frame, "__len__") else 0
+
+
+def _is_tidy(scores: Any) -> bool:
+    """Whether a frame is to be judged as it is, and not as another layout."""
+    try:
+        table, _ = as_tidy(scores)
+    except (ScoreFileError, ScoreTableError):
+        return False
+    return table is scores
+
+
+def _renamed(check: TableCheck, file: Path, source: Any) -> TableCheck:
+    """A check of a copy of standard input, under its own name."""
+    name = STANDARD_INPUT if str(source) == "-" else str(source)
+    problems = tuple(
+        replace(
+            problem, message=problem.message.replace(str(file), name), remedy=problem.remedy.replace(str(file), name)
+        )
+        for problem in check.problems
+    )
+    return replace(check, source=name, problems=problems)
+
+
+def _with_lines(frame: Any, source: str | None, kind: str | None, options: Mapping[str, Any]) -> Any:
+    """A tidy frame with the line of each row, where it can be told, for messages."""
+    if source is None or kind not in BY_ROLES or "where" in options or "lines" in getattr(frame, "attrs", {}):
+        return frame
+    lines = lines_of_rows(source, options)
+    if lines is not None and len(lines) == len(frame):
+        frame = frame.copy(deep=False)
+        frame.attrs = frame.attrs | {"lines": lines}
+    return frame
+
+
+def _read_source(
+    source: Any, rho: float | None, options: dict[str, Any]
 ) -> tuple[pd.DataFrame | None, str | None, list[TableProblem]]:
-    """The frame of a file as far as it can be read, its format, and what is wrong with the file."""
-    frame: pd.DataFrame | None
+    """The table of a file or frame as far as it can be read, its format, and what is wrong with it."""
     problems: list[TableProblem] = []
+    kind = options.pop("format", "auto")
+    if rho is not None:
+        options.setdefault("rho", rho)
     with warnings.catch_warnings(record=True) as raised:
         warnings.simplefilter("always", HiercompWarning)
+        frame: pd.DataFrame | None
         try:
-            kind = options.pop("format", "auto")
-            if kind == "auto":
-                layout = {name: options.get(name) for name in ("encoding", "separator")}
-                kind = recognised_format(source, columns, **layout, options=options)
+            frame = read_scores(source, format=kind, **options)
+            kind = frame.attrs["format"]
         except (ScoreFileError, ScoreTableError) as error:
-            return None, None, [TableProblem.of_error(error)]
-        if rho is not None and takes_option(kind, "rho"):  # it goes to the importers that ask for it
-            options["rho"] = rho
-        try:
-            frame = read_scores(source, format=kind, columns=columns, **options)
-        except (ScoreFileError, ScoreTableError) as error:
-            frame, problems = _survey(source, kind, columns, options, error)
+            frame, kind, problems = _survey(source, kind, options, error)
             if frame is None:
-                return None, None, problems
+                return None, kind, problems
     problems += [
         TableProblem(warning.category, str(warning.message))
         for warning in raised
         if issubclass(warning.category, HiercompWarning)
     ]
-    return frame, str(kind), problems
+    return frame, kind, problems
 
 
 def _survey(
-    source: str,
-    kind: str,
-    columns: Mapping[str, str] | None,
-    options: Mapping[str, Any],
-    refusal: ScoreFileError | ScoreTableError,
-) -> tuple[pd.DataFrame | None, list[TableProblem]]:
-    """A tidy table, unchecked, of what can be read of a refused file, and everything that is wrong with the file.
+    source: Any, kind: str, options: Mapping[str, Any], refusal: ScoreFileError | ScoreTableError
+) -> tuple[pd.DataFrame | None, str | None, list[TableProblem]]:
+    """A tidy table, unchecked, of what can be read of a refused file, its format, and everything that is wrong with it.
 
     The refusal stands alone where nothing else is found.
     """
     errors: list[ScoreFileError] = []
-    layout = {name: value for name, value in options.items() if name in LAYOUT_OPTIONS and value is not None}
-    others = {name: value for name, value in options.items() if name not in LAYOUT_OPTIONS}
     frame: pd.DataFrame | None = None
     last: list[ScoreFileError | ScoreTableError] = []  # that which ended the survey
+    alone = [TableProblem.of_error(refusal)]
+    if not isinstance(source, (str, Path)) or several_files(source, kind) is not None:
+        return refusal.table, None if kind == "auto" else kind, alone
+    layout = {name: value for name, value in options.items() if name in LAYOUT_OPTIONS and value is not None}
+    roles = {name: value for name, value in options.items() if name in ROLES and value is not None}
+    others = {
+        name: value for name, value in options.items() if name not in (*LAYOUT_OPTIONS, *ROLES) and value is not None
+    }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HiercompWarning)
         try:
+            if kind == "auto":
+                about = {name: layout[name] for name in ("encoding", "separator") if name in layout}
+                kind = recognised_format(source, roles, **about, options=others)
             if kind == "weka":
-                frame = survey_weka(source, errors, encoding=options.get("encoding"), **others)
+                given: dict[str, Any] = {"roles": roles} if roles else {}
+                frame = survey_weka(source, errors, encoding=options.get("encoding"), **given, **others)
             elif kind == "lm_eval":
                 good = readable_files(source, errors)
-                frame = read_lm_eval(good, **others) if good else None
+                frame = read_scores(good, format=kind, **roles, **others) if good else None
+            elif kind == "lm_eval_samples" or other_table(source, None) is not None:
+                return refusal.table, kind, alone
             else:
-                frame = read_score_file(source, columns, collected=errors, **layout)
-                if kind != "tidy":
-                    frame = TABLES[kind](names_as_text(frame), **others)
+                table = read_score_file(source, _text_columns(roles), collected=errors, **layout)
+                frame = read_scores(names_as_text(table), format=kind, **roles, **others)
         except (ScoreFileError, ScoreTableError) as error:
             last, frame = [error], error.table
-    found = [*errors[:MOST_ERRORS], *last] or [refusal]
+    if kind == "auto":
+        return None, None, alone
+    if last and last[0].key and last[0].key == refusal.key:
+        last = [refusal]  # it names the line
+    if errors and last and last[0].message.endswith("has a header but no rows."):
+        last = []  # since all are left out
+    if last and "not plain numbers" in last[0].message and any(error.key == "notation" for error in errors):
+        last = []  # since its numbers are written in another way
+    found: list[ScoreFileError | ScoreTableError] = [*errors[:MOST_ERRORS], *last] or [refusal]
     problems = [TableProblem.of_error(error) for error in found]
     if len(errors) > MOST_ERRORS:
         text = f"{counted(len(errors) - MOST_ERRORS, 'more error', 'is')} not listed."
@@ -422,7 +479,51 @@ def _survey(
     if frame is not None and errors:
         text = "Everything else was checked without the rows and cells that can't be read."
         problems.append(TableProblem(DroppedScoresWarning, text, "Correct these and check the file again."))
-    return frame, problems
+    return frame, kind, problems
+
+
+def _text_columns(roles: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns that stay text, as far as they are named."""
+    return {role: spec for role, spec in roles.items() if isinstance(spec, str) or role in ("dataset", "algorithm")}
+
+
+def _root_causes(problems: Sequence[TableProblem], tidy: TidyScores, rows_left_out: int) -> list[TableProblem]:
+    """Problems without those that another one causes."""
+    problems = list(problems)
+    keys = {problem.key for problem in problems}
+    if "summary_rows" in keys:
+        summaries = {place for problem in problems if problem.key == "summary_rows" for place in problem.places}
+        problems = [
+            problem for problem in problems if problem.key != "few_scores" or not set(problem.places) <= summaries
+        ]
+    if "no_common_dataset" in keys:  # it names them
+        problems = [problem for problem in problems if problem.key != "case_of_names"]
+    offset = _numbered_apart(tidy)
+    if offset is not None:
+        problems = [problem for problem in problems if problem.key not in ("unpaired_scores", "no_common_fold")]
+        problems.append(offset)
+    # such cells are missing, and rows left out absent, because of that
+    wrong = sum(problem.count for problem in problems if problem.key == "not_numbers")
+    explained = {"missing_scores": wrong, "unpaired_scores": rows_left_out}
+    return [problem for problem in problems if problem.key not in explained or problem.count > explained[problem.key]]
+
+
+def _numbered_apart(tidy: TidyScores) -> TableProblem | None:
+    """Folds that are numbered from 0 for some algorithms and from 1 for others."""
+    fold = tidy.frame.get("fold")
+    if fold is None or fold.dtype.kind not in "iu":
+        return None
+    first = fold.groupby(tidy.frame["algorithm"].astype(str).to_numpy(), sort=False).agg(["min", "max"])
+    if set(first["min"]) != {0, 1} or not (first["max"] - first["min"] == first["max"].max() - 1).all():
+        return None
+    zero, one = ([str(name) for name in first.index[first["min"] == start]] for start in (0, 1))
+    return TableProblem(
+        ScoreTableError,
+        f"The folds of {first_names(zero)} are numbered from 0, those of {first_names(one)} from 1.",
+        "Number them alike.",
+        (*zero, *one),
+        "numbered_apart",
+    )
 
 
 def _ordered(problems: Sequence[TableProblem]) -> tuple[TableProblem, ...]:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import bz2
 import codecs
 import gzip
+import lzma
 import os
+import re
+import sys
+import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 from hiercomp.errors import ArgumentError, ScoreFileError
 
-GZIP = b"\x1f\x8b"
+GZIP, BZIP2, XZ, ZIP = b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"PK\x03\x04"
 BLOCK = 1 << 20  # bytes read at a time
 SIGNATURES = {
     b"PK\x03\x04": "an Excel or zip file",
@@ -26,14 +32,18 @@ SIGNATURES = {
     b"SQLite format 3": "an SQLite database",
     b"\x93NUMPY": "a NumPy array",
     b"ARROW1": "an Arrow or Feather file",
-    b"BZh": "a bzip2 file",
-    b"\xfd7zXZ": "an xz file",
     b"\x28\xb5\x2f\xfd": "a Zstandard file",
     b"7z\xbc\xaf": "a 7-Zip file",
 } | {bytes([0x80, protocol]): "a Python pickle, which is never opened" for protocol in range(2, 6)}
+R_DATA = (b"X\n\0\0", b"RDX2\n", b"RDX3\n", b"A\n2\n", b"A\n3\n", b"RDA2\n", b"RDA3\n")
+IN_R = "In R, write the table with write.csv(scores, 'scores.csv', row.names = FALSE)."
+MARKDOWN_RULE = re.compile(rb"\s*\|?[\s:|-]*--[\s:|-]*\|[\s:|-]*")
 UTF_8 = "utf-8-sig"  # with or without its byte order mark
 # Bytes that are not UTF-8, as the error handler surrogateescape gives them, taken as Latin-1
 LATIN_1 = {0xDC00 + byte: byte for byte in range(0x80, 0x100)}
+
+
+UNREADABLE = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, RuntimeError)
 
 
 def raise_or_collect(error: ScoreFileError, collected: list[ScoreFileError] | None) -> None:
@@ -52,7 +62,7 @@ def reading_errors(file: str) -> Iterator[None]:
         raise ScoreFileError(f"{file}: there is no such file.") from None
     except IsADirectoryError:
         raise ScoreFileError(f"{file} is a folder.", remedy="Name a .csv, .csv.gz or .parquet file.") from None
-    except (OSError, EOFError, zlib.error, ValueError, MemoryError) as error:
+    except (*UNREADABLE, ValueError, MemoryError) as error:
         if isinstance(error, ScoreFileError):
             raise
         cause = getattr(error, "strerror", None) or str(error) or type(error).__name__
@@ -68,11 +78,12 @@ def file_blocks(path: Path, file: str, largest: int) -> Iterator[bytes]:
         If it can't be read, or holds more than ``largest`` bytes.
     """
     with reading_errors(file), path.open("rb") as stream:
-        packed = path.suffix == ".gz" or stream.peek(2)[:2] == GZIP  # a pipe can't be read twice
+        start = stream.peek(6)[:6]  # a pipe can't be read twice
+        packed = path.suffix == ".gz" or start.startswith((GZIP, BZIP2, XZ, ZIP))
         if not packed and os.fstat(stream.fileno()).st_size > largest:  # known before it is read
             raise too_large(file, largest)
         count = 0
-        with gzip.GzipFile(fileobj=stream) if packed else stream as content:
+        with _unpacked(stream, start, path, file) if packed else stream as content:
             while block := content.read(BLOCK):
                 count += len(block)
                 if count > largest:
@@ -80,10 +91,34 @@ def file_blocks(path: Path, file: str, largest: int) -> Iterator[bytes]:
                 yield block
 
 
+def _unpacked(stream: IO[bytes], start: bytes, path: Path, file: str) -> IO[bytes]:
+    """What a packed file holds."""
+    if start.startswith(BZIP2):
+        return bz2.BZ2File(stream)
+    if start.startswith(XZ):
+        return lzma.LZMAFile(stream)
+    if not start.startswith(ZIP):
+        return gzip.GzipFile(fileobj=stream)  # type: ignore[return-value]
+    with zipfile.ZipFile(path) as packed:
+        members = [name for name in packed.namelist() if not name.endswith("/") and not name.startswith("__MACOSX")]
+        if "mimetype" in members or "[Content_Types].xml" in members:
+            return stream  # a document
+        if len(members) != 1:
+            raise ScoreFileError(
+                f"{file} is a zip file of {len(members)} files.", remedy="Unpack it, and pass the folder or the files."
+            )
+        return packed.open(members[0])
+
+
+def first_bytes(path: str | Path, size: int = 4096) -> bytes:
+    """The beginning of what a file holds, unpacked."""
+    return bytes(next(joined(file_blocks(Path(path), str(path), sys.maxsize), size), bytearray())[:size])
+
+
 def is_packed(path: Path) -> bool:
-    """Whether a regular file is packed with gzip, by its name or its first bytes."""
+    """Whether a regular file is packed, by its name or its first bytes."""
     with path.open("rb") as stream:
-        return path.suffix == ".gz" or stream.read(2) == GZIP
+        return path.suffix == ".gz" or stream.read(6).startswith((GZIP, BZIP2, XZ, ZIP))
 
 
 def too_large(file: str, largest: int) -> ScoreFileError:
@@ -95,8 +130,8 @@ def too_large(file: str, largest: int) -> ScoreFileError:
     )
 
 
-def refuse_other_kinds(content: bytes | bytearray, file: str) -> None:
-    """Refuse what is not text, by its first bytes.
+def refuse_other_kinds(content: bytes | bytearray, file: str, *, separated: bool = False) -> None:
+    """Refuse what is not a text table, by its first bytes; ``separated`` says that the separator of cells is known.
 
     Raises
     ------
@@ -108,6 +143,27 @@ def refuse_other_kinds(content: bytes | bytearray, file: str) -> None:
             raise ScoreFileError(
                 f"{file} is not text; it looks like {kind}.", remedy="Save the table as CSV or Parquet."
             )
+    if content.startswith(R_DATA):
+        raise ScoreFileError(f"{file} is not text; it looks like a file of R (.rds or .RData).", remedy=IN_R)
+    old_stata = len(content) > 4 and 0x66 <= content[0] <= 0x73 and content[1] in (1, 2) and content[2:4] == b"\1\0"
+    if old_stata or content.startswith(b"<stata_dta>"):
+        raise ScoreFileError(
+            f"{file} is not text; it looks like a file of Stata.", remedy="In Stata, write it with: export delimited."
+        )
+    beginning = bytes(content[:4096]).removeprefix(codecs.BOM_UTF8).lstrip()
+    if beginning[:20].lower().startswith((b"<!doctype html", b"<html", b"<table")):
+        raise ScoreFileError(f"{file} is an HTML page.", remedy="Save its table as CSV.")
+    first, second, *_ = [*beginning.splitlines(), b"", b""]
+    if b"|" in first and MARKDOWN_RULE.fullmatch(second):
+        raise ScoreFileError(f"{file} looks like a Markdown table.", remedy="Save it as CSV.")
+    if separated or not second or any(sign in first for sign in (b",", b";", b"\t", b"|")):
+        return
+    if re.match(rb'("[^"]*" )+"[^"]*"\s*$', first):
+        raise ScoreFileError(f"{file} looks like a table of R's write.table, separated by spaces.", remedy=IN_R)
+    if re.search(rb"\S {2,}\S", first) and re.search(rb"\S {2,}\S", second):
+        raise ScoreFileError(
+            f"{file} looks like a table of columns of fixed width.", remedy="Save it with commas between the cells."
+        )
 
 
 def checked_encoding(encoding: str | None) -> str | None:
@@ -205,9 +261,15 @@ def utf8_parts(
             refused = _undecodable(error, file, encoding, line, read - len(error.object) + error.start)
             if collected is None or encoding != UTF_8:
                 raise refused from error
-            collected.append(refused)
             decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
             text = decoder.decode(error.object, last)
+            odd = sum(any(0xDC80 <= ord(sign) <= 0xDCFF for sign in row) for row in text.splitlines())
+            if odd > 1:
+                more = (
+                    f"{refused.message.rstrip('.')}, nor {'is' if odd == 2 else 'are'} {odd - 1:,} more of its lines."
+                )
+                refused = ScoreFileError(more, remedy=refused.remedy, key=refused.key)
+            collected.append(refused)
         except UnicodeError as error:  # half a pair of surrogates, which no text holds
             raise ScoreFileError(f"{file} is not {encoding.upper()} text: {error}.") from error
         content = bytearray((text if decoder.errors == "strict" else text.translate(LATIN_1)).encode())

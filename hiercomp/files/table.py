@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -39,7 +39,7 @@ from hiercomp.files.content import (
     too_large,
     utf8_parts,
 )
-from hiercomp.scores.table import MISSING_TEXT, is_name_column, is_number_column
+from hiercomp.scores.table import MISSING_TEXT, is_name_column, is_number_column, number_of_cell, to_pandas
 from hiercomp.wording import EXAMPLES_SHOWN, counted, shown
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ Parts = Iterable[tuple[bytearray, int]]  # UTF-8 text, and the line in which it 
 
 def read_score_file(
     path: str | Path,
-    columns: Mapping[str, str] | None = None,
+    columns: Mapping[str, str | list[str]] | None = None,
     *,
     encoding: str | None = None,
     separator: str | None = None,
@@ -87,7 +87,7 @@ def read_score_file(
     path : str or Path
         A text table (``.csv``, ``.tsv``, ``.txt``) or a ``.parquet`` file; text may be compressed with gzip.
     columns : mapping, optional
-        Which column is which, as for `hiercomp.read_scores`; those of data sets and algorithms stay text.
+        Which column, or list of columns, is which; those of data sets and algorithms stay text.
     encoding : str, optional
         Encoding of a text table. By default UTF-8, or UTF-16 if the file begins with its mark.
     separator : {",", ";", "tab", "|"}, optional
@@ -140,7 +140,7 @@ def read_score_file(
         return _read_parquet(path, file, chain([first], parts), largest)
     if path.suffix == ".parquet":
         raise ScoreFileError(f"{file} is not a Parquet file, or it is damaged.")
-    refuse_other_kinds(first, file)
+    refuse_other_kinds(first, file, separated=separator is not None)
     encoding = encoding_of(first, file, asked)
     small = len(first) < PART  # else more may follow
     if not small and not path.is_file():
@@ -161,7 +161,9 @@ def read_score_file(
         separator = find_separator(beginning, file)
         notes += _separator_notes(path, file, separator)
     named = {role: name for role, name in (columns or {}).items() if isinstance(name, str)}
-    names = frozenset(named[role] for role in ("dataset", "algorithm") if role in named)
+    names = frozenset(named.pop(role) for role in ("dataset", "algorithm") if role in named)
+    for name in (columns or {}).values():  # several columns whose cells are joined
+        names |= frozenset(name) if isinstance(name, list) else frozenset()
     options = _Options(file, separator, decimal, percent, names, frozenset(named.values()) - names, collected)
     frame, more = _read_text(opened, options, small)
     notes += more
@@ -169,6 +171,36 @@ def read_score_file(
         frame.attrs["notes"] = [note.text for note in notes]
     warn_caller(notes)
     return frame
+
+
+def lines_of_rows(path: str | Path, layout: Mapping[str, Any]) -> list[int] | None:
+    """The line of each row of a text table that is read at once; None for any other file.
+
+    Parameters
+    ----------
+    path : path
+    layout : mapping
+        ``encoding`` and ``separator``, as `read_score_file` takes them.
+    """
+    file, path = shown(path), Path(path)
+    try:
+        first = next(joined(file_blocks(path, file, LARGEST_BYTES), PART), bytearray())
+        if (
+            len(first) >= PART
+            or first.startswith((PARQUET, b"ARROW1", b"PK"))
+            or first.lstrip().startswith((b"{", b"["))
+        ):
+            return None
+        encoding = encoding_of(first, file, checked_encoding(layout.get("encoding")))
+        content = next((content for content, _ in utf8_parts([first], file, encoding, [])), bytearray())
+        separator = checked_separator(layout.get("separator")) or find_separator(content, file)
+        stream = io.StringIO(content.decode(), newline="")
+        records = _records(stream, separator)
+        rows = [(begin + 1, row) for begin, _, row in records if row and (len(row) > 1 or row[0].strip())]
+    except (ScoreFileError, csv.Error, UnicodeError):
+        return None
+    width = len(rows[0][1]) if rows else 0
+    return [line for line, row in rows[1:] if len(row) == width]
 
 
 def names_as_text(frame: pd.DataFrame) -> pd.DataFrame:
@@ -260,7 +292,7 @@ def _sampled_rows(lines: Iterable[str], separator: str) -> list[list[str]]:
 
 def _separator_notes(path: Path, file: str, separator: str) -> list[Note]:
     """What is to be said of a separator that was found."""
-    usual = "\t" if path.name.removesuffix(".gz").endswith((".tsv", ".txt", ".tab")) else ","
+    usual = "\t" if re.sub(r"\.(gz|bz2|xz|zip)$", "", path.name).endswith((".tsv", ".txt", ".tab")) else ","
     if separator in (usual, ","):
         return []
     sign = shown_separator(separator)
@@ -639,21 +671,26 @@ def _fault(lines: list[str], begin: int, end: int, place: str) -> ScoreFileError
 
 def _uneven_row(line: int, row: list[str], names: tuple[str, ...], file: str) -> ScoreFileError:
     return ScoreFileError(
-        f"{file}, line {line}: {len(row)} cells where the header has {len(names)}.", remedy=_row_hint(row, len(names))
+        f"{file}, line {line}: {len(row)} cells where the header has {len(names)}.",
+        remedy=_row_hint(row, len(names), line),
     )
 
 
 def _uneven_rows(count: int, first: list[tuple[int, list[str]]], width: int, file: str) -> ScoreFileError:
     listed = ", ".join(f"line {line} has {len(row)}" for line, row in first)
     more = f" and {count - len(first):,} more" if count > len(first) else ""
-    hints = [hint for _, row in first if (hint := _row_hint(row, width))]
+    hints = [hint for line, row in first if (hint := _row_hint(row, width, line))]
     return ScoreFileError(
         f"{file}: {counted(count, 'row')} of another length than the header's {width} cells ({listed}{more}).",
         remedy=hints[0] if hints else "Complete or remove them.",
+        key="uneven_rows",
+        count=count,
     )
 
 
-def _row_hint(row: list[str], width: int) -> str:
+def _row_hint(row: list[str], width: int, line: int) -> str:
+    if len(row) > width == 1 and not any(number_of_cell(cell) is not None for cell in row):
+        return f"Line {line} looks like the header: remove what stands above it."
     if len(row) > width:
         return (
             "Is the decimal sign a comma? Then separate the cells by semicolons, or put the numbers in quotation marks."
@@ -742,7 +779,8 @@ def _other_notation(
 ) -> ScoreFileError:
     """The error of a column of numbers, at its first cell that does not match."""
     matches = pc.fill_null(pc.match_substring_regex(cells, f"^({pattern})$"), True).to_numpy()
-    row = int(np.flatnonzero(~matches)[0])
+    wrong = np.flatnonzero(~matches)
+    row, more = int(wrong[0]), len(wrong) - 1
     cell = cells[row].as_py()
     if "," in cell and options.decimal == ".":
         sign = shown_separator(options.separator)
@@ -756,7 +794,8 @@ def _other_notation(
         remedy = "Some cells of the column have percent signs and others have none: write all of them in the same way."
     line = piece.line_of(row, options.separator)
     place = f"{options.file}, line {line}, column {shown(name)!r}"
-    message = f"{place}: {shown(cell[:40])!r} is not a plain number."
+    others = f", nor {'is' if more == 1 else 'are'} {counted(more, 'other cell')} of the column" if more else ""
+    message = f"{place}: {shown(cell[:40])!r} is not a plain number{others}."
     return ScoreFileError(message, remedy=remedy, places=(shown(name),), key="notation")
 
 
@@ -815,6 +854,8 @@ def _read_parquet(path: Path, file: str, parts: Iterable[bytearray], largest: in
                 table = table.set_column(place, schema.field(place), table.column(place).cast(schema.types[place]))
         frame: pd.DataFrame = table.to_pandas(self_destruct=True, split_blocks=True)
         frame.attrs.pop("notes", None)  # of what the table was read from
+        if any(name is not None for name in frame.index.names):
+            frame = to_pandas(frame)  # an index that holds names, as pandas wrote it
     except ScoreFileError:
         raise
     except Exception as error:  # whatever a damaged file makes pyarrow and pandas raise

@@ -25,7 +25,7 @@ QUOTED = frozenset(',;\t|"\r\n')  # a cell with one of these stands in quotation
 
 
 def write_scores(df: pd.DataFrame, path: str | Path, *, overwrite: bool = False) -> Path:
-    r"""Write a table of scores that `hiercomp.read_scores` gives back exactly.
+    r"""Write a table whose scores `hiercomp.read_scores` gives back exactly, and its other columns with ``also="*"``.
 
     The file appears whole or not at all. The index is not written.
 

@@ -468,7 +468,9 @@ def unpaired_scores(arrays: ScoreArrays, *, drop: bool) -> Iterator[TableProblem
         else:
             total = int((arrays.present & inside).sum())
             message = f"{wrong.sum():,} of {total:,} scores are missing or not finite {where}."
-            yield TableProblem(ScoreTableError, message, f"Fill them in, or {LEAVE_OUT}", places, "missing_scores")
+            yield TableProblem(
+                ScoreTableError, message, f"Fill them in, or {LEAVE_OUT}", places, "missing_scores", int(wrong.sum())
+            )
     paired = finite.sum(axis=0) > 1
     lost = finite & ~paired & inside
     absent = ~arrays.present & arrays.present.any(axis=0) & arrays.at_places(held) & inside
@@ -485,7 +487,9 @@ def unpaired_scores(arrays: ScoreArrays, *, drop: bool) -> Iterator[TableProblem
             f"{counted(int(absent.sum()), 'score', 'is')} absent in {counted(len(places), 'data set')} although another "
             f"algorithm has one for the same run and fold (first: {arrays.cells_in_words(absent)})."
         )
-        yield TableProblem(ScoreTableError, message, f"Add them, or {LEAVE_OUT}", places, "unpaired_scores")
+        yield TableProblem(
+            ScoreTableError, message, f"Add them, or {LEAVE_OUT}", places, "unpaired_scores", int(absent.sum())
+        )
     left_out = tuple(names[common & ~np.logical_or.reduceat(paired, arrays.starts[:-1])])
     if not paired.any():
         message = f"No fold has a score of both {' and '.join(repr(shown(name)) for name in arrays.algorithms[:2])}."

@@ -56,6 +56,8 @@ class TableProblem:
         The data sets, algorithms or columns concerned.
     key : str
         Names the kind of problem, for programs.
+    count : int
+        How many cells or rows are concerned; 0 where none are counted.
     """
 
     category: type[HiercompError] | type[HiercompWarning]
@@ -63,6 +65,7 @@ class TableProblem:
     remedy: str = ""
     places: tuple[str, ...] = ()
     key: str = ""
+    count: int = 0
 
     @property
     def severity(self) -> Literal["error", "warning"]:
@@ -75,7 +78,7 @@ class TableProblem:
     @classmethod
     def of_error(cls, error: HiercompError) -> TableProblem:
         """The problem behind an error."""
-        return cls(type(error), error.message, error.remedy, error.places, error.key)
+        return cls(type(error), error.message, error.remedy, error.places, error.key, error.count)
 
     @classmethod
     def of_note(cls, note: Note) -> TableProblem:

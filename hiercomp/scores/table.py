@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -40,6 +40,57 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "fold": ("fold", "folds", "split", "cvfold", "keyfold"),
     "score": ("score", "scores"),
     "rho": ("rho",),
+}
+
+# Names that mean a role only where no column has one of the names above
+FURTHER_ALIASES: Mapping[str, tuple[str, ...]] = {
+    "dataset": (
+        *("game", "env", "environment", "benchmark", "suite", "corpus", "taskname", "taskid", "dataname", "datasetid"),
+    ),
+    "algorithm": (
+        *(
+            "agent",
+            "policy",
+            "framework",
+            "flowname",
+            "approach",
+            "system",
+            "algo",
+            "learnerid",
+            "strategy",
+            "modelname",
+        ),
+    ),
+    "run": ("seed", "seeds", "randomseed", "randomstate", "trial", "trials"),
+    "fold": ("questionid", "question", "item", "itemid", "sample", "sampleid", "docid"),
+    "score": ("return", "reward", "metricerror", "testscore"),
+    "rho": (),
+}
+SEEDS, QUESTIONS = FURTHER_ALIASES["run"], FURTHER_ALIASES["fold"]  # such scores are independent: rho is 0
+
+# Numbers that are no scores: an index, a count, a duration, a setting, the training set or a spread
+NO_SCORES = re.compile(
+    r"_?(|unnamed:? ?\d*|index|id|nr|no|number|level_\d+|iter|iterations?|steps?|epochs?|models|version|seeds?|"
+    r"random[ _.]?(seed|state))|"
+    r"(train|training|std|rank|param|params|n|num|mean_fit|mean_score_time|std_fit)[_.].*|"
+    r"(.*[_. ])?(times?|seconds|secs?|ms|duration|runtime|timestamp|utc|date|elapsed|time(train|predict|both))([_. ].*)?"
+)
+FOLD_COLUMNS = re.compile(
+    r"(?:cv|fold|split)[ _.-]?(\d+)(?:[ _.-](?:test[ _.-])?score)?", re.IGNORECASE
+)  # of wide tables
+MEASURES = frozenset(
+    "accuracy acc bacc auc auroc auprc roc f1 f precision recall sensitivity specificity kappa mcc r2 rsq ndcg map mrr "
+    "bleu rouge exact pass win score return reward metric error err mmce ce loss logloss mse rmse mae mape smape brier "
+    "perplexity wer".split()
+)
+SUMMARIES = frozenset("mean average avg avg. std std. sd stdev sem se median rank total overall max min".split()) | {
+    "average rank",
+    "avg rank",
+    "avg. rank",
+    "mean rank",
+    "standard deviation",
+    "std dev",
+    "std. dev.",
 }
 
 
@@ -120,7 +171,9 @@ def read_table(df: Any, columns: Mapping[str, str] | None = None) -> tuple[TidyS
 
     try:
         stated, measure = stated_direction(df)
+        about = {"higher_is_better": stated, "measure": measure}
         frame = to_pandas(df)
+        lines = frame.attrs.get("lines")
         if frame.shape[1] == 0 or len(frame) == 0:
             raise ScoreTableError(
                 f"The table is empty: {len(frame)} rows, {frame.shape[1]} columns.",
@@ -138,10 +191,10 @@ def read_table(df: Any, columns: Mapping[str, str] | None = None) -> tuple[TidyS
         if role in found:
             try:
                 if role in NAMED:
-                    tidy[role], more = _names(frame[found[role]], found[role])
+                    tidy[role], more = _names(frame[found[role]], found[role], lines)
                     notes += more
                 else:
-                    tidy[role] = _labels(frame[found[role]], found[role])
+                    tidy[role] = _labels(frame[found[role]], found[role], lines)
             except ScoreTableError as error:
                 problems.append(TableProblem.of_error(error))
     if problems:
@@ -149,14 +202,28 @@ def read_table(df: Any, columns: Mapping[str, str] | None = None) -> tuple[TidyS
         good = np.array([[is_filled(cell) for cell in frame[name].tolist()] for name in wrong]).all(axis=0)
         if good.all() or not good.any():
             return None, problems
-        kept = frame[good]
-        kept.attrs = {"higher_is_better": stated, "measure": measure}
-        rest, further = read_table(kept, found)
+        rest, further = read_table(_rows_of(frame, np.asarray(good), about), found)
         return rest, problems + further
-    scores, wrong_scores = _scores(frame[found["score"]], found["score"], frame, found)
+    if "fold" in tidy and (summaries := summary_labels(tidy["fold"])):
+        rows = tidy["fold"].astype(str).isin(summaries).to_numpy()
+        message = (
+            f"The {found['fold']} column has {first_names(summaries)} among numbers: summaries, no scores of folds."
+        )
+        remedy = f"Remove these {rows.sum():,} rows."
+        problem = TableProblem(ScoreTableError, message, remedy, (str(found["fold"]),), "summary_rows")
+        rest, further = read_table(_rows_of(frame, ~rows, about), found)
+        return rest, [problem, *further]
+    likely = [str(name) for name in tidy["dataset"].unique() if str(name).casefold() in SUMMARIES]
+    if likely:
+        row = int((tidy["dataset"] == likely[0]).to_numpy().argmax()) + 1
+        message = (
+            f"A data set is called {first_names(likely)} (first: row {row:,}), as a summary of the others would be."
+        )
+        notes.append(Note(ScaleWarning, message, "If it is one, remove its rows.", tuple(likely), "summary_rows"))
+    scores, wrong_scores = _scores(frame[found["score"]], found["score"], tidy, lines)
     rho = None
     if "rho" in found:
-        rho, wrong_rho = _rho_of_datasets(frame[found["rho"]], tidy["dataset"], frame, found)
+        rho, wrong_rho = _rho_of_datasets(frame[found["rho"]], tidy["dataset"], str(found["rho"]), tidy)
         wrong_scores = [*wrong_scores, *wrong_rho]
     name = str(found["score"])
     if role_of(name) != "score" and name != measure:  # another column than the one that the attributes are about
@@ -170,6 +237,16 @@ def read_table(df: Any, columns: Mapping[str, str] | None = None) -> tuple[TidyS
         stated=stated,
     )
     return checked, [*map(TableProblem.of_note, notes), *wrong_scores]
+
+
+def _rows_of(frame: pd.DataFrame, rows: NDArray[np.bool_], about: Mapping[str, Any]) -> pd.DataFrame:
+    """Some rows of a frame, with the lines in which they stand and what is known of its scores."""
+    kept = frame[rows]
+    kept.attrs = frame.attrs | dict(about)
+    if "lines" in frame.attrs:
+        lines = frame.attrs["lines"]
+        kept.attrs["lines"] = [lines[row] for row in np.flatnonzero(rows)]
+    return kept
 
 
 def choose_algorithms(tidy: TidyScores, left: str | None, right: str | None) -> tuple[str, str]:
@@ -199,9 +276,32 @@ def choose_algorithms(tidy: TidyScores, left: str | None, right: str | None) -> 
     return left, right
 
 
-def find_columns(frame: pd.DataFrame, columns: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Which column of a frame plays which role (dataset, algorithm, score; run and fold if present)."""
+def find_columns(
+    frame: pd.DataFrame,
+    columns: Mapping[str, str] | None = None,
+    *,
+    without: Collection[str] = (),
+    choose: Callable[[str, str | None], str] | None = None,
+) -> dict[str, str]:
+    """Which column of a frame plays which role (dataset, algorithm, score; run and fold if present).
+
+    Parameters
+    ----------
+    frame : DataFrame
+    columns : mapping, optional
+        Which column is which, as far as it is known.
+    without : collection of str
+        Roles that no column plays.
+    choose : callable
+        How a reader names the column of a role, for messages; None stands for any name.
+
+    Raises
+    ------
+    ScoreTableError
+        If a column is missing or ambiguous.
+    """
     names = list(frame.columns)
+    choose = choose or _as_columns
     if not frame.columns.is_unique:  # here NaN equals NaN, unlike in a set
         repeated = sorted({shown(name) for name in frame.columns[frame.columns.duplicated()]})
         raise _wrong_columns(f"Column names occur twice: {', '.join(repeated)}.", "Rename or remove one of each.")
@@ -212,45 +312,88 @@ def find_columns(frame: pd.DataFrame, columns: Mapping[str, str] | None = None) 
         if role not in ROLES:
             raise ArgumentError(f"columns names an unknown role {role!r}; the roles are {', '.join(ROLES)}.")
         if name not in names:
-            raise _wrong_columns(f"columns says that {role} is column {name!r}, but there is none.", _listing(names))
-    for role in ROLES:
-        if role in chosen or role == "rho":
+            near = nearest_name(str(name), map(str, names))
+            raise _wrong_columns(f"There is no column {name!r} for the {role}.", f"{near} {_listing(names)}".strip())
+    # rows of seeds and folds: the seed is a run only where the folds do not tell the rows apart, so it comes last
+    for role, kind in [(role, role_of) for role in (*PLACES, "score")] + [
+        (role, further_role_of) for role in ("dataset", "algorithm", "fold", "score", "run")
+    ]:
+        if role in chosen or role in without:
             continue
-        matches = [name for name in names if role_of(name) == role and name not in chosen.values()]
+        matches = [name for name in names if kind(name) == role and name not in chosen.values()]
+        if kind is further_role_of and role == "run" and matches and "fold" in chosen:
+            place = [chosen[role] for role in (*NAMED, "fold") if role in chosen]
+            matches = matches if frame.duplicated(place).any() else []
+        if kind is further_role_of and role == "score" and matches:  # another measure may be meant
+            others = [name for name in score_candidates(frame, chosen.values()) if is_measure(name)]
+            matches = matches if set(others) <= set(matches) else []
         exact = [name for name in matches if name == role]
         if len(exact or matches) > 1:
             listed = " and ".join(repr(name) for name in matches)
             message = f"More than one column could be the {role}: {listed}."
-            raise _wrong_columns(message, f"Choose one with columns={{{role!r}: ...}}.")
+            raise _wrong_columns(message, f"Choose one with {choose(role, matches[0])}.")
         if matches:
             chosen[role] = (exact or matches)[0]
-    if "score" not in chosen:
-        numeric = [name for name in names if name not in chosen.values() and frame[name].dtype.kind in "fiu"]
-        if len(numeric) > 1:
-            numeric = [name for name in numeric if name != "rho"]
+    if "score" not in chosen and "score" not in without:
+        numeric = score_candidates(frame, chosen.values())
         if len(numeric) == 1:
             chosen["score"] = numeric[0]
         elif len(numeric) > 1:
             listed = ", ".join(repr(name) for name in numeric)
             message = f"No column is called 'score' and several are numeric: {listed}."
-            raise _wrong_columns(message, f"Choose one with columns={{'score': {numeric[0]!r}}}.")
+            raise _wrong_columns(message, f"Choose one with {choose('score', numeric[0])}.")
     for role in ("dataset", "algorithm", "score"):
-        if role not in chosen:
-            raise _wrong_columns(f"There is no column {role!r}.", f"{_nearest(role, names)} {_listing(names)}")
-    if "rho" in names and "rho" not in chosen and "rho" not in chosen.values():
+        if role not in chosen and role not in without:
+            hint = _nearest(role, names, choose)
+            raise _wrong_columns(f"There is no column {role!r}.", f"{hint} {_listing(names)}")
+    if "rho" in names and "rho" not in chosen and "rho" not in chosen.values() and "rho" not in without:
         chosen["rho"] = "rho"
     return chosen
 
 
+def score_candidates(frame: pd.DataFrame, taken: Collection[str] = ()) -> list[str]:
+    """The columns of numbers that may be scores: known measures first, no index, duration, seed or training score."""
+    numeric = [name for name in frame.columns if name not in taken and frame[name].dtype.kind in "fiu"]
+    if len(numeric) > 1:
+        numeric = [name for name in numeric if name != "rho"]
+    likely = [name for name in numeric if not NO_SCORES.fullmatch(str(name).strip().casefold())]
+    numbers = [name for name in likely if frame[name].dtype.kind == "f" or is_measure(name)]  # no counts
+    return sorted(numbers or likely or numeric, key=lambda name: not is_measure(name))
+
+
+def is_measure(name: object) -> bool:
+    """Whether a name is that of a well-known measure."""
+    words = re.split(r"[^a-z0-9]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", str(name)).casefold())
+    return not MEASURES.isdisjoint(words)
+
+
 def role_of(name: object) -> str | None:
     """The role of a column of that name in a tidy table: one of `ROLES`, or None."""
-    plain = _plain(name)
+    plain = _plain(name)  # a leading dot is tidymodels' sign that a column is none of the user's
+    if str(name).startswith("."):
+        return None
     return next((role for role, aliases in ALIASES.items() if plain in aliases), None)
+
+
+def further_role_of(name: object) -> str | None:
+    """The role of a column of that name in a table where no column has a plainer name for it."""
+    plain = _plain(name)
+    return next((role for role, aliases in FURTHER_ALIASES.items() if plain in aliases), None)
+
+
+def is_independent(run: object, fold: object) -> bool:
+    """Whether the columns of runs and folds say that scores share no training: seeds, or questions."""
+    return _plain(run) in SEEDS if fold is None else _plain(fold) in QUESTIONS
+
+
+def is_number_text(text: str) -> bool:
+    """Whether a text is a plain decimal number."""
+    return DECIMAL.fullmatch(text.strip()) is not None
 
 
 def is_name_column(name: object) -> bool:
     """Whether a column of that name holds names of data sets or algorithms, which stay text."""
-    return role_of(name) in NAMED
+    return role_of(name) in NAMED or further_role_of(name) in NAMED
 
 
 def is_number_column(name: object) -> bool:
@@ -290,6 +433,15 @@ def to_pandas(df: Any) -> pd.DataFrame:
     )
 
 
+def summary_labels(folds: pd.Series) -> list[str]:
+    """The labels of folds that name a mean, a standard deviation or the like, where the others are numbers."""
+    if folds.dtype.kind in "iuf":
+        return []
+    labels = [str(label).strip() for label in folds.unique()]
+    found = [label for label in labels if label.casefold() in SUMMARIES]
+    return found if found and all(DECIMAL.fullmatch(label) for label in labels if label not in found) else []
+
+
 def is_filled(cell: object) -> bool:
     """Whether a cell holds a name, a run or a fold: text, or a value that can be written as text."""
     try:
@@ -321,6 +473,10 @@ def _plain(name: object) -> str:
     return re.sub(r"[\s._-]+", "", str(name)).casefold()
 
 
+def _as_columns(role: str, name: str | None) -> str:
+    return f"columns={{{role!r}: {'...' if name is None else repr(name)}}}"
+
+
 def _wrong_columns(message: str, remedy: str) -> ScoreTableError:
     return ScoreTableError(message, remedy=remedy, key="columns")
 
@@ -330,7 +486,7 @@ def _listing(names: list[Any]) -> str:
     return f"The columns are: {listed}{', ...' if len(names) > 20 else ''}."
 
 
-def _nearest(role: str, names: list[Any]) -> str:
+def _nearest(role: str, names: list[Any], choose: Callable[[str, str | None], str]) -> str:
     if len(names) == 1 and ";" in str(names[0]):
         return "The only column holds semicolons: was the file read with sep=';' (and decimal=',')?"
     text = {str(name): _plain(name) for name in names}
@@ -338,16 +494,16 @@ def _nearest(role: str, names: list[Any]) -> str:
         close = difflib.get_close_matches(alias, list(text.values()), n=1, cutoff=0.75)
         if close:
             name = next(original for original, plain in text.items() if plain == close[0])
-            return f"Did you mean {shown(name)!r}? Rename it, or pass columns={{{role!r}: {shown(name)!r}}} (--column)."
-    return f"Rename a column, or pass columns={{{role!r}: ...}}."
+            return f"Did you mean {shown(name)!r}? Rename it, or pass {choose(role, shown(name))} (--column)."
+    return f"Rename a column, or pass {choose(role, None)}."
 
 
-def _names(column: pd.Series, name: str) -> tuple[pd.Series, list[Note]]:
+def _names(column: pd.Series, name: str, lines: Sequence[int] | None) -> tuple[pd.Series, list[Note]]:
     """Normalised names, and notes on names that are easily confused."""
     remedy = (
         "Fill in the names or remove the rows; if a name is 'NA' or 'null', read the file with keep_default_na=False."
     )
-    _refuse_empty(_missing(column, name), name, remedy)
+    _refuse_empty(_missing(column, name), name, remedy, lines)
     import pandas as pd
 
     categorical = isinstance(column.dtype, pd.CategoricalDtype)
@@ -359,7 +515,9 @@ def _names(column: pd.Series, name: str) -> tuple[pd.Series, list[Note]]:
         codes, originals = _text(column, name).factorize()
         normal = [normal_name(original) for original in originals]
     if "" in normal:
-        message = f"Column {name!r} has names that are empty or only spaces."
+        empty = np.array([value == "" for value in normal])[codes]
+        where = "" if lines is None else f", in {_rows_in_words(empty, lines)}"
+        message = f"Column {name!r} has names that are empty or only spaces{where}."
         raise ScoreTableError(message, remedy="Fill them in.", places=(str(name),), key="empty_names")
     notes = []
     if len(set(normal)) < len(normal):
@@ -383,11 +541,18 @@ def _names(column: pd.Series, name: str) -> tuple[pd.Series, list[Note]]:
     return pd.Series(np.array(normal, dtype=object)[codes]), notes
 
 
-def _refuse_empty(missing: NDArray[np.bool_], name: str, remedy: str) -> None:
+def _rows_in_words(rows: NDArray[np.bool_], lines: Sequence[int] | None) -> str:
+    """The first few rows by their lines, where these are known."""
+    first = np.flatnonzero(rows)[:EXAMPLES_SHOWN]
+    if lines is None:
+        return f"rows {', '.join(str(row) for row in first)}, counted from 0"
+    return f"{'line' if len(first) == 1 else 'lines'} {', '.join(str(lines[row]) for row in first)}"
+
+
+def _refuse_empty(missing: NDArray[np.bool_], name: str, remedy: str, lines: Sequence[int] | None = None) -> None:
     if missing.any():
-        rows = ", ".join(str(row) for row in np.flatnonzero(missing)[:EXAMPLES_SHOWN])
         raise ScoreTableError(
-            f"Column {name!r} is empty in {missing.sum()} of {len(missing)} rows (first: rows {rows}, counted from 0).",
+            f"Column {name!r} is empty in {missing.sum()} of {len(missing)} rows (first: {_rows_in_words(missing, lines)}).",
             remedy=remedy,
             places=(str(name),),
             key="empty_names",
@@ -417,11 +582,11 @@ def _unreadable(name: str, why: str, remedy: str = "Write them as text.") -> Sco
     return ScoreTableError(message, remedy=remedy, places=(str(name),), key="unreadable_names")
 
 
-def _labels(column: pd.Series, name: str) -> pd.Series:
+def _labels(column: pd.Series, name: str, lines: Sequence[int] | None) -> pd.Series:
     whole = column.dtype.kind in "iu"
     text = column if whole else _text(column, name).str.strip()
     missing = _missing(column, name) | (not whole and (text == "").to_numpy())
-    _refuse_empty(missing, name, "Number every row, or remove the column if there are no runs or folds.")
+    _refuse_empty(missing, name, "Number every row, or remove the column if there are no runs or folds.", lines)
     import pandas as pd
 
     if whole:
@@ -433,30 +598,30 @@ def _labels(column: pd.Series, name: str) -> pd.Series:
 
 
 def _rho_of_datasets(
-    column: pd.Series, datasets: pd.Series, frame: pd.DataFrame, found: Mapping[str, str]
+    column: pd.Series, datasets: pd.Series, name: str, places: Mapping[str, Any]
 ) -> tuple[dict[str, float] | None, list[TableProblem]]:
     """The common rho of the rows of each data set; none if it is invalid."""
     import pandas as pd
 
-    numbers, problems = _scores(column, found["rho"], frame, found)
+    numbers, problems = _scores(column, name, places, None)
     if problems:
         return None, problems
     values = pd.Series(numbers)
     by_dataset = values.groupby(datasets.to_numpy(), sort=False)
     first, different = by_dataset.first(), by_dataset.nunique(dropna=False) != 1
     if different.any() or first.isna().any():
-        name = (different | first.isna()).idxmax()
+        first_wrong = (different | first.isna()).idxmax()
         message = (
-            f"Column {found['rho']!r} must have one number for each data set, the correlation between its folds; data set "
-            f"{shown(name)!r} has {first_names([str(value) for value in values[datasets == name].unique()])}."
+            f"Column {name!r} must have one number for each data set, the correlation between its folds; data set "
+            f"{shown(first_wrong)!r} has {first_names([str(value) for value in values[datasets == first_wrong].unique()])}."
         )
         remedy = "Correct it, or remove the column and pass rho."
-        return None, [TableProblem(ScoreTableError, message, remedy, (str(name),), "rho")]
+        return None, [TableProblem(ScoreTableError, message, remedy, (str(first_wrong),), "rho")]
     return {str(name): float(value) for name, value in first.items()}, []
 
 
 def _scores(
-    column: pd.Series, name: str, frame: pd.DataFrame, found: Mapping[str, str]
+    column: pd.Series, name: str, places: Mapping[str, Any], lines: Sequence[int] | None
 ) -> tuple[NDArray[np.float64], list[TableProblem]]:
     """Scores as floats; text must be a plain decimal number. Cells that are empty or not a number become NaN."""
     if column.dtype.kind in "fiu":
@@ -476,9 +641,13 @@ def _scores(
         remedy = "Remove the percent signs, and give the rope in percentage points or divide the scores by 100."
     elif not text.isascii():
         remedy = "They hold signs such as a Unicode minus or a no-break space: use plain ASCII digits and signs."
-    view = frame[list(found.values())].set_axis(list(found), axis=1).assign(score=column.to_numpy(dtype=object))
+    import pandas as pd
+
+    view = pd.DataFrame({role: np.asarray(cells) for role, cells in places.items()})
+    view = view.assign(score=column.to_numpy(dtype=object))
+    where = "" if lines is None else f"{_rows_in_words(wrong, lines)}: "
     message = (
         f"{wrong.sum()} of {len(cells)} cells of column {name!r} are not numbers (first: "
-        f"{cells_in_words(view, wrong, 'score')})."
+        f"{where}{cells_in_words(view, wrong, 'score')})."
     )
-    return values, [TableProblem(ScoreTableError, message, remedy, (str(name),), "not_numbers")]
+    return values, [TableProblem(ScoreTableError, message, remedy, (str(name),), "not_numbers", int(wrong.sum()))]

@@ -9,18 +9,21 @@ import typer
 
 from hiercomp.cli import app, check, compare, crossval, pairs, plan
 
-READING = {"--column", "--format", "--option", "--encoding", "--sep", "--decimal", "--percent", "--largest-bytes"}
+READING = {
+    *("--column", "--where", "--measure", "--format", "--option", "--encoding", "--sep", "--decimal", "--percent"),
+    "--largest-bytes",
+}
 DIRECTION = {"--higher-is-better", "--lower-is-better"}
 MODEL = {"--rope", "--rho", *DIRECTION, "--transform", "--prior", "--alpha", "--seed", "--engine"}
 OUTPUT = {"--json", "--force"}
 OWN = {
-    "check": {"--rho", *DIRECTION},
+    "check": {"--rho", *DIRECTION, "--folds"},
     "compare": {
         *MODEL,
         *("--left", "--right", "--drop-unpaired", "--chains", "--warmup", "--draws", "--closed-form-tests"),
-        *("--sensitivity", "--save", "--report"),
+        *("--sensitivity", "--save", "--report", "--folds"),
     },
-    "pairs": {*MODEL, "--baseline", "--drop-unpaired", "--jobs", "--dask", "--checkpoint", "--report"},
+    "pairs": {*MODEL, "--baseline", "--drop-unpaired", "--jobs", "--dask", "--checkpoint", "--report", "--folds"},
     "plan": {
         *MODEL,
         *("--delta0", "--sigma0", "--nu", "--sd", "--pilot", "--left", "--right", "--datasets", "--runs", "--folds"),

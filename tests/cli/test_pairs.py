@@ -70,11 +70,13 @@ def test_the_options_reach_the_comparison(tmp_path, table):
     )
     assert done.returncode == 0, done.stderr
     expected = summary_of(
-        df, 0.1, rope=(-0.02, 0.01), baseline="second", rho=0.2, higher_is_better=False,
-        priors=hc.Priors.gaussian(), columns={"dataset": "id", "score": "error"}, missing="drop", seed=3,
+        df.rename(columns={"error": "score"}).assign(run=1), 0.1, rope=(-0.02, 0.01), baseline="second", rho=0.2,
+        higher_is_better=False, priors=hc.Priors.gaussian(), columns={"dataset": "id"}, missing="drop", seed=3,
     )  # fmt: skip
     content = json.loads(done.stdout)
-    assert content == expected.to_dict()
+    assert content.pop("measure") == "error"
+    assert content.pop("title") == expected.title.replace("lower is better", "error (lower is better)")
+    assert content == {key: value for key, value in expected.to_dict().items() if key not in ("measure", "title")}
     assert content["verdicts"]["second"] == {"first": "worse", "third": "equivalent"}
     assert [row["left"] for row in content["pairs"]] == ["second", "second"]
     assert any("1 fold of 1 data set" in note for note in content["notes"])
@@ -112,7 +114,7 @@ def test_existing_files_are_refused_before_anything_is_computed_and_overwritten_
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        (["scores.csv", "--baseline", "secnd"], ["baseline='secnd'", "'second'"]),
+        (["scores.csv", "--baseline", "secnd"], ["--baseline secnd", "'second'"]),
         (["scores.csv", "--rope=-0.02:0.01"], ["symmetric", "baseline"]),
         (["scores.csv", "--rope", "wide"], ["--rope"]),
         (["scores.csv", "--engine", "quadratur"], ["'quadrature'"]),

@@ -102,3 +102,49 @@ def test_the_largest_size_is_an_option(hiercomp, tmp_path, scores, command):
     assert "scores.csv is above the limit of 1,000 bytes (decompressed)" in " ".join(
         (done.stdout + done.stderr).split()
     )
+
+
+def test_roles_rows_and_folds_are_said_on_the_command_line(hiercomp, tmp_path, tidy):
+    odd = tidy.rename(columns={"dataset": "place", "algorithm": "who", "score": "acc"}).assign(mode="a", version="1")
+    odd["fold"] = [f"Fold{fold:02d}.Rep1" for fold in odd["fold"]]
+    other = odd.assign(mode="b", acc=0.5)
+    pd.concat([odd, other]).to_csv(tmp_path / "odd.csv", index=False)
+    roles = ("--column", "dataset=place", "--column", "algorithm=who", "--column", "score=acc", "--where", "mode=a")
+    done = hiercomp(
+        tmp_path, "compare", "odd.csv", *roles, "--column", "fold=Fold{fold}.Rep{run}@fold", *COMMON, *QUICK
+    )
+    assert done.returncode == 0, done.stderr
+    plain = hiercomp(tmp_path, "compare", "tidy.csv", *COMMON, *QUICK)
+    assert json.loads(done.stdout)["next_dataset"] == json.loads(plain.stdout)["next_dataset"]
+    joined = hiercomp(tmp_path, "check", "odd.csv", *roles, "--column", "fold=fold", "--column", "algorithm=version")
+    assert "nb 1, tree 1" in joined.stdout
+    wrong = hiercomp(tmp_path, "check", "odd.csv", "--column", "scroe=acc")
+    assert wrong.returncode == 2
+    assert "the roles are dataset, algorithm, run, fold, score, rho" in wrong.stderr
+
+
+def test_an_unknown_table_is_answered_with_the_command_to_paste(hiercomp, tmp_path, tidy):
+    odd = tidy.rename(columns={"dataset": "place", "algorithm": "who", "fold": "slice", "score": "acc"})
+    odd.assign(hours=2.5).to_csv(tmp_path / "odd.csv", index=False)
+    checked = hiercomp(tmp_path, "check", "odd.csv")
+    assert checked.returncode == 2
+    command = (
+        "hiercomp check odd.csv --column dataset=place --column algorithm=who --column fold=slice --column score=acc"
+    )
+    assert command in " ".join(checked.stdout.split())
+    assert hiercomp(tmp_path, *command.split()[1:]).returncode == 0
+    refused = hiercomp(tmp_path, "compare", "odd.csv")
+    assert "Pass --column dataset=place --column algorithm=who" in refused.stderr
+    assert "dataset='" not in refused.stderr
+
+
+def test_a_wide_table_without_folds_is_read_when_rho_is_given(hiercomp, tmp_path):
+    generator = np.random.default_rng(5)
+    frame = pd.DataFrame({"dataset": np.repeat([f"d{i}" for i in range(5)], 30)})
+    frame = frame.assign(nb=generator.normal(0.8, 0.02, 150), tree=generator.normal(0.8, 0.02, 150))
+    frame.to_csv(tmp_path / "wide.csv", index=False)
+    refused = hiercomp(tmp_path, "compare", "wide.csv", *COMMON, *QUICK)
+    assert "--folds 10" in refused.stderr
+    for options in (("--rho", "0.1"), ("--folds", "10")):
+        done = hiercomp(tmp_path, "compare", "wide.csv", *options, *COMMON, *QUICK)
+        assert done.returncode == 0, done.stderr

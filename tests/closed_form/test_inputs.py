@@ -100,7 +100,8 @@ def test_tables_are_paired_by_name(columns):
 
 def test_what_is_a_table():
     assert all(map(is_table, (table(), pl.from_pandas(table()), pl.from_pandas(table()).to_arrow())))
-    assert not any(map(is_table, (ROWS, ROWS.tolist(), pd.Series([1.0]), None, "x", {"a": 1})))
+    assert not any(map(is_table, (ROWS, ROWS.tolist(), pd.Series([1.0]), None, {"a": 1})))
+    assert is_table("scores.csv")
 
 
 def test_a_loss_turns_the_sign():

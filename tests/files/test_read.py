@@ -15,11 +15,29 @@ import pandas as pd
 import pytest
 
 import hiercomp as hc
-from hiercomp.errors import ArgumentError, DefaultedRhoWarning, HiercompError, HiercompWarning, ScoreFileError
+from hiercomp.errors import (
+    ArgumentError,
+    DefaultedRhoWarning,
+    HiercompError,
+    HiercompWarning,
+    ScoreFileError,
+    ScoreTableError,
+)
+from hiercomp.files.presets import PRESETS
 from hiercomp.files.read import IMPORTERS, from_grid_search, from_score_arrays, from_wide, read_scores
 
 SAMPLES = Path(__file__).parents[1] / "data/importers"
 COLUMNS = ["dataset", "algorithm", "run", "fold", "score"]
+
+# What the presets' samples need
+PRESET_OPTIONS = {
+    "caret": {"measure": "Accuracy"},
+    "mlr": {"measure": "acc", "folds": 3},
+    "cross_validate": {"measure": "accuracy"},
+    "pycaret": {"measure": "Accuracy"},
+    "pycaret_regression": {"score": "R2"},
+    "nixtla": {"measure": "mae"},
+}
 
 # The sample of each format, and the options that its importer needs
 FORMATS = {
@@ -30,8 +48,11 @@ FORMATS = {
     "tidymodels": ("tidymodels.csv", {"measure": "accuracy"}),
     "mlflow": ("mlflow.csv", {}),
     "lm_eval": ("lm_eval", {"measure": "acc"}),
+    "lm_eval_samples": ("lm_eval_samples", {"measure": "acc"}),
     "sklearn": ("grid_search.csv", {"dataset": "iris", "folds": 3}),
+    **{name: (f"{name}.csv", PRESET_OPTIONS.get(name, {})) for name in PRESETS},
 }
+FOLDERS = {"lm_eval": "results_gpt2_1.json", "lm_eval_samples": "org__a/samples_arc_2026-11-22T03-35-55.119298.jsonl"}
 
 
 def read(path: Path | str, **options) -> pd.DataFrame:
@@ -78,13 +99,13 @@ def test_a_sample_can_be_compared_as_it_is_read(name):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HiercompWarning)
         comparison = hc.HierarchicalComparison(frame, left, right)
-    expected = {"weka": 0.5, "tidymodels": 0.5, "mlflow": 1 / 3, "lm_eval": 0.0, "tidy": 1 / 3, "wide": 1 / 3}
+    expected = {"weka": 0.5, "tidymodels": 0.5, "lm_eval": 0.0, "lm_eval_samples": 0.0, "wandb": 0.0}
     # mlr3's two tasks: two runs of two folds, and one of three; sorted by name "001" stands before "1"
-    rho = [0.5, 1 / 3] if name == "mlr3" else expected[name]
+    rho = [0.5, 1 / 3] if name == "mlr3" else expected.get(name, 1 / 3)
     np.testing.assert_allclose(comparison.differences.rho, rho)
 
 
-@pytest.mark.parametrize("name", sorted(set(FORMATS) - {"lm_eval", "weka"}))
+@pytest.mark.parametrize("name", sorted(set(FORMATS) - {"weka", *FOLDERS}))
 def test_a_format_is_told_by_content_and_not_by_the_name_of_the_file(tmp_path, name):
     file, options = FORMATS[name]
     content = (SAMPLES / file).read_bytes()
@@ -117,13 +138,33 @@ def test_a_parquet_file_is_recognised_by_its_columns(tmp_path):
     assert read(tmp_path / "mlflow.parquet").attrs["format"] == "mlflow"
 
 
-def test_columns_make_a_table_tidy_and_are_refused_elsewhere(tmp_path):
+def test_roles_make_a_table_tidy_and_mean_the_same_in_every_format(tmp_path):
     path = written(tmp_path, "t.csv", "problem_id,who,auc,f1\n1,a,0.5,0.6\n1,b,0.6,0.7\n")
-    frame = read(path, columns={"dataset": "problem_id", "algorithm": "who", "score": "auc"})
+    frame = read(path, dataset="problem_id", algorithm="who", score="auc")
     assert frame.attrs["format"] == "tidy"
-    assert frame["problem_id"].tolist() == ["1", "1"]
-    with pytest.raises(ArgumentError, match="columns is for tidy tables"):
-        read(SAMPLES / "mlr3.csv", format="mlr3", columns={"score": "classif.acc"})
+    assert frame["dataset"].tolist() == ["1", "1"]
+    frame = read(
+        SAMPLES / "mlr3.csv",
+        format="mlr3",
+        score="classif.acc",
+        dataset="=one",
+        algorithm=["learner_id"],
+        folds=2,
+        where={"resampling_id": "repeated_cv"},
+    )
+    assert frame["dataset"].unique().tolist() == ["one"]
+    frame = read(
+        SAMPLES / "weka.arff",
+        dataset="=one",
+        algorithm=["weka.classifiers.{algorithm}@Key_Scheme", "Key_Scheme_options"],
+        run=["Key_Dataset", "Key_Run"],
+    )
+    assert frame["dataset"].unique().tolist() == ["one"]
+    assert not frame["algorithm"].str.startswith("weka").any()
+    frame = read(SAMPLES / "lm_eval", measure="acc", algorithm="=all", run=["algorithm", "run"])
+    assert frame["algorithm"].unique().tolist() == ["all"]
+    frame = read(SAMPLES / "mlflow.csv", algorithm="=all", run="params.model", where={"params.dataset": "iris"})
+    assert frame["algorithm"].unique().tolist() == ["all"]
 
 
 def test_a_wide_table_is_recognised_only_where_it_can_be_nothing_else(tmp_path):
@@ -155,7 +196,7 @@ def test_an_unknown_format_or_option_names_the_near_one():
         read(SAMPLES / "weka.arff", mesure="Area_under_ROC")
     with pytest.raises(ArgumentError, match="The format sklearn has no option 'ratio'"):
         read(SAMPLES / "grid_search.csv", dataset="iris", ratio=0.5)
-    with pytest.raises(ArgumentError, match="read from one file"):
+    with pytest.raises(ScoreTableError, match=r"18 cells have more than one score .*pass dataset='\{stem\}'"):
         read([SAMPLES / "wide.csv", SAMPLES / "wide.csv"], format="wide")
 
 
@@ -190,7 +231,7 @@ def test_a_file_that_is_not_there_and_a_folder_without_results_are_named(tmp_pat
 def test_no_flipped_byte_raises_anything_but_an_error_of_hiercomp(tmp_path, name):
     file, options = FORMATS[name]
     source = SAMPLES / file
-    source = source / "results_gpt2_1.json" if source.is_dir() else source
+    source = source / FOLDERS[name] if source.is_dir() else source
     content = source.read_bytes()
     generator = np.random.default_rng(1)
     for trial in range(150):

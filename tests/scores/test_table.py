@@ -144,7 +144,7 @@ def test_a_semicolon_file_read_as_one_column_is_recognised():
 
 
 def test_columns_that_names_an_absent_column_is_refused():
-    with pytest.raises(ScoreTableError, match=r"score is column 'auc', but there is none.*'dataset', 'algorithm'"):
+    with pytest.raises(ScoreTableError, match=r"no column 'auc' for the score.*'dataset', 'algorithm'"):
         tidy_scores(table(), {"score": "auc"})
 
 

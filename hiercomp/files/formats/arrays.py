@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 
 from hiercomp.arguments import whole_number
 from hiercomp.errors import ArgumentError, ScoreTableError
-from hiercomp.files.formats.common import runs_and_folds, tidy_frame
+from hiercomp.files.formats.common import runs_and_folds
+from hiercomp.files.mapping import tidy_frame
 from hiercomp.scores.rho import default_rho
 from hiercomp.wording import shown
 

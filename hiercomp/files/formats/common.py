@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
 
-from hiercomp.errors import ArgumentError, HiercompWarning, Note, ScoreFileError, ScoreTableError, warn_caller
+from hiercomp.errors import ArgumentError, ScoreFileError, ScoreTableError
 from hiercomp.files.content import checked_encoding, encoding_of, file_blocks, joined, utf8_parts
 from hiercomp.files.table import SEPARATORS, checked_separator, names_as_text, read_score_file
-from hiercomp.scores.direction import named_direction
 from hiercomp.scores.rho import default_rho
-from hiercomp.scores.table import role_of, tidy_scores, to_pandas
-from hiercomp.wording import cells_in_words, counted, first_names, nearest_name, shown
+from hiercomp.scores.table import further_role_of, role_of, to_pandas
+from hiercomp.wording import first_names, nearest_name, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,70 +56,7 @@ def error_of_file(file: str, error: ScoreTableError) -> ScoreFileError:
     return refused
 
 
-def tidy_frame(
-    columns: Mapping[str, Any],
-    *,
-    format_name: str,
-    measure: str | None = None,
-    notes: Sequence[Note] = (),
-    duplicates: str = "Keep one score for each data set, algorithm, run and fold.",
-    names: Mapping[str, str] | None = None,
-) -> pd.DataFrame:
-    """The frame that an importer returns, checked, with its notes raised as warnings.
-
-    Parameters
-    ----------
-    columns : mapping
-        Cells of dataset, algorithm, run, fold and score, of rho where it is known, and of further measures.
-    format_name : str
-        Kept as ``attrs["format"]``.
-    measure : str, optional
-        Kept as ``attrs["measure"]``; a loss is noted.
-    notes : sequence of Note
-        Texts are kept as ``attrs["notes"]``.
-    duplicates : str
-        What to do where a cell has several scores.
-    names : mapping, optional
-        What the source calls dataset, algorithm and the others, for messages.
-
-    Raises
-    ------
-    ScoreTableError
-        If a name is empty, a score is no number or a cell has several scores.
-    """
-    import pandas as pd
-
-    frame = pd.DataFrame(dict(columns))
-    called = {role: name for role, name in (names or {}).items() if name and name not in frame.columns}
-    try:
-        tidy = tidy_scores(frame.rename(columns=called), called)
-        places = ["dataset", "algorithm", "run", "fold"]
-        repeated = tidy.frame.duplicated(places, keep=False).to_numpy()
-        if repeated.any():
-            count = len(tidy.frame.loc[repeated, places].drop_duplicates())
-            examples = cells_in_words(tidy.frame, repeated, "score")
-            message = f"{counted(count, 'cell', 'has')} more than one score (first: {examples})."
-            raise ScoreTableError(message, remedy=duplicates, key="duplicate_scores")
-    except ScoreTableError as error:
-        error.table = frame
-        raise
-    for name in ("dataset", "algorithm", "run", "fold", "score"):
-        frame[name] = tidy.frame[name]
-    higher_is_better = None if measure is None else named_direction(measure)
-    if higher_is_better is False:
-        remedy = "Comparisons follow this (attrs['higher_is_better'])."
-        notes = (*notes, Note(HiercompWarning, f"Lower values of {measure!r} are better.", remedy, key="loss"))
-    notes = (*notes, *tidy.notes)
-    frame.attrs = {"format": format_name, "notes": [note.text for note in notes]}
-    if measure is not None:
-        frame.attrs["measure"] = measure
-    if higher_is_better is not None:
-        frame.attrs["higher_is_better"] = higher_is_better
-    warn_caller(notes)
-    return frame
-
-
-def read_table(source: Source, names: Mapping[str, str], layout: Mapping[str, Any]) -> pd.DataFrame:
+def read_table(source: Source, names: Mapping[str, Any], layout: Mapping[str, Any]) -> pd.DataFrame:
     """A table of a file, or a copy of a frame; the columns that hold names stay text."""
     for option in layout:
         if option not in LAYOUT_OPTIONS:
@@ -131,17 +67,34 @@ def read_table(source: Source, names: Mapping[str, str], layout: Mapping[str, An
         frame = to_pandas(source)
         if len(frame) == 0:
             raise ScoreTableError("The table has no rows.")
-        return frame.set_axis([str(name) for name in frame.columns], axis=1)
+        return with_plain_names(frame)
     frame = read_score_file(source, {role: name for role, name in names.items() if name}, **layout)
     return names_as_text(frame)
 
 
-def need_columns(frame: pd.DataFrame, names: Iterable[str], what: str) -> None:
-    """Refuse a table that lacks columns of its format."""
+def with_plain_names(frame: pd.DataFrame) -> pd.DataFrame:
+    """A frame whose columns are called by texts, each by another.
+
+    Raises
+    ------
+    ScoreTableError
+        If two have the same name.
+    """
+    names = [str(name) for name in frame.columns]
+    repeated = sorted({shown(name) for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
+    if repeated:
+        raise ScoreTableError(
+            f"Column names occur twice: {', '.join(repeated)}.", remedy="Rename or remove one of each.", key="columns"
+        )
+    return frame.set_axis(names, axis=1)
+
+
+def need_columns(frame: pd.DataFrame, names: Iterable[str], what: str = "") -> None:
+    """Refuse a table that lacks columns that were asked for, or that its format has: ``what`` names the format's table."""
     lacking = [name for name in names if name not in frame.columns]
     if lacking:
         raise ScoreTableError(
-            f"There is no column {lacking[0]!r}, which {what} has.",
+            f"There is no column {shown(lacking[0])!r}{f', which {what} has' if what else ''}.",
             remedy=f"The columns are: {first_names(list(frame.columns))}.",
         )
 
@@ -149,14 +102,24 @@ def need_columns(frame: pd.DataFrame, names: Iterable[str], what: str) -> None:
 def column_roles(names: Sequence[str], roles: Sequence[str], given: Mapping[str, str] | None = None) -> dict[str, str]:
     """Which column plays which role, as given or by its name; a role with several candidates is left out."""
     found = dict(given or {})
-    for role in roles:
-        if role in found:
-            continue
-        free = [name for name in names if name not in found.values()]
-        matches = [name for name in free if role_of(name) == role]
-        exact = [name for name in matches if name == role]
-        if len(exact or matches) == 1:
-            found[role] = (exact or matches)[0]
+    for kind in (role_of, further_role_of):
+        for role in roles:
+            if role in found or (kind is further_role_of and role == "run" and "fold" in found):
+                continue
+            matches = [name for name in names if kind(name) == role and name not in found.values()]
+            exact = [name for name in matches if name == role]
+            if len(exact or matches) == 1:
+                found[role] = (exact or matches)[0]
+    return found
+
+
+def stripped_roles(names: Sequence[str], prefixes: Sequence[str]) -> dict[str, str]:
+    """Which column plays which role, by its name behind one of the prefixes of a tool."""
+    found: dict[str, str] = {}
+    for prefix in prefixes:
+        own = {name.removeprefix(prefix): name for name in names if name.startswith(prefix)}
+        roles = column_roles(list(own), ("dataset", "algorithm", "run", "fold"))
+        found = {role: own[name] for role, name in roles.items()} | found
     return found
 
 

@@ -17,8 +17,8 @@ from hiercomp.files.formats.common import (
     names_the_file,
     one_or_more,
     text_options,
-    tidy_frame,
 )
+from hiercomp.files.mapping import Spec, map_table, tidy_frame
 from hiercomp.scores.direction import lower_is_better
 from hiercomp.wording import counted, first_names, nearest_name, shown
 
@@ -47,6 +47,8 @@ def read_lm_eval(
     measure: str | Mapping[str, str] | None = None,
     *,
     also: str | Sequence[str] = (),
+    roles: Mapping[str, Spec] | None = None,
+    where: Mapping[str, Any] | None = None,
 ) -> pd.DataFrame:
     """Tidy scores of result files, with tasks as data sets and models as algorithms.
 
@@ -61,6 +63,8 @@ def read_lm_eval(
         Such as "acc" or, with its filter, "exact_match,strict-match"; needed where tasks have several.
     also : str or sequence of str
         Further measures, kept as columns of their own names.
+    roles, where : mapping, optional
+        As for `hiercomp.read_scores`, of the columns dataset, algorithm, run and fold.
 
     Returns
     -------
@@ -144,6 +148,10 @@ def read_lm_eval(
         raise error_of_file(_sources(files), error) from None
     frame.attrs["measure"] = ", ".join(sorted(measures))
     frame.attrs["higher_is_better"] = not _losses(evaluations, measures)
+    if roles or where:
+        about = frame.attrs
+        frame = map_table(frame, roles, where=where, also=list(one_or_more("also", also)))
+        frame.attrs = about
     return frame
 
 

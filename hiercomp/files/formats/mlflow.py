@@ -20,8 +20,8 @@ from hiercomp.files.formats.common import (
     read_table,
     rho_of_folds,
     text_options,
-    tidy_frame,
 )
+from hiercomp.files.mapping import tidy_frame
 from hiercomp.scores.rho import checked_rho
 from hiercomp.scores.table import ALIASES
 from hiercomp.wording import first_names, shown
@@ -111,7 +111,7 @@ def read_mlflow(
                 f"No parameter or tag is recognised as the {role}: {first_names(held) or 'there are none'}.",
                 remedy=f"Say which with {role}='params.{role}'.",
             )
-    need_columns(frame, found.values(), "the table")
+    need_columns(frame, found.values())
     metrics = [name.removeprefix(METRICS) for name in frame.columns if name.startswith(METRICS)]
     measure = chosen_measure(None if measure is None else measure.removeprefix(METRICS), metrics)
     frame, notes = _finished(frame, found, measure)

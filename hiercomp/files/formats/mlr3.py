@@ -19,8 +19,8 @@ from hiercomp.files.formats.common import (
     read_table,
     rho_of_folds,
     runs_and_folds,
-    tidy_frame,
 )
+from hiercomp.files.mapping import checked_frame, map_table, tidy_frame
 from hiercomp.scores.rho import checked_rho
 from hiercomp.wording import shown
 
@@ -42,6 +42,10 @@ def read_mlr3(
     ratio: float | None = None,
     rho: float | None = None,
     also: str | Sequence[str] = (),
+    dataset: str = "task_id",
+    algorithm: str = "learner_id",
+    run: str | None = None,
+    fold: str | None = None,
     **layout: Any,
 ) -> pd.DataFrame:
     """Tidy scores of the table that ``bmr$score()`` gives.
@@ -49,8 +53,9 @@ def read_mlr3(
     Parameters
     ----------
     source : path or DataFrame
-        With columns task_id, learner_id, resampling_id, iteration and measures such as classif.acc. In R:
-        ``data.table::fwrite(bmr$score(msrs(c("classif.acc"))), "scores.csv")``; other columns are not looked at.
+        With columns task_id, learner_id, resampling_id, iteration and measures such as classif.acc. In R, where the
+        columns that hold objects must be left out: ``s <- as.data.table(bmr$score(msrs(c("classif.acc"))))`` and
+        ``fwrite(s[, .(task_id, learner_id, resampling_id, iteration, classif.acc)], "scores.csv")``.
     measure : str, optional
         The column of scores; needed where there are several.
     folds : int, optional
@@ -61,6 +66,10 @@ def read_mlr3(
         Correlation between iterations; needed for other resamplings, such as "bootstrap".
     also : str or sequence of str
         Further measures, kept as columns of their own names.
+    dataset, algorithm : str
+        Columns that hold them.
+    run, fold : str, optional
+        Columns that hold them, where they were added to mlr3's; the resampling is then not looked at.
     **layout
         ``encoding``, ``separator`` and ``decimal`` of a file.
 
@@ -89,15 +98,19 @@ def read_mlr3(
     0    iris  classif.rpart    1     1   0.92  0.5
     1    iris  classif.rpart    1     2   0.96  0.5
     """
-    frame = read_table(source, NAME_COLUMNS, layout)
-    need_columns(frame, [*NAME_COLUMNS.values(), "resampling_id", "iteration"], "mlr3's table of scores")
+    names = {"dataset": dataset, "algorithm": algorithm}
+    frame = read_table(source, NAME_COLUMNS | names, layout)
+    need_columns(frame, [*names.values(), "resampling_id", "iteration"], "mlr3's table of scores")
     folds = None if folds is None else whole_number("folds", folds, 2)
     rho = None if rho is None else checked_rho(rho)
     measures = [name for name in frame.columns if MEASURE.fullmatch(name)]
     measure = chosen_measure(measure, measures)
+    if run is not None or fold is not None:
+        roles = {**names, "run": run, "fold": fold, "score": measure, "rho": rho}
+        return checked_frame(map_table(frame, roles, format_name="mlr3", also=also, folds=folds))
     iteration = _iterations(frame["iteration"])
     kinds = frame["resampling_id"].astype(str).to_numpy(dtype=object)
-    run, fold = iteration.copy(), np.ones(len(frame), dtype=np.int64)
+    runs, place = iteration.copy(), np.ones(len(frame), dtype=np.int64)
     correlation = np.full(len(frame), np.nan if rho is None else rho)
     for kind in dict.fromkeys(kinds):
         rows = kinds == kind
@@ -112,9 +125,9 @@ def read_mlr3(
                 )
             if last % count:
                 raise ScoreTableError(f"{last} iterations are no whole number of runs of {count} folds.")
-            run[rows], fold[rows] = runs_and_folds(iteration[rows] - 1, count)
+            runs[rows], place[rows] = runs_and_folds(iteration[rows] - 1, count)
             if rho is None:
-                correlation[rows] = rho_of_folds(frame["task_id"][rows], run[rows], fold[rows])
+                correlation[rows] = rho_of_folds(frame[dataset][rows], runs[rows], place[rows])
         elif kind in RANDOM_SPLITS and ratio is not None:
             correlation[rows] = 1 - number_between("ratio", ratio, 0, 1)
         elif rho is None and not (kind == "holdout" and last == 1):
@@ -124,10 +137,10 @@ def read_mlr3(
                 remedy=f"Pass {need}.",
             )
     columns = {
-        "dataset": frame["task_id"],
-        "algorithm": frame["learner_id"],
-        "run": run,
-        "fold": fold,
+        "dataset": frame[dataset],
+        "algorithm": frame[algorithm],
+        "run": runs,
+        "fold": place,
         "score": frame[measure],
     }
     if not np.isnan(correlation).any():
@@ -139,7 +152,7 @@ def read_mlr3(
         format_name="mlr3",
         measure=measure,
         duplicates=hint,
-        names={**NAME_COLUMNS, "score": measure},
+        names={**names, "score": measure},
     )
 
 

@@ -11,10 +11,18 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from hiercomp.arguments import whole_number
-from hiercomp.errors import ArgumentError, DefaultedRhoWarning, Note, ScoreTableError
+from hiercomp.errors import ArgumentError, DefaultedRhoWarning, DroppedScoresWarning, Note, ScoreTableError
 from hiercomp.files.formats.arrays import Block, number_array, tidy_blocks
-from hiercomp.files.formats.common import chosen_measure, further_measures
+from hiercomp.files.formats.common import (
+    Source,
+    chosen_measure,
+    column_roles,
+    further_measures,
+    names_the_file,
+    read_table,
+)
 from hiercomp.scores.problems import MOST_FOLDS
+from hiercomp.scores.rho import checked_rho
 from hiercomp.wording import shown
 
 if TYPE_CHECKING:
@@ -22,6 +30,7 @@ if TYPE_CHECKING:
 
 TEST = "test_"
 SPLIT = re.compile(r"split(\d+)_test_(.+)")
+NUMPY_NUMBER = re.compile(r"\bnp\.\w+\(([^()]*)\)")  # as NumPy 2 writes numbers: np.float64(0.1)
 Scheme: TypeAlias = "tuple[int | None, float | None]"  # folds of a run, or the correlation between random splits
 
 
@@ -30,7 +39,7 @@ def from_cross_validate(
     *,
     folds: int | None = None,
     cv: Any = None,
-    metric: str | None = None,
+    measure: str | None = None,
     also: str | Sequence[str] = (),
 ) -> pd.DataFrame:
     """Tidy scores of what ``cross_validate`` or ``cross_val_score`` returned.
@@ -44,7 +53,7 @@ def from_cross_validate(
         Folds of one run; needed for repeated cross-validation unless ``cv`` is given.
     cv : int or splitter, optional
         What was passed to scikit-learn as ``cv``: it tells the folds of a run, or the share of test cases.
-    metric : str, optional
+    measure : str, optional
         Which metric, for results of several: "accuracy" for "test_accuracy".
     also : str or sequence of str
         Further metrics, kept as columns of their own names.
@@ -78,10 +87,10 @@ def from_cross_validate(
     for dataset, algorithm, result in _results(results):
         place = f"data set {shown(dataset)!r}, algorithm {shown(algorithm)!r}"
         scores = _metrics_of_result(result, place)
-        chosen = chosen_measure(metric, list(scores))
+        chosen = chosen_measure(measure, list(scores))
         further = {other: scores[other] for other in further_measures(also, list(scores))}
         blocks.append((dataset, algorithm, scores[chosen], further, scheme))
-    return _frame(blocks, metric, "cross_validate")
+    return _frame(blocks, measure, "cross_validate")
 
 
 def from_grid_search(
@@ -90,7 +99,8 @@ def from_grid_search(
     dataset: str | None = None,
     folds: int | None = None,
     cv: Any = None,
-    metric: str | None = None,
+    rho: float | None = None,
+    measure: str | None = None,
     also: str | Sequence[str] = (),
 ) -> pd.DataFrame:
     """Tidy scores of every candidate of a search; candidates become algorithms, called by their parameters.
@@ -100,12 +110,15 @@ def from_grid_search(
     results : search, dict, DataFrame or mapping from data set to these
         A fitted ``GridSearchCV`` or the like, its ``cv_results_``, or that as a frame.
     dataset : str, optional
-        Name of the data set, where results are those of one.
+        Name of the data set, where results are those of one; or the column of a frame that holds the data sets of several,
+        by default one called dataset, data or task.
     folds : int, optional
         Folds of one run; needed for repeated cross-validation unless ``cv`` is given or the search tells.
     cv : int or splitter, optional
         What was passed to the search as ``cv``.
-    metric : str, optional
+    rho : float, optional
+        Correlation between splits that are random: the share of test cases.
+    measure : str, optional
         Which metric, for a search with several.
     also : str or sequence of str
         Further metrics, kept as columns of their own names.
@@ -122,6 +135,8 @@ def from_grid_search(
 
     Warns
     -----
+    DroppedScoresWarning
+        If a halving search is read: only candidates of its last iteration were fitted on the same cases.
     DefaultedRhoWarning
         If nothing tells the folds of a run: the splits are then taken as one run.
 
@@ -135,7 +150,12 @@ def from_grid_search(
     2    iris   depth=2    1     1    0.8  0.5
     3    iris   depth=2    1     2    0.9  0.5
     """
+    rho = None if rho is None else checked_rho(rho)
     several = isinstance(results, Mapping) and not _is_search(results)
+    held = None if several else _dataset_column(results, dataset)
+    if held is not None:
+        table = _by_dataset(results, held)
+        results, several, dataset = table, True, None
     if several and dataset is not None:
         raise ArgumentError("dataset is for one search; results are a mapping from data set to search.")
     if not several and dataset is None:
@@ -143,26 +163,94 @@ def from_grid_search(
             "A search does not name its data set.", remedy="Pass dataset='iris', or a mapping from data set."
         )
     blocks = []
-    for name, search in results.items() if several else [(dataset, results)]:
+    notes: list[Note] = []
+    for name, search in results.items() if several else [(str(dataset).removeprefix("="), results)]:
         found = _cv_results(search, str(name))
         scheme = _scheme(folds, cv) if folds is not None or cv is not None else _scheme_of_search(search)
+        if rho is not None:
+            scheme = (None, rho) if folds is None else scheme
+        kept, more = _last_iteration(found, str(name))
+        parameters = list(found["params"])
+        notes += more
         metrics = list(dict.fromkeys(match.group(2) for match in map(SPLIT.fullmatch, map(str, found)) if match))
-        chosen = chosen_measure(metric, metrics)
+        chosen = chosen_measure(measure, metrics)
         further = {other: _splits(found, other) for other in further_measures(also, metrics)}
         scores = _splits(found, chosen)
-        for row, candidate in enumerate(_candidates(found["params"])):
+        for row, candidate in zip(kept, _candidates([parameters[row] for row in kept]), strict=True):
             extra = {other: values[row] for other, values in further.items()}
             blocks.append((str(name), candidate, scores[row], extra, scheme))
-    return _frame(blocks, metric, "sklearn")
+    return _frame(blocks, measure, "sklearn", notes)
+
+
+@names_the_file
+def read_grid_search(
+    source: Source,
+    *,
+    dataset: str | None = None,
+    folds: int | None = None,
+    cv: int | None = None,
+    rho: float | None = None,
+    measure: str | None = None,
+    also: str | Sequence[str] = (),
+    **layout: Any,
+) -> pd.DataFrame:
+    """Tidy scores of ``pandas.DataFrame(search.cv_results_).to_csv(path)``.
+
+    Parameters
+    ----------
+    source : path or DataFrame
+        Of one search, or of several with a column of data sets.
+    dataset, folds, cv, rho, measure, also
+        As for `from_grid_search`.
+    **layout
+        ``encoding``, ``separator`` and ``decimal`` of a file.
+    """
+    table = read_table(source, {"dataset": dataset or "", "algorithm": "params"}, layout)
+    return from_grid_search(table, dataset=dataset, folds=folds, cv=cv, rho=rho, measure=measure, also=also)
+
+
+def _dataset_column(results: Any, dataset: str | None) -> str | None:
+    """The column of a frame that holds the data sets of several searches."""
+    names = [str(name) for name in getattr(results, "columns", ())]
+    if dataset is not None and dataset in names:
+        return dataset
+    held = column_roles([name for name in names if name != "params"], ("dataset",)).get("dataset")
+    if dataset is not None and held is not None:
+        raise ArgumentError(
+            f"There is no column {shown(dataset)!r}, and it can't be the name in every row: column {held!r} holds names.",
+            remedy="Leave it out.",
+        )
+    return held
+
+
+def _by_dataset(table: Any, column: str) -> dict[str, Any]:
+    return {str(name): rows.reset_index(drop=True) for name, rows in table.groupby(column, sort=False)}
+
+
+def _last_iteration(found: Any, dataset: str) -> tuple[list[int], list[Note]]:
+    """The rows of a search that can be compared, and how many of a halving search's others are left out."""
+    count = len(found["params"])
+    if "iter" not in found or "n_resources" not in found:
+        return list(range(count)), []
+    iteration = np.asarray(found["iter"])
+    kept = np.flatnonzero(iteration == iteration.max()).tolist()
+    if len(kept) == count:
+        return kept, []
+    text = (
+        f"Left out: {count - len(kept)} of {count} rows of the halving search on {shown(dataset)!r}, from iterations on "
+        "fewer cases than the last."
+    )
+    return kept, [Note(DroppedScoresWarning, text)]
 
 
 def _frame(
     found: Sequence[tuple[str, str, np.ndarray, Mapping[str, np.ndarray], Scheme]],
-    metric: str | None,
+    measure: str | None,
     format_name: str,
+    more: Sequence[Note] = (),
 ) -> pd.DataFrame:
     """The frame of all scores; that the folds of a run are not known is noted once."""
-    blocks, notes = list[Block](), list[Note]()
+    blocks, notes = list[Block](), list(more)
     for dataset, algorithm, scores, further, (folds, rho) in found:
         count = len(scores)
         place = f"Data set {shown(dataset)!r}, algorithm {shown(algorithm)!r}"
@@ -174,16 +262,16 @@ def _frame(
                     remedy="Pass folds=10 for runs of 10-fold cross-validation, or cv.",
                 )
             size = count
-            if not notes:
+            if not any(note.key == "one_run" for note in notes):
                 message = f"The {count} scores are taken as the folds of one run (rho = 1/{count})."
-                notes.append(Note(DefaultedRhoWarning, message, "Pass folds or cv if not."))
+                notes.append(Note(DefaultedRhoWarning, message, "Pass folds or cv if not.", key="one_run"))
         if count == 0 or count % size:
             raise ScoreTableError(
                 f"{place}: {count} scores are no whole number of runs of {size} folds.", remedy="Correct folds."
             )
         blocks.append((dataset, algorithm, scores, size, rho, further))
     hint = "Give each algorithm of a data set its own name."
-    return tidy_blocks(blocks, format_name=format_name, measure=metric, notes=notes, duplicates=hint)
+    return tidy_blocks(blocks, format_name=format_name, measure=measure, notes=notes, duplicates=hint)
 
 
 def _scheme(folds: int | None, cv: Any) -> Scheme:
@@ -295,9 +383,16 @@ def _candidates(params: Any) -> list[str]:
     """A name for each candidate, "C=1, kernel='rbf'"; equal ones are numbered."""
     entries = [_parsed(entry) for entry in params]
     names = [
-        ", ".join(f"{key}={value!r}" for key, value in entry.items()) if isinstance(entry, Mapping) else str(entry)
+        ", ".join(f"{key}={_value(value)}" for key, value in entry.items())
+        if isinstance(entry, Mapping)
+        else str(entry)
         for entry in entries
     ]
+    if len(set(names)) < len(names):  # six digits do not tell all apart
+        names = [
+            ", ".join(f"{key}={value!r}" for key, value in entry.items()) if isinstance(entry, Mapping) else str(entry)
+            for entry in entries
+        ]
     seen: Counter[str] = Counter()
     unique = []
     for name in (name or "default" for name in names):
@@ -306,10 +401,18 @@ def _candidates(params: Any) -> list[str]:
     return unique
 
 
+def _value(value: Any) -> str:
+    """A parameter's value as Python writes it; NumPy's numbers as plain ones, of six digits."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    return f"{value:.6g}" if isinstance(value, float) and value % 1 else repr(value)
+
+
 def _parsed(entry: Any) -> Any:
     """A dictionary of parameters, also where a file holds its text."""
     if not isinstance(entry, str) or not entry.startswith("{"):
         return entry
+    entry = NUMPY_NUMBER.sub(r"\1", entry)
     try:
         return ast.literal_eval(entry)
     except (ValueError, SyntaxError, RecursionError, MemoryError):  # such as an estimator among the parameters

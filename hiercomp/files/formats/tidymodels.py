@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hiercomp.arguments import whole_number
 from hiercomp.errors import ArgumentError, ScoreTableError
 from hiercomp.files.formats.common import (
     Source,
@@ -17,10 +18,12 @@ from hiercomp.files.formats.common import (
     need_columns,
     read_table,
     rho_of_folds,
+    runs_and_folds,
     text_options,
-    tidy_frame,
 )
+from hiercomp.files.mapping import checked_frame, map_table, tidy_frame
 from hiercomp.scores.rho import checked_rho
+from hiercomp.scores.table import role_of
 from hiercomp.wording import first_names, shown
 
 if TYPE_CHECKING:
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
 REPEAT, FOLD = r"Repeat\s*0*(\d+)", r"Fold\s*0*(\d+)"
 SPLIT = r"(?:Resample|Bootstrap)\s*0*(\d+)"
 CONFIGURATION = ".config"
+OWN_COLUMNS = ("id", "id2", "wflow_id", "preproc", "model", "n", "std_err", "mean")
 
 
 @names_the_file
@@ -38,7 +42,10 @@ def read_tidymodels(
     *,
     dataset: str | None = None,
     algorithm: str | None = None,
+    run: str | None = None,
+    fold: str | None = None,
     rho: float | None = None,
+    folds: int | None = None,
     also: str | Sequence[str] = (),
     **layout: Any,
 ) -> pd.DataFrame:
@@ -56,9 +63,13 @@ def read_tidymodels(
         called dataset, data or task.
     algorithm : str, optional
         Column that holds the algorithms, or the name of the only one. By default wflow_id, with .config where a workflow
-        has several; then algorithm, model or method; then .config.
+        has several; then algorithm, model or method; then the parameters that were tuned, or .config.
+    run, fold : str, optional
+        Columns that hold them, where the names of resamples do not tell.
     rho : float, optional
         Correlation between resamples that are no folds: the share of test cases for ``mc_cv``.
+    folds : int, optional
+        Where resamples without folds are those of ``group_vfold_cv``, of which this many make a run.
     also : str or sequence of str
         Further metrics, kept as columns of their own names.
     **layout
@@ -96,6 +107,7 @@ def read_tidymodels(
         raise ScoreTableError(
             "The metrics are averages over the folds.", remedy="Collect them with collect_metrics(summarize = FALSE)."
         )
+    folds = None if folds is None else whole_number("folds", folds, 2)
     need_columns(frame, [".metric", ".estimate", "id"], "the table of collect_metrics(summarize = FALSE)")
     frame["dataset "] = _datasets(frame, dataset)  # with a space: no column of the table may be lost
     frame["algorithm "] = _algorithms(frame, algorithm)
@@ -104,12 +116,17 @@ def read_tidymodels(
     place = ["dataset ", "algorithm ", "id"] + (["id2"] if "id2" in frame else [])
     extra = {other: _values_of(frame, other, place) for other in further_measures(also, metrics)}
     frame = frame[frame[".metric"] == measure].reset_index(drop=True)
-    run, fold, correlation = _resamples(frame, rho)
+    if run is not None or fold is not None:
+        roles = {"dataset": "dataset ", "algorithm": "algorithm ", "run": run, "fold": fold, "score": ".estimate"}
+        kept = frame.drop(columns=".metric")
+        mapped = map_table(kept, roles | {"rho": rho}, format_name="tidymodels", measure=measure, folds=folds)
+        return checked_frame(mapped)
+    runs, places, correlation = _resamples(frame, rho, folds)
     columns = {
         "dataset": frame["dataset "],
         "algorithm": frame["algorithm "],
-        "run": run,
-        "fold": fold,
+        "run": runs,
+        "fold": places,
         "score": frame[".estimate"],
         "rho": correlation,
     }
@@ -147,15 +164,33 @@ def _algorithms(frame: pd.DataFrame, algorithm: str | None) -> Any:
             several = frame.groupby("wflow_id")[CONFIGURATION].transform("nunique") > 1
             names = names.where(~several, names + " " + frame[CONFIGURATION].astype(str))
         return names
-    named = column_roles([name for name in frame.columns if name != "id"], ("algorithm",))
+    named = column_roles([name for name in frame.columns if name != "id" and name != "dataset "], ("algorithm",))
     if named:
-        return frame[named["algorithm"]]
+        names = frame[named["algorithm"]].astype(str)
+        if configured:
+            several = frame.groupby(named["algorithm"])[CONFIGURATION].transform("nunique") > 1
+            names = names.where(~several, names + " " + _candidates(frame))
+        return names
     if configured and frame[CONFIGURATION].nunique() > 1:
-        return frame[CONFIGURATION]
+        return _candidates(frame)
     raise ScoreTableError(
         "The table does not name its algorithm: there is no column wflow_id.",
         remedy="Pass algorithm='tree', or add a column.",
     )
+
+
+def _candidates(frame: pd.DataFrame) -> pd.Series:
+    """A name for the candidate of each row: its tuned parameters, where they tell candidates apart, or .config."""
+    own = [name for name in frame.columns if name not in (*OWN_COLUMNS, "dataset ") and not str(name).startswith(".")]
+    tuned = [name for name in own if role_of(name) is None and frame[name].nunique() > 1]
+    tuned = [name for name in tuned if (frame.groupby(CONFIGURATION)[name].nunique() <= 1).all()]
+    if tuned and len(frame[tuned].drop_duplicates()) == frame[CONFIGURATION].nunique():
+        parts = [name + "=" + frame[name].astype(str) for name in tuned]
+        text = parts[0]
+        for part in parts[1:]:
+            text = text + ", " + part
+        return text
+    return frame[CONFIGURATION].astype(str)
 
 
 def _column_or_name(frame: pd.DataFrame, given: str, held: str | None) -> Any:
@@ -178,7 +213,7 @@ def _values_of(frame: pd.DataFrame, metric: str, place: list[str]) -> dict[Any, 
     return dict(zip(rows[place].itertuples(index=False, name=None), rows[".estimate"], strict=True))
 
 
-def _resamples(frame: pd.DataFrame, rho: float | None) -> tuple[Any, Any, np.ndarray]:
+def _resamples(frame: pd.DataFrame, rho: float | None, count: int | None) -> tuple[Any, Any, np.ndarray]:
     """Run, fold and correlation of each row, from the names that rsample gives to resamples."""
     first = frame["id"].astype(str)
     ones = np.ones(len(frame), dtype=np.int64)
@@ -193,14 +228,28 @@ def _resamples(frame: pd.DataFrame, rho: float | None) -> tuple[Any, Any, np.nda
         return runs, folds, known if rho is None else np.full(len(frame), rho)
     split = first.str.extract(f"^{SPLIT}$")[0]
     if split.isna().any():
-        unknown = first[split.isna()].tolist()
-        raise ScoreTableError(
-            f"Resamples are called {first_names(list(dict.fromkeys(unknown)))}, which are neither folds (Fold1), repeats "
-            "with folds (Repeat1, Fold1) nor random splits (Resample1, Bootstrap1).",
-        )
+        if rho is None:
+            unknown = list(dict.fromkeys(first[split.isna()].tolist()))
+            raise ScoreTableError(
+                f"Resamples are called {first_names(unknown)}, which are neither folds (Fold1), repeats with folds "
+                "(Repeat1, Fold1) nor random splits (Resample1, Bootstrap1).",
+                remedy="Pass rho, the correlation between them.",
+            )
+        codes, _ = first.factorize()
+        return codes + 1, ones, np.full(len(frame), rho)
+    number = split.astype(np.int64).to_numpy()
+    if count is not None:
+        last = int(number.max())
+        if last % count:
+            raise ScoreTableError(f"{last} resamples are no whole number of runs of {count} folds.")
+        runs, folds = runs_and_folds(number - 1, count)
+        known = rho_of_folds(frame["dataset "], runs, folds)
+        return runs, folds, known if rho is None else np.full(len(frame), rho)
     if rho is None:
         raise ScoreTableError(
-            f"The resamples ({shown(first.iloc[0])!r}, ...) are random splits, and the table does not tell their size.",
-            remedy="Pass rho, the share of test cases: 0.25 for mc_cv(prop = 3/4).",
+            f"The resamples ({shown(first.iloc[0])!r}, ...) are random splits, or the folds of group_vfold_cv, and the "
+            "table does not tell which.",
+            remedy=f"Pass rho, the share of test cases, such as 0.25 for mc_cv(prop = 3/4); or folds={number.max()} for "
+            "group_vfold_cv.",
         )
-    return split.astype(np.int64).to_numpy(), ones, np.full(len(frame), rho)
+    return number, ones, np.full(len(frame), rho)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,17 +11,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hiercomp.arguments import number_between, true_or_false
-from hiercomp.errors import ArgumentError, ScoreFileError
+from hiercomp.errors import ArgumentError, DefaultedRhoWarning, Note, ScoreFileError
 from hiercomp.files.formats.arff import RawTable, is_number, read_arff, read_quoted_csv
 from hiercomp.files.formats.common import (
     chosen_measure,
     file_text,
     further_measures,
     names_the_file,
+    need_columns,
     one_or_more,
     rho_of_folds,
-    tidy_frame,
 )
+from hiercomp.files.mapping import Spec, kept_rows, plain_roles, tidy_frame
 from hiercomp.wording import first_names, shown
 
 if TYPE_CHECKING:
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 PERCENT_CORRECT = "Percent_correct"
 KEYS = ("Key_Dataset", "Key_Run", "Key_Scheme")
 TRAINED, TESTED = "Number_of_training_instances", "Number_of_testing_instances"
+LAST_MEASURES = ("Number_of_", "Elapsed_Time", "UserCPU_Time", "Serialized_", "Time_", "Size_of", "Coverage_of", "Num_")
+ESCAPED = re.compile(r"\\(['\"%\\])")  # names of data sets come escaped once more
 NO_MEASURES = ("Date_time", "Summary", "Measure_", "Key_")
 
 
@@ -36,11 +40,13 @@ NO_MEASURES = ("Date_time", "Summary", "Measure_", "Key_")
 def read_weka(
     path: str | Path,
     *,
-    measure: str = PERCENT_CORRECT,
+    measure: str | None = None,
     fraction: bool = False,
     train_percent: float | None = None,
     also: str | Sequence[str] = (),
     encoding: str | None = None,
+    roles: Mapping[str, Spec] | None = None,
+    where: Mapping[str, Any] | None = None,
 ) -> pd.DataFrame:
     """Tidy scores of a results file of WEKA's Experimenter.
 
@@ -52,8 +58,8 @@ def read_weka(
     ----------
     path : str or Path
         An ``.arff`` or ``.csv`` file, which may be compressed (``.gz``), with a row for each data set, scheme, run and fold.
-    measure : str
-        The column of scores, such as "Area_under_ROC".
+    measure : str, optional
+        The column of scores, such as "Area_under_ROC"; by default "Percent_correct", where the file has it.
     fraction : bool
         Divide a percentage by 100.
     train_percent : float, optional
@@ -62,12 +68,14 @@ def read_weka(
         Further measures, kept as columns of their own names.
     encoding : str, optional
         By default UTF-8.
+    roles, where : mapping, optional
+        As for `hiercomp.read_scores`, of WEKA's columns.
 
     Returns
     -------
     DataFrame
-        Columns dataset, algorithm, run, fold, score and rho, which is 1/k for k folds and the share of test cases for
-        random splits.
+        Columns dataset, algorithm, run, fold, score and rho: the share of test cases, where the file has the numbers of
+        cases, else 1/k for k folds.
 
     Raises
     ------
@@ -85,7 +93,7 @@ def read_weka(
       dataset algorithm  run  fold  score  rho
     0    iris     ZeroR    1     1   0.32  0.0
     """
-    return _imported(_table(path, encoding, None), measure, fraction, train_percent, also)
+    return _imported(_table(path, encoding, None), measure, fraction, train_percent, also, roles, where)
 
 
 @names_the_file
@@ -94,7 +102,7 @@ def survey_weka(
     collected: list[ScoreFileError],
     *,
     encoding: str | None = None,
-    measure: str = PERCENT_CORRECT,
+    measure: str | None = None,
     **options: Any,
 ) -> pd.DataFrame:
     """As `read_weka`, without the rows that are wrong, whose errors are added to a list."""
@@ -104,7 +112,9 @@ def survey_weka(
         one = replace(table, rows={line: row})
         try:
             for name in table.names:
-                _names(one, name) if name in (*KEYS, "Key_Fold") else _numbers(one, name) if name == measure else None
+                _names(one, name) if name in (*KEYS, "Key_Fold") else _numbers(one, name) if name == (
+                    measure or PERCENT_CORRECT
+                ) else None
             good[line] = row
         except ScoreFileError as error:
             collected.append(error)
@@ -120,10 +130,12 @@ def _table(path: str | Path, encoding: str | None, collected: list[ScoreFileErro
 
 def _imported(
     table: RawTable,
-    measure: str,
+    measure: str | None,
     fraction: bool = False,
     train_percent: float | None = None,
     also: str | Sequence[str] = (),
+    roles: Mapping[str, Spec] | None = None,
+    where: Mapping[str, Any] | None = None,
 ) -> pd.DataFrame:
     fraction, also = true_or_false("fraction", fraction), one_or_more("also", also)
     lacking = [key for key in KEYS if key not in table.names]
@@ -132,19 +144,30 @@ def _imported(
             f"{table.path}: there is no column {lacking[0]!r}; it is not a result of WEKA's Experimenter.",
             remedy=f"The columns are: {first_names(table.names)}.",
         )
-    if any(name.startswith("Avg_") for name in table.names):
+    # An AveragingResultProducer counts what it averages over, and prefixes only what has standard deviations
+    averaged = [name for name in table.names if name.startswith("Avg_")]
+    averaged += [name for name in table.names if name in ("Num_Fold", "Num_Run")]
+    if averaged:
         raise ScoreFileError(
-            f"{table.path}: the results are averages (Avg_...), without the scores of the single folds.",
+            f"{table.path}: the results are averages ({averaged[0]}), without the scores of the single folds.",
             remedy="Run the experiment with a CrossValidationResultProducer alone, not inside an AveragingResultProducer.",
         )
+    if where:
+        kept = kept_rows(_text_frame(table), where).index  # of the rows' places
+        lines = list(table.rows)
+        table = replace(table, rows={lines[place]: table.rows[lines[place]] for place in kept})
     measures = [name for name in table.names if not name.startswith(NO_MEASURES)]
+    measures.sort(key=lambda name: name.startswith(LAST_MEASURES))  # the counts of cases are scores of nothing
+    if measure is None and PERCENT_CORRECT in measures:
+        measure = PERCENT_CORRECT
     measure = chosen_measure(measure, measures)
     if fraction and not measure.startswith("Percent_"):
         raise ArgumentError(
             f"fraction=True applies to percentages only; {measure!r} is not one.", remedy="Leave it out."
         )
+    notes: list[Note] = []
     columns: dict[str, object] = {
-        "dataset": _names(table, "Key_Dataset"),
+        "dataset": [ESCAPED.sub(r"\1", name) for name in _names(table, "Key_Dataset")],
         "algorithm": _schemes(table),
         "run": _names(table, "Key_Run"),
         "fold": _names(table, "Key_Fold") if "Key_Fold" in table.names else [1] * len(table.rows),
@@ -153,11 +176,49 @@ def _imported(
     if "Key_Fold" in table.names:
         if train_percent is not None:
             raise ArgumentError("train_percent is for random splits, and this file has folds.", remedy="Leave it out.")
-        columns["rho"] = rho_of_folds(columns["dataset"], columns["run"], columns["fold"])
+        columns["rho"], notes = _rho_of_folds(table, columns)
     else:
         columns["rho"] = _share_of_test_cases(table, train_percent, columns["dataset"])
     columns |= {other: _numbers(table, other) for other in further_measures(also, measures)}
-    return tidy_frame(columns, format_name="weka", measure=measure)
+    names = dict(zip(("dataset", "run", "algorithm"), KEYS, strict=True)) | {"score": measure}
+    if roles:
+        frame, given = plain_roles(_text_frame(table), roles, table.path)
+        need_columns(frame, [spec for spec in given.values() if isinstance(spec, str)])
+        for role, spec in given.items():
+            columns[role] = frame[spec] if isinstance(spec, str) else np.full(len(frame), spec)
+        if {"run", "fold"} & set(given) and "rho" not in given:
+            columns["rho"] = rho_of_folds(columns["dataset"], columns["run"], columns["fold"])
+    tidy = tidy_frame(columns, format_name="weka", measure=measure, notes=notes)
+    tidy.attrs["mapping"] = names | {role: spec for role, spec in (roles or {}).items()}
+    return tidy
+
+
+def _text_frame(table: RawTable) -> pd.DataFrame:
+    """The cells as text."""
+    import pandas as pd
+
+    return pd.DataFrame(
+        {name: pd.Series([cell or "" for cell in table.column(name)], dtype=object) for name in table.names}
+    )
+
+
+def _rho_of_folds(table: RawTable, columns: Mapping[str, Any]) -> tuple[np.ndarray, list[Note]]:
+    """1/k for the k folds of a run; where folds are missing, the share of the cases that each tests on."""
+    by_folds = rho_of_folds(columns["dataset"], columns["run"], columns["fold"])
+    try:
+        share = _share_of_test_cases(table, None, columns["dataset"])
+    except ScoreFileError:
+        return by_folds, []
+    folds = np.where(by_folds > 0, 1 / np.where(by_folds > 0, by_folds, 1), 1)
+    stopped = (share > 0) & (np.abs(1 / np.where(share > 0, share, 1) - folds) > 0.5)
+    if not stopped.any():
+        return by_folds, []
+    name = str(np.asarray(columns["dataset"], dtype=object)[stopped][0])
+    text = (
+        f"Data set {shown(name)!r} has {folds[stopped][0]:.0f} folds, each of which tests on {share[stopped][0]:.3g} of the "
+        "cases: rho is that share, as folds are missing."
+    )
+    return np.where(stopped, share, by_folds), [Note(DefaultedRhoWarning, text)]
 
 
 def _names(table: RawTable, column: str) -> list[str]:

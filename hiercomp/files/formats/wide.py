@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from hiercomp.errors import DefaultedRhoWarning, Note, ScoreTableError
+from hiercomp.errors import ScoreTableError
 from hiercomp.files.formats.common import (
     Source,
     column_roles,
@@ -15,10 +14,8 @@ from hiercomp.files.formats.common import (
     need_columns,
     one_or_more,
     read_table,
-    text_options,
-    tidy_frame,
 )
-from hiercomp.scores.problems import MOST_FOLDS
+from hiercomp.files.mapping import Spec, checked_frame, map_table
 from hiercomp.wording import first_names, shown
 
 if TYPE_CHECKING:
@@ -31,10 +28,13 @@ RHO = "rho"  # the column of that name is the correlation, unless it is named as
 def from_wide(
     source: Source,
     *,
-    dataset: str | None = None,
+    dataset: Spec | None = None,
     algorithms: Sequence[str] | None = None,
-    run: str | None = None,
-    fold: str | None = None,
+    run: Spec | None = None,
+    fold: Spec | None = None,
+    rho: Spec | None = None,
+    folds: int | None = None,
+    file: str | Path | None = None,
     **layout: Any,
 ) -> pd.DataFrame:
     """Tidy scores of a table that has a column for each algorithm.
@@ -43,10 +43,15 @@ def from_wide(
     ----------
     source : path or DataFrame
         One row for each data set, run and fold.
-    dataset, run, fold : str, optional
-        The columns that hold them; by default found by their names. Rows without a fold are numbered in their order.
+    dataset, run, fold, rho : str, optional
+        The columns that hold them, or what else plays a role, see `hiercomp.read_scores`; by default found by their names.
+        Rows without a fold are numbered in their order.
     algorithms : sequence of str, optional
         The columns with scores; by default every other column, which must all be numbers.
+    folds : int, optional
+        Folds of a run, where one column, or the order of the rows, counts through all runs.
+    file : path, optional
+        What ``{stem}`` is of, where the source is a frame.
     **layout
         ``encoding``, ``separator`` and ``decimal`` of a file.
 
@@ -70,19 +75,26 @@ def from_wide(
     1    iris      tree    1     2   0.95
     2    iris     bayes    1     1   0.93
     """
-    text_options(dataset=dataset, run=run, fold=fold)
-    frame = read_table(source, {"dataset": dataset} if dataset else {}, layout)
     named = one_or_more("algorithms", algorithms or ())
-    given = {"dataset": dataset, "run": run, "fold": fold}
-    roles = {role: name for role, name in given.items() if name is not None}
-    found = column_roles(list(frame.columns), ("dataset", "run", "fold"), roles)
-    if "dataset" not in found:
+    given: dict[str, Spec] = {
+        role: spec
+        for role, spec in {"dataset": dataset, "run": run, "fold": fold, "rho": rho}.items()
+        if spec is not None
+    }
+    frame = read_table(source, {"dataset": dataset} if isinstance(dataset, str) else {}, layout)
+    plain = {role: spec for role, spec in given.items() if isinstance(spec, str) and spec in frame.columns}
+    unknown = [role for role in ("dataset", "run", "fold") if role not in given]
+    found = column_roles(list(frame.columns), ("dataset", "run", "fold"), plain)
+    found = {role: name for role, name in found.items() if role in plain or role in unknown}
+    if "dataset" not in {**found, **given}:
         raise ScoreTableError(
-            f"No column is called 'dataset': {first_names(list(frame.columns))}.", remedy="Say which with dataset=..."
+            f"No column is called 'dataset': {first_names(list(frame.columns))}.",
+            remedy="Say which with dataset='...', or name the only one: dataset='=iris'.",
         )
-    need_columns(frame, [*found.values(), *named], "the table")
-    rho = RHO if RHO in frame.columns and RHO not in [*named, *found.values()] else None
-    scores = list(named or (name for name in frame.columns if name not in (*found.values(), rho)))
+    need_columns(frame, named)
+    if "rho" not in given and RHO in frame.columns and RHO not in [*named, *found.values()]:
+        found["rho"] = RHO
+    scores = list(named or (name for name in frame.columns if name not in _used(given) | {*found.values()}))
     text = [name for name in scores if frame[name].dtype.kind not in "fiu"]
     if text and not named:
         raise ScoreTableError(
@@ -91,32 +103,22 @@ def from_wide(
         )
     if not scores:
         raise ScoreTableError("No column holds the scores of an algorithm.")
-    notes: list[Note] = []
-    runs = frame[found["run"]] if "run" in found else np.ones(len(frame), dtype=int)
-    if "fold" in found:
-        folds: Any = frame[found["fold"]]
-    else:
-        place = [found[role] for role in ("dataset", "run") if role in found]
-        folds = frame.groupby(place, sort=False).cumcount() + 1
-        if int(folds.max()) > MOST_FOLDS:
-            raise ScoreTableError(
-                f"A data set has {int(folds.max())} rows and no column says which fold each is.",
-                remedy="Add columns run and fold.",
-            )
-        if int(folds.max()) > 1:
-            message = (
-                "There is no fold column: the rows of a data set are taken as the folds of one run, in their order."
-            )
-            notes.append(Note(DefaultedRhoWarning, message))
-    count = len(scores)
-    columns = {
-        "dataset": np.tile(frame[found["dataset"]].to_numpy(dtype=object), count),
-        "algorithm": np.repeat(np.array(scores, dtype=object), len(frame)),
-        "run": np.tile(np.asarray(runs), count),
-        "fold": np.tile(np.asarray(folds), count),
-        "score": np.concatenate([frame[name].to_numpy() for name in scores]),
-    }
-    if rho is not None:
-        columns[RHO] = np.tile(frame[rho].to_numpy(), count)
-    hint = "Number the runs and folds: no two rows may have the same."
-    return tidy_frame(columns, format_name="wide", notes=notes, duplicates=hint)
+    mapped = map_table(
+        frame,
+        {**found, **given},
+        format_name="wide",
+        file=file if file is not None else (source if isinstance(source, (str, Path)) else None),
+        folds=folds,
+        in_order=True,
+        wide={name: {"algorithm": name} for name in scores},
+    )
+    return checked_frame(mapped, "Number the runs and folds: no two rows may have the same.")
+
+
+def _used(roles: Mapping[str, Spec]) -> set[str]:
+    """The columns that play roles, as far as they are named."""
+    names: set[str] = set()
+    for spec in roles.values():
+        for name in [spec] if isinstance(spec, str) else spec if isinstance(spec, Sequence) else ():
+            names |= {name, name.rpartition("@")[2]} if isinstance(name, str) else set()
+    return names

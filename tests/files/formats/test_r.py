@@ -164,3 +164,29 @@ def test_ten_folds_are_numbered_with_leading_zeros():
 def test_what_is_wrong_with_a_table_of_tidymodels_is_said(columns, message):
     with pytest.raises(HiercompError, match=message):
         read_tidymodels(metrics(**columns))
+
+
+def test_estimator_is_no_algorithm_and_models_that_were_bound_are():
+    table = metrics(wflow_id=None, **{".estimator": "multiclass"})
+    with pytest.raises(HiercompError, match="does not name its algorithm"):
+        read_tidymodels(table)
+    for name in ("model", "method", "algorithm"):
+        bound = metrics(wflow_id=None, **{".estimator": "multiclass", name: "svm"})
+        assert read_tidymodels(bound)["algorithm"].unique().tolist() == ["svm"]
+
+
+def test_candidates_are_called_by_what_was_tuned():
+    table = metrics(
+        wflow_id=None, id="Fold1", tree_depth=[1, 3], min_n=2,
+        **{".config": ["pre0_mod1", "pre0_mod2"], ".estimator": "binary"},
+    )  # fmt: skip
+    assert read_tidymodels(table)["algorithm"].tolist() == ["tree_depth=1", "tree_depth=3"]
+
+
+def test_resamples_of_groups_are_folds_on_request_and_any_resample_is_a_split_with_rho():
+    groups = metrics(id=["Resample1", "Resample2"])
+    with pytest.raises(HiercompError, match="or folds=2 for group_vfold_cv"):
+        read_tidymodels(groups)
+    assert read_tidymodels(groups, folds=2)[["run", "fold", "rho"]].to_numpy().tolist() == [[1, 1, 0.5], [1, 2, 0.5]]
+    slices = metrics(id=["Slice1", "Slice2"])
+    assert read_tidymodels(slices, rho=0.1)[["run", "fold", "rho"]].to_numpy().tolist() == [[1, 1, 0.1], [2, 1, 0.1]]

@@ -36,7 +36,7 @@ def test_repeated_cross_validation_has_the_runs_and_folds_of_scikit_learns_order
                for algorithm, model in ALGORITHMS.items()}
         for name, data in DATA.items()
     }  # fmt: skip
-    frame = from_cross_validate(results, cv=cv, metric="accuracy", also="f1_macro")
+    frame = from_cross_validate(results, cv=cv, measure="accuracy", also="f1_macro")
     assert list(frame.columns) == ["dataset", "algorithm", "run", "fold", "score", "rho", "f1_macro"]
     assert frame["rho"].unique().tolist() == [1 / 3]
     one = frame[(frame["dataset"] == "wine") & (frame["algorithm"] == "tree")]
@@ -94,7 +94,7 @@ def test_without_folds_the_scores_are_one_run_and_that_is_said():
         ({("iris", "a", 1): [0.5]}, {}, "A key of results must be"),
         ({"iris": {"a": {"fit_time": [1.0]}}}, {"folds": 2}, "has no test scores: its keys are \\['fit_time'\\]"),
         ({"iris": {"a": {"test_x": [0.5], "test_y": [0.5]}}}, {"folds": 2}, "There are 2 measures: 'x', 'y'"),
-        ({"iris": {"a": {"test_x": [0.5]}}}, {"metric": "y"}, "There is no measure 'y'"),
+        ({"iris": {"a": {"test_x": [0.5]}}}, {"measure": "y"}, "There is no measure 'y'"),
         ({"iris": {"a": ["x"]}}, {"folds": 2}, "one-dimensional array of numbers"),
         ({"iris": {"a": [[0.5], [0.5, 0.6]]}}, {"folds": 2}, "one-dimensional array of numbers"),
         ({"iris": {"a": [0.5, 0.5, 0.5]}}, {"folds": 2}, "3 scores are no whole number of runs of 2 folds"),
@@ -138,7 +138,7 @@ def test_a_search_with_a_repeated_splitter_tells_its_folds():
         DummyClassifier(), {"strategy": ["prior", "uniform"]}, cv=cv, scoring=["accuracy", "f1_macro"], refit=False
     )
     search.fit(*DATA["iris"])
-    frame = from_grid_search(search, dataset="iris", metric="f1_macro", also=["accuracy"])
+    frame = from_grid_search(search, dataset="iris", measure="f1_macro", also=["accuracy"])
     assert frame["rho"].unique().tolist() == [1 / 3]
     assert frame["run"].tolist() == [1, 1, 1, 2, 2, 2] * 2
     np.testing.assert_array_equal(
@@ -180,3 +180,50 @@ def test_candidates_of_equal_names_are_numbered():
 def test_what_is_no_search_is_refused(results, options, message):
     with pytest.raises(HiercompError, match=message):
         from_grid_search(results, **options)
+
+
+def search_table(**columns) -> pd.DataFrame:
+    cells = {"params": ["{'C': 1}", "{'C': 2}"], "split0_test_score": [0.7, 0.8], "split1_test_score": [0.6, 0.9]}
+    return pd.DataFrame(cells | columns)
+
+
+def test_only_the_last_iteration_of_a_halving_search_is_read():
+    table = pd.concat(
+        [search_table(iter=0, n_resources=20), search_table(iter=1, n_resources=60)[1:]], ignore_index=True
+    )
+    with pytest.warns(HiercompWarning, match="Left out: 2 of 3 rows of the halving search on 'iris'"):
+        frame = from_grid_search(table, dataset="iris", folds=2)
+    assert frame["algorithm"].unique().tolist() == ["C=2"]
+    assert frame["score"].tolist() == [0.8, 0.9]
+
+
+def test_several_searches_in_one_table_keep_their_data_sets(tmp_path):
+    table = pd.concat([search_table(dataset="iris"), search_table(dataset="001", split0_test_score=0.5)])
+    table.to_csv(tmp_path / "all.csv", index=False)
+    for options in ({}, {"dataset": "dataset"}):
+        frame = read_scores(tmp_path / "all.csv", folds=2, **options)
+        assert frame["dataset"].unique().tolist() == ["iris", "001"]
+        assert frame["algorithm"].unique().tolist() == ["C=1", "C=2"]
+    with pytest.raises(HiercompError, match="column 'dataset' holds names"):
+        read_scores(tmp_path / "all.csv", folds=2, dataset="wine")
+
+
+def test_measure_is_the_word_that_the_message_offers(tmp_path):
+    table = search_table(split0_test_acc=0.1, split1_test_acc=0.2)
+    table.to_csv(tmp_path / "two.csv", index=False)
+    with pytest.raises(HiercompError, match=r"There are 2 measures: 'score', 'acc'. Say which with measure='score'"):
+        read_scores(tmp_path / "two.csv", dataset="iris", folds=2)
+    assert read_scores(tmp_path / "two.csv", dataset="iris", folds=2, measure="acc")["score"].tolist() == [0.1, 0.2] * 2
+
+
+def test_numbers_of_numpy_are_plain_and_random_splits_have_their_rho(tmp_path):
+    table = search_table(
+        params=["{'C': np.float64(1.5676677195506077), 'k': np.int64(3)}", "{'C': np.float64(0.25), 'k': 3}"]
+    )
+    table.to_csv(tmp_path / "randomized.csv", index=False)
+    frame = read_scores(tmp_path / "randomized.csv", dataset="iris", rho=0.2)
+    assert frame["algorithm"].unique().tolist() == ["C=1.56767, k=3", "C=0.25, k=3"]
+    assert frame[["run", "fold", "rho"]].drop_duplicates().to_numpy().tolist() == [[1, 1, 0.2], [2, 1, 0.2]]
+    objects = search_table(params=[{"C": np.float64(1.5676677195506077)}, {"C": np.float64(1.5676677195506079)}])
+    names = from_grid_search(objects, dataset="iris", folds=2)["algorithm"].unique()
+    assert len(names) == 2  # six digits would not tell them apart

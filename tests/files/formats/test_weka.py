@@ -49,6 +49,8 @@ def test_the_arff_sample_gives_the_frame_that_stands_in_it():
     assert frame.loc[5].tolist() == ["iris", "J48 -C 0.25 -M 2", 1, 2, 93.333333, 0.5, 0.95]
     assert frame.loc[23].tolist() == ["breast cancer", "J48 -U -M 2", 2, 2, 71.328671, 0.5, 0.6]
     assert np.isnan(frame.loc[7, "Area_under_ROC"])  # the cell is ?
+    mapping = frame.attrs.pop("mapping")
+    assert (mapping["dataset"], mapping["score"]) == ("Key_Dataset", "Percent_correct")
     assert frame.attrs == {"format": "weka", "notes": [], "measure": "Percent_correct", "higher_is_better": True}
 
 
@@ -235,3 +237,43 @@ def test_importing_the_importers_loads_neither_pandas_nor_scikit_learn():
 def test_a_further_measure_that_is_not_there_is_refused_with_those_that_are():
     with pytest.raises(ArgumentError, match=r"no measure 'f1'.*'Area_under_ROC'"):
         read_weka(SAMPLES / "weka.arff", also=["f1"])
+
+
+CSV_HEADER = (
+    "Key_Dataset,Key_Run,{}Key_Scheme,Number_of_training_instances,Number_of_testing_instances,{}Percent_correct"
+)
+
+
+def csv_of(folder: Path, header: str, rows: list[str]) -> Path:
+    path = folder / "results.csv"
+    path.write_text("\n".join([header, *rows]) + "\n")
+    return path
+
+
+def test_averages_without_standard_deviations_are_refused_by_the_count_of_folds(tmp_path):
+    # An AveragingResultProducer drops Key_Fold and writes Num_Fold; only with standard deviations it writes Avg_
+    rows = [
+        "iris,1,5.0,weka.classifiers.rules.ZeroR,120,30,33.3",
+        "iris,2,5.0,weka.classifiers.rules.ZeroR,120,30,33.3",
+    ]
+    path = csv_of(tmp_path, CSV_HEADER.format("Num_Fold,", ""), rows)
+    with pytest.raises(ScoreFileError, match=r"averages \(Num_Fold\)"):
+        read_weka(path)
+
+
+def test_rho_of_a_stopped_experiment_is_the_share_of_test_cases(tmp_path):
+    # 4 of 10 folds of 150 cases: each tests on 15, so rho is 0.1 and not 1/4
+    rows = [f"iris,1,{fold},weka.classifiers.rules.ZeroR,135,15,33.3" for fold in range(1, 5)]
+    path = csv_of(tmp_path, CSV_HEADER.format("Key_Fold,", ""), rows)
+    with pytest.warns(HiercompWarning, match="4 folds, each of which tests on 0.1 of the cases"):
+        frame = read_weka(path)
+    assert frame["rho"].unique() == pytest.approx([0.1])
+
+
+def test_measures_are_listed_before_counts_and_names_lose_their_second_escapes(tmp_path):
+    header = "Key_Dataset,Key_Run,Key_Fold,Key_Scheme,Number_of_training_instances,Root_mean_squared_error,Kappa"
+    rows = [rf"'L\\\'étude, 50\\%',1,{fold},weka.x.ZeroR,135,0.4,0.5" for fold in (1, 2)]
+    path = csv_of(tmp_path, header, rows)
+    with pytest.raises(ScoreFileError, match="There are 3 measures: 'Root_mean_squared_error', 'Kappa', 'Number_of_"):
+        read_weka(path)
+    assert read_weka(path, measure="Kappa")["dataset"].unique().tolist() == ["L'étude, 50%"]
