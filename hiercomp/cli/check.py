@@ -42,6 +42,6 @@ def check(
 def _to_paste(problem: TableProblem, scores: Path) -> TableProblem:
     """A problem in the words of the command line; a proposed mapping as the command that uses it."""
     remedy = in_options(problem.remedy)
-    if problem.key == "unknown_format" and remedy.startswith("Pass --"):
+    if problem.key == "proposed_mapping":
         remedy = f"Run: hiercomp check {shlex.quote(str(scores))} {remedy.removeprefix('Pass ').removesuffix('.')}"
     return replace(problem, message=in_options(problem.message), remedy=remedy)

@@ -141,12 +141,12 @@ def map_table(
         found = find_columns(frame, plain, without=[*made], choose=_as_role)
     except ScoreTableError as error:
         remedy = error.remedy
-        if error.message == "There is no column 'dataset'.":
+        if error.places == ("dataset",):
             if own_names != list(map(str, frame.columns)):  # the names of columns have become rows
                 remedy = f"Pass dataset=.... The columns are: {first_names(own_names)}."
             stem = "" if file is None else ", or take the name of the file: dataset='{stem}'"
             remedy += f" If the table holds one data set, name it: dataset='=iris'{stem}."
-        raise ScoreTableError(error.message, remedy=remedy, key="columns") from None
+        raise ScoreTableError(error.message, remedy=remedy, places=error.places, key="columns") from None
     _refuse_second_header(frame, found, file)
     cells: dict[str, Any] = {role: made[role] if role in made else frame[found[role]] for role in (*made, *found)}
     if "score" in found and _holds_lists(frame[found["score"]]):

@@ -508,8 +508,9 @@ def _unknown(
     if suggested is not None:
         reason, remedy = f"{reason} {suggested[0]}", suggested[1]
     message = f"{where}the format is not clear. {reason} {known if suggested is None else ''}".rstrip()
+    message = message[:1].upper() + message[1:] if path is None else message
     kind = ScoreTableError if path is None else ScoreFileError
-    return kind(message[:1].upper() + message[1:] if path is None else message, remedy=remedy, key="unknown_format")
+    return kind(message, remedy=remedy, key="unknown_format" if suggested is None else "proposed_mapping")
 
 
 def _check_options(format: str, options: Mapping[str, Any]) -> None:

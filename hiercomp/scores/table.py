@@ -345,7 +345,7 @@ def find_columns(
     for role in ("dataset", "algorithm", "score"):
         if role not in chosen and role not in without:
             hint = _nearest(role, names, choose)
-            raise _wrong_columns(f"There is no column {role!r}.", f"{hint} {_listing(names)}")
+            raise _wrong_columns(f"There is no column {role!r}.", f"{hint} {_listing(names)}", (role,))
     if "rho" in names and "rho" not in chosen and "rho" not in chosen.values() and "rho" not in without:
         chosen["rho"] = "rho"
     return chosen
@@ -477,8 +477,8 @@ def _as_columns(role: str, name: str | None) -> str:
     return f"columns={{{role!r}: {'...' if name is None else repr(name)}}}"
 
 
-def _wrong_columns(message: str, remedy: str) -> ScoreTableError:
-    return ScoreTableError(message, remedy=remedy, key="columns")
+def _wrong_columns(message: str, remedy: str, places: tuple[str, ...] = ()) -> ScoreTableError:
+    return ScoreTableError(message, remedy=remedy, places=places, key="columns")
 
 
 def _listing(names: list[Any]) -> str:
