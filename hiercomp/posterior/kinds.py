@@ -928,6 +928,7 @@ def plain_integration(integration: Integration) -> dict[str, Any]:
             "delta0_bound": problem.delta0_bound,
             "sigma0_upper": problem.sigma0_upper,
             "priors": problem.priors.to_dict(),
+            "log_sigma0": problem.log_sigma0,
         },
         "support": {
             "nu": list(grid.support.nu),
@@ -957,7 +958,13 @@ def integration_from(plain: dict[str, Any]) -> Integration:
     else:
         line = ChebyshevAxis(**fields)
     grid = PosteriorGrid(
-        problem=Integrand(likelihood, problem["delta0_bound"], problem["sigma0_upper"], Priors(**problem["priors"])),
+        problem=Integrand(
+            likelihood,
+            problem["delta0_bound"],
+            problem["sigma0_upper"],
+            Priors(**problem["priors"]),
+            problem["log_sigma0"],
+        ),
         support=Support(tuple(support["nu"]), np.array(support["lower"]), np.array(support["upper"])),
         sigma0_axis=(SplineAxis if plain["delta0_axis"]["stretched"] else ChebyshevAxis)(**plain["axes"][0]),
         nu_axis=ChebyshevAxis(**plain["axes"][1]),

@@ -38,7 +38,8 @@ LARGEST_ERROR = 1e-3  # accepted where the grid is large; above it there is a wa
 MUCH_WORK, MOST_WORK = 2_000_000, 10_000_000  # integrals over delta_i: about two seconds, and ten
 # Of sigma0, nu and delta0 for each unit of length: of log sigma0, of nu's axis, of the data sets' sd (study)
 NODES_FOR_LENGTH, NODES_AT_LEAST = (3.5, 5.3, 7.0), 4.0
-NODES_FOR_LOG_SIGMA0 = 2.8  # of sigma0 where its axis is log sigma0, along which nothing bends sharply (study)
+# The first two where the axis of sigma0 is log sigma0, along which nothing bends sharply, but its ends depend on nu (study)
+NODES_FOR_LOG_SIGMA0 = (2.8, 7.4)
 FEWEST_NODES = 7  # two degrees fewer, for the error, leave a parabola
 NODES_FOR_LENGTH_SPLINE, FEWEST_SPLINE = (3.6, 3.0), 11  # of sigma0 and nu, where delta0 is stretched (study)
 NODES_FOR_UNIT = 3.0  # of the axis of delta0 where it is stretched, for each unit of its coordinate (study)
@@ -94,7 +95,7 @@ class QuadratureEngine:
 
 
 def _refined(problem: Integrand, rope: Rope) -> Integration:
-    support, centring = posterior_support(problem)
+    problem, support, centring = posterior_support(problem)
     q = len(problem.likelihood.n)
     few = problem.stretched
     fine, more, failures = np.ones(3), np.ones(3), 0
@@ -141,9 +142,9 @@ def _computed(
         reach = conditional_reach(problem) + centring.distance
         length = 2 * reach / np.sqrt(len(problem.likelihood.n))
         line = ChebyshevAxis(-reach, reach, _count(more[2] * _usual_nodes(length, NODES_FOR_LENGTH[2])))
-        for_length = NODES_FOR_LENGTH[0] if problem.sigma0_offset else NODES_FOR_LOG_SIGMA0
-        sigma0_count = _usual_nodes(support.length, for_length)
-        nu_count = _usual_nodes(problem.nu_length(support.nu), NODES_FOR_LENGTH[1])
+        for_sigma0, for_nu = NODES_FOR_LOG_SIGMA0 if problem.log_sigma0 else NODES_FOR_LENGTH[:2]
+        sigma0_count = _usual_nodes(support.length, for_sigma0)
+        nu_count = _usual_nodes(problem.nu_length(support.nu), for_nu)
     if problem.nu_prior is None:
         nu_count = 1 / more[1]
     fineness = (fine[0], fine[1], fine[2])
@@ -229,7 +230,7 @@ def stretched_line(problem: Integrand, sigma0: float, factor: float = 1.0) -> St
     )
 
 
-def posterior_support(problem: Integrand) -> tuple[Support, Centring]:
+def posterior_support(problem: Integrand) -> tuple[Integrand, Support, Centring]:
     """Find where the posterior of sigma0 and nu has mass worth mention, and where delta0 lies there.
 
     A coarse grid over everything that the priors allow is narrowed, round by round, for each nu to the values of sigma0 that
@@ -238,11 +239,10 @@ def posterior_support(problem: Integrand) -> tuple[Support, Centring]:
     """
     search = _Search(problem, *_whole(problem))
     for likelihood in _samples(problem.likelihood):
-        for _ in range(SEARCH_ROUNDS):
-            search, settled = search.narrowed(likelihood)
-            if settled:
-                break
-    return search.support(), search.centring or Centring()
+        search = search.settled(likelihood)
+    if search.reaches_zero and problem.falls_to_zero:
+        search = search.on_log_sigma0().settled(problem.likelihood)
+    return search.problem, search.support(), search.centring or Centring()
 
 
 def _samples(likelihood: MeanLikelihood) -> list[MeanLikelihood]:
@@ -282,12 +282,35 @@ class _Search:
     counts: NDArray[np.bool_] | None = None
     centring: Centring | None = None
 
+    def settled(self, likelihood: MeanLikelihood) -> _Search:
+        """After as many rounds as change much, with the likelihood of some of the data sets."""
+        search = self
+        for _ in range(SEARCH_ROUNDS):
+            search, settled = search.narrowed(likelihood)
+            if settled:
+                break
+        return search
+
+    @property
+    def reaches_zero(self) -> bool:
+        """Whether there is mass at a sigma0 below the c of its axis log(sigma0 + c), for a nu that counts."""
+        counts = np.ones(len(self.ends), bool) if self.counts is None else self.counts
+        return bool((self.problem.sigma0(self.ends[counts, 0]) < self.problem.sigma0_offset).any())
+
+    def on_log_sigma0(self) -> _Search:
+        """The same on the axis log sigma0, with no lower end yet where sigma0 reached 0."""
+        problem = replace(self.problem, log_sigma0=True)
+        lowest = problem.sigma0_limits[0]
+        ends = np.log(np.maximum(self.problem.sigma0(self.ends), np.exp(lowest)))
+        return replace(self, problem=problem, ends=ends)
+
     def narrowed(self, likelihood: MeanLikelihood) -> tuple[_Search, bool]:
         """After one more round, with the likelihood of some of the data sets; and whether that has changed little."""
         problem, nu_ends, ends, nu_count = self.problem, self.nu_ends, self.ends, len(self.ends)
         limits, all_nu = np.array(problem.sigma0_limits), problem.nu_limits
         nu_places = np.linspace(*nu_ends, nu_count)
         sigma0_count = SEARCH_NODES[0] if nu_count > 1 else GAUSSIAN_SEARCH_NODES
+        sigma0_count = 2 * sigma0_count if problem.log_sigma0 else sigma0_count  # the axis is twice as long
         places = np.linspace(ends[:, 0], ends[:, 1], sigma0_count)  # (sigma0, nu)
         log_mass, centring = _log_cell_masses(problem, likelihood, places, nu_places)
         slices = log_mass.max(axis=0)

@@ -35,29 +35,32 @@ class Integrand:
     delta0_bound, sigma0_upper : float
         Bounds of the uniform priors (M4), (M5).
     priors : Priors
+    log_sigma0 : bool
+        Whether the axis of sigma0 is log sigma0 itself, for a likelihood that is a power of it, all the way down.
     """
 
     likelihood: MeanLikelihood
     delta0_bound: float
     sigma0_upper: float
     priors: Priors
+    log_sigma0: bool = False
 
     @cached_property
     def nu_prior(self) -> NuPrior | None:
         """Prior of nu, or None for a Gaussian population."""
         return None if self.priors.population == "gaussian" else NuPrior(self.priors)
 
-    @cached_property
+    @property
     def sigma0_offset(self) -> float:
-        """The c in the axis log(sigma0 + c): about where a smaller sigma0 makes no difference any more.
+        """The c in the axis log(sigma0 + c): about where a smaller sigma0 makes no difference any more; or 0."""
+        return 0.0 if self.log_sigma0 else self.usual_offset
 
-        It is 0 where there is no such place: one far data set among many makes the likelihood a power of sigma0, all the way
-        down, with a singularity where sigma0 + c = c. Splines, which few data sets have, keep its error to that end.
-        """
-        # With nu near 0 the power may be small and the place still far down
+    @cached_property
+    def usual_offset(self) -> float:
+        """The c that serves where nothing lies far from all else."""
+        # With nu near 0 an outlying data set makes the likelihood a power of sigma0, all the way down
         share = 0.1 if self.priors.nu_lower > 0 or self.nu_prior is None else 0.02
-        offset = share * self.small_sigma0
-        return 0.0 if self.nu_prior is not None and not self.stretched and self._falls_below(offset) else offset
+        return share * self.small_sigma0
 
     @property
     def stretched(self) -> bool:
@@ -72,9 +75,16 @@ class Integrand:
         scale = self.likelihood.width
         return float(np.mean(scale**-2) ** -0.5 * len(scale) ** -0.25)
 
-    def _falls_below(self, sigma0: float) -> bool:
-        """Whether the likelihood falls below a sigma0 as one far data set has it, like sigma0^nu, for a nu that counts."""
-        assert self.nu_prior is not None
+    @property
+    def falls_to_zero(self) -> bool:
+        """Whether the likelihood falls towards sigma0 = 0 as one far data set has it, like sigma0^nu, for a nu that counts.
+
+        On the axis log(sigma0 + c) it then has a singularity at sigma0 = 0. Splines, which few data sets have, keep its
+        error to that end.
+        """
+        if self.nu_prior is None or self.stretched:
+            return False
+        sigma0 = self.usual_offset
         by_mean = np.argsort(self.likelihood.mean, kind="stable")
         places = np.linspace(0, len(by_mean) - 1, min(len(by_mean), DATASETS_TRIED)).round().astype(np.intp)
         likelihood = self.likelihood.subset(by_mean[places])  # with the two outermost
