@@ -264,7 +264,8 @@ class FineGrid:
                 grid, nu_places, relative, weights * nu_weight[:, None], delta0_count, coarse, log_unseen
             )
         lower, upper = grid.support.ends(nu_places)
-        kink = np.log(largest_sigma0_of_rope(half_width, problem.nu(nu_places)) + problem.sigma0_offset)
+        largest = largest_sigma0_of_rope(half_width, problem.nu(nu_places))
+        kink = np.log(np.maximum(largest + problem.sigma0_offset, np.finfo(float).tiny))
         split = 2 * np.clip((kink - lower) / (upper - lower), 0, 1) - 1
         relative, weight = _split_rule(split, sigma0_count)
         return cls._with_rule(grid, nu_places, relative, weight * nu_weight[:, None], delta0_count, coarse, log_unseen)
