@@ -281,7 +281,7 @@ def check_scores(
     problems: list[TableProblem] = []
     source = str(scores) if isinstance(scores, (str, Path)) else None
     frame, kind = scores, None
-    options = {name: value for name, value in options.items() if value is not None}
+    options = {name: value for name, value in options.items() if value is not None or name == "format"}
     if source is not None or isinstance(scores, (list, tuple)) or options or not _is_tidy(scores):
         frame, kind, problems = _read_source(scores, rho, options)
         if source is None and kind == "tidy" and frame is None:
