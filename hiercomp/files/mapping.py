@@ -41,7 +41,7 @@ from hiercomp.scores.table import (
     score_candidates,
     tidy_scores,
 )
-from hiercomp.wording import cells_in_words, counted, first_names, nearest_name, shown
+from hiercomp.wording import first_names, nearest_name, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -101,7 +101,7 @@ def map_table(
         What the format says; what only the name of the measure says is left to the comparison.
     notes : sequence of Note
     counts_runs : bool
-        Whether the fold column counts through all runs, so that ``folds`` or rho is needed.
+        Whether the fold column counts through all runs; ``folds`` or rho is needed then.
     in_order : bool
         Whether rows that no column numbers are folds in their order.
     wide : mapping from column to mapping from role to name, optional
@@ -246,10 +246,9 @@ def tidy_frame(
         places = list(PLACES)
         repeated = tidy.frame.duplicated(places, keep=False).to_numpy()
         if repeated.any():
-            count = len(tidy.frame.loc[repeated, places].drop_duplicates())
-            examples = cells_in_words(tidy.frame, repeated, "score")
-            message = f"{counted(count, 'cell', 'has')} more than one score (first: {examples})."
-            raise ScoreTableError(message, remedy=duplicates, key="duplicate_scores")
+            cells = tidy.frame.loc[repeated]
+            problem = duplicate_scores(cells, len(cells[places].drop_duplicates()))
+            raise ScoreTableError(problem.message, remedy=duplicates, places=problem.places, key=problem.key)
     except ScoreTableError as error:
         error.table = frame
         raise
@@ -369,7 +368,7 @@ def is_pattern(spec: object) -> bool:
 
 
 def is_pattern_of_names(spec: object) -> bool:
-    """Whether what plays a role is a pattern of the names of columns, so that the table is wide."""
+    """Whether what plays a role is a pattern of the names of columns: the table is then wide."""
     return is_pattern(spec) and "@" not in str(spec) and bool({*PLACEHOLDER.findall(str(spec))}.difference(OF_THE_FILE))
 
 

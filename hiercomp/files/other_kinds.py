@@ -107,7 +107,7 @@ def _copy(stream: BinaryIO, copy: BinaryIO, name: str, limit: int) -> None:
 
 
 def _document_kind(path: Path, start: bytes) -> str | None:
-    """Excel or OpenDocument, both of which are zip files."""
+    """Excel or OpenDocument; both are zip files."""
     if not start.startswith(b"PK\x03\x04"):
         return None
     try:

@@ -31,7 +31,7 @@ class Preset:
     columns : tuple of str
         By which it is recognised; a * stands for any text.
     roles : mapping from role to specs
-        What plays each role: the first of which the table has the columns; the names of columns tell the others.
+        What plays each role: the first choice whose columns the table has. Other roles follow from the names of columns.
     where : mapping from column to values
         Rows to keep, where the column exists.
     prefixes : tuple of str
@@ -45,7 +45,7 @@ class Preset:
     in_order : bool
         Whether rows that no column numbers are folds in their order.
     parts : tuple of str
-        Measures of which the score is one or another.
+        The measures that the score may be.
     """
 
     what: str

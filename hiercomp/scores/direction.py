@@ -145,7 +145,7 @@ class Direction:
 
     @property
     def _of_name(self) -> str:
-        kind = "measure of which higher values are better" if self.named else "loss, an error or a duration"
+        kind = "measure whose higher values are better" if self.named else "loss, an error or a duration"
         return f"{shown(self.measure)!r} is the name of a {kind}"
 
 

@@ -170,7 +170,7 @@ def test_every_test_of_a_table_follows_the_attributes():
     ("frame", "given", "says"),
     [
         (table("log_loss"), True, "'log_loss' is the name of a loss"),
-        (table("accuracy"), False, "'accuracy' is the name of a measure of which higher values are better"),
+        (table("accuracy"), False, "'accuracy' is the name of a measure whose higher values are better"),
         (table(higher_is_better=False), True, "the table's attributes say that lower values are better"),
         (table(higher_is_better=True, measure="hns"), False, "higher values of the measure 'hns' are better"),
     ],

@@ -366,7 +366,7 @@ def _settled(before: FloatArray, after: FloatArray) -> bool:
 def _smooth_support(
     nu_ends: tuple[float, float], u: FloatArray, ends: FloatArray, counts: NDArray[np.bool_], limits: FloatArray
 ) -> Support:
-    """The ends on sigma0's axis as polynomials in the place of nu, which enclose every end that counts.
+    """The ends on sigma0's axis as polynomials of the place on nu's axis; no end that counts lies outside.
 
     Where nothing counts the functions are extrapolated; where they would meet there, simpler ones are taken.
     """

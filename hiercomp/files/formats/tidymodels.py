@@ -69,7 +69,7 @@ def read_tidymodels(
     rho : float, optional
         Correlation between resamples that are no folds: the share of test cases for ``mc_cv``.
     folds : int, optional
-        Where resamples without folds are those of ``group_vfold_cv``, of which this many make a run.
+        Folds of a run, where resamples without folds come from ``group_vfold_cv``.
     also : str or sequence of str
         Further metrics, kept as columns of their own names.
     **layout

@@ -215,7 +215,7 @@ def _rho_of_folds(table: RawTable, columns: Mapping[str, Any]) -> tuple[np.ndarr
         return by_folds, []
     name = str(np.asarray(columns["dataset"], dtype=object)[stopped][0])
     text = (
-        f"Data set {shown(name)!r} has {folds[stopped][0]:.0f} folds, each of which tests on {share[stopped][0]:.3g} of the "
+        f"Data set {shown(name)!r} has {folds[stopped][0]:.0f} folds; each tests on {share[stopped][0]:.3g} of the "
         "cases: rho is that share, as folds are missing."
     )
     return np.where(stopped, share, by_folds), [Note(DefaultedRhoWarning, text)]

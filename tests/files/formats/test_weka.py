@@ -265,7 +265,7 @@ def test_rho_of_a_stopped_experiment_is_the_share_of_test_cases(tmp_path):
     # 4 of 10 folds of 150 cases: each tests on 15, so rho is 0.1 and not 1/4
     rows = [f"iris,1,{fold},weka.classifiers.rules.ZeroR,135,15,33.3" for fold in range(1, 5)]
     path = csv_of(tmp_path, CSV_HEADER.format("Key_Fold,", ""), rows)
-    with pytest.warns(HiercompWarning, match="4 folds, each of which tests on 0.1 of the cases"):
+    with pytest.warns(HiercompWarning, match="4 folds; each tests on 0.1 of the cases"):
         frame = read_weka(path)
     assert frame["rho"].unique() == pytest.approx([0.1])
 
