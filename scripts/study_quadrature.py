@@ -68,9 +68,9 @@ REGIMES: list[tuple[str, dict[str, Any], list[tuple[str, int]]]] = [
      [("outliers", 12), ("one_sided", 20)]),
 ]  # fmt: skip
 CONSTANTS: list[tuple[str, Any]] = [
-    ("engine.NODES_FOR_LENGTH", (2.5, 5.3, 7.0)),
-    ("engine.NODES_FOR_LENGTH", (3.5, 4.0, 7.0)),
-    ("engine.NODES_FOR_LENGTH", (3.5, 5.3, 5.0)),
+    ("engine.NODES_FOR_LENGTH", (2.5, 4.2, 6.0)),
+    ("engine.NODES_FOR_LENGTH", (3.5, 3.2, 6.0)),
+    ("engine.NODES_FOR_LENGTH", (3.5, 4.2, 4.5)),
     ("engine.NODES_FOR_LOG_SIGMA0", (1.8, 7.4)),
     ("engine.NODES_FOR_LOG_SIGMA0", (2.8, 5.3)),
     ("engine.NODES_AT_LEAST", 2.0),

@@ -23,9 +23,11 @@ from hiercomp.engines.quadrature.grid import (
     PosteriorGrid,
     coarse_axes,
     conditional_moments,
+    doubts,
     newton_moments,
+    ripples,
 )
-from hiercomp.engines.quadrature.integration import Integration
+from hiercomp.engines.quadrature.integration import TOLERANCE, Integration
 from hiercomp.engines.quadrature.likelihood import MeanLikelihood, step_for
 from hiercomp.engines.quadrature.support import Integrand, Support
 from hiercomp.rope import Rope
@@ -33,11 +35,10 @@ from hiercomp.rope import Rope
 # docs/quadrature.md has a row for every constant whose comment ends in "(study)"; the others say why they are as they are.
 MOST_STRETCHED = 40  # data sets for which that is tried too, where the other axis fails twice
 SPARE = 0.25  # scales by which delta0's axis is longer: a scale is known to a tenth
-TOLERANCE = 1e-4  # of the error estimate, above which the grid is refined: a tenth of the error that is warned of
 LARGEST_ERROR = 1e-3  # accepted where the grid is large; above it there is a warning
 MUCH_WORK, MOST_WORK = 2_000_000, 10_000_000  # integrals over delta_i: about two seconds, and ten
 # Of sigma0, nu and delta0 for each unit of length: of log sigma0, of nu's axis, of the data sets' sd (study)
-NODES_FOR_LENGTH, NODES_AT_LEAST = (3.5, 5.3, 7.0), 4.0
+NODES_FOR_LENGTH, NODES_AT_LEAST = (3.5, 4.2, 6.0), 4.0
 # The first two where the axis of sigma0 is log sigma0, along which nothing bends sharply, but its ends depend on nu (study)
 NODES_FOR_LOG_SIGMA0 = (2.8, 7.4)
 FEWEST_NODES = 7  # two degrees fewer, for the error, leave a parabola
@@ -169,8 +170,15 @@ def _blamed_axes(found: Integration, rope: Rope) -> NDArray[np.bool_]:
     """Which of sigma0, nu and delta0 the error comes from."""
     masses, _ = found.regions(rope)
     alone = np.zeros(3)
-    for coarse, distance in zip(coarse_axes(found.grid), masses.distances_by_axis(found.grid, rope), strict=True):
-        alone[np.array(coarse)] = max(distance.values())
+    by_axis = zip(
+        coarse_axes(found.grid),
+        masses.distances_by_axis(found.grid, rope),
+        doubts(found.grid),
+        ripples(found.grid),
+        strict=True,
+    )
+    for coarse, distance, doubt, ripple in by_axis:
+        alone[np.array(coarse)] = doubt * max(distance.values()) + ripple
     return np.asarray(alone > min(TOLERANCE, alone.max()) / 4)
 
 

@@ -46,18 +46,19 @@ class RegionMasses:
         """Differences from coarser grids, one for each axis that has more than one node."""
         return [self.distance(region_masses(grid, rope, coarse)) for coarse in coarse_axes(grid)]
 
-    def stated_errors(self, by_axis: list[dict[str, float]], doubts: list[float]) -> dict[str, float]:
+    def stated_errors(self, by_axis: list[dict[str, float]], doubts: list[float], ripple: float) -> dict[str, float]:
         """Estimated errors: those of the axes, which may not cancel, and those of the likelihood and of what is left out.
 
         A small change of the log likelihood, whatever its shape, changes the mean of an indicator by less than its size
         times the indicator's standard deviation. Its size is seen in the probability that it changes most, and taken for
-        every other, whose own change may be small by chance. ``doubts`` multiply the differences from coarser grids.
+        every other, whose own change may be small by chance. ``doubts`` multiply the differences from coarser grids;
+        ``ripple`` is what the waves of the interpolation add to the mass.
         """
         values = np.array([*self.most_probable, *self.expected, self.positive])
         deviation = np.sqrt(np.maximum(values * (1 - values), 0.0))
         own = sum(doubt * np.array(list(distance.values())) for doubt, distance in zip(doubts, by_axis, strict=True))
         size = float((own / np.maximum(deviation, LEAST_DEVIATION)).max())
-        stated = np.maximum(own, size * deviation) + (LIKELIHOOD_ERROR + OUTSIDE) * deviation + NEGLIGIBLE
+        stated = np.maximum(own, size * deviation) + (LIKELIHOOD_ERROR + OUTSIDE + ripple) * deviation + NEGLIGIBLE
         return dict(zip(by_axis[0], stated.tolist(), strict=True))
 
 
