@@ -210,15 +210,6 @@ def test_code_of_a_page_is_python_and_names_what_exists(path):
                 assert owner is None or hasattr(owner, node.attr) or node.attr in fields, ast.unparse(node)
 
 
-def test_the_page_on_different_units_prints_what_it_says(capsys):
-    page = (DOCS / "howto/different_units.md").read_text(encoding="utf-8")
-    exec(SOURCE.findall(page)[0], {})
-    title = re.findall(r"^```text\n(.*?)\n```", page, re.DOTALL | re.MULTILINE)[0]
-    printed = capsys.readouterr().out
-    assert printed.startswith(f"{title}\n")
-    assert "boosting is better than ridge by a relative difference of more than 1.01%" in printed
-
-
 @pytest.mark.parametrize("path", sorted((ROOT / "notebooks").glob("*.ipynb")), ids=lambda path: path.stem)
 def test_every_notebook_is_listed_and_says_what_it_is_about(path):
     assert f"`{path.stem}`" in (DOCS / "notebooks.md").read_text(encoding="utf-8")
