@@ -60,7 +60,9 @@ PROJECTS = {
     "sklearn": "https://scikit-learn.org/stable/",
     "arviz": "https://python.arviz.org/en/stable/",
 }
-intersphinx_mapping = {name: (url, (None, f"inventories/{name}.inv")) for name, url in PROJECTS.items()}
+intersphinx_mapping = {
+    name: (url, (None, f"inventories/{name}.inv")) for name, url in PROJECTS.items()
+}
 intersphinx_timeout = 5  # seconds
 
 html_theme = "pydata_sphinx_theme"

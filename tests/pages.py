@@ -66,7 +66,7 @@ def follow(name: str, folder: Path, namespace: dict[str, Any] | None = None) -> 
 
 def shows(shown: str, printed: str) -> bool:
     """Whether an output on a page is what was printed, to the letter; see above for what it may leave out."""
-    printed = "\n".join(line.rstrip() for line in printed.splitlines())
+    shown, printed = ("\n".join(line.rstrip() for line in text.splitlines()) for text in (shown, printed))
     parts = [part.strip("\n") for part in re.split(r"^ *\.\.\.$", shown, flags=re.MULTILINE)]
     pattern = r"\n(?:.*\n)*?".join(re.escape(part).replace("\\\n", "[\\n ]") for part in parts if part)
     return re.search(f"^{pattern}$", printed, re.MULTILINE) is not None
