@@ -25,7 +25,7 @@ from tests.command_line import run
 
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(
-    r"^(?:<!-- (?P<comment>[^\n]*?) -->\n+)?```(?P<language>\S+)\n(?P<source>.*?)^```$", re.DOTALL | re.MULTILINE
+    r"^(?:<!-- (?P<comment>[^\n]*?) -->\n+)?```(?P<language>[^\n]+)\n(?P<source>.*?)^```$", re.DOTALL | re.MULTILINE
 )
 OUTPUTS = ("text", "latex")
 

@@ -16,6 +16,7 @@ import pytest
 
 import hiercomp
 import hiercomp.plots
+from tests.pages import blocks
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -23,6 +24,9 @@ PAGES = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
     *sorted(path for path in DOCS.rglob("*.md") if "_build" not in path.parts),
 ]
+SHOWN = [path for path in PAGES if path.name not in ("CONTRIBUTING.md", "CHANGELOG.md")]
+COLUMN = 88  # letters
+ONE_LINERS = ("demo", "test")  # for pasting, in the README
 CODE = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 SOURCE = re.compile(r"^```(?:python|\{picture\}[^\n]*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 NOT_RUN = re.compile(r"^<!-- not run: [^\n]*\n+```.*?^```", re.DOTALL | re.MULTILINE)
@@ -194,8 +198,11 @@ def test_every_page_is_in_a_table_of_contents():
             for line in block.splitlines():
                 entry = re.fullmatch(r"(?:.*<(.+)>|([\w/]+))", line.strip())
                 if entry:
-                    listed.add((page.parent / f"{entry.group(1) or entry.group(2)}.md").resolve())
+                    name = entry.group(1) or entry.group(2)
+                    ending = "ipynb" if name.startswith("notebooks/") else "md"
+                    listed.add((page.parent / f"{name}.{ending}").resolve())
     pages = {path.resolve() for path in PAGES if path.is_relative_to(DOCS)}
+    pages |= {path.resolve() for path in (DOCS / "notebooks").glob("*.ipynb")}
     assert pages - listed == {(DOCS / "index.md").resolve()}
     assert listed <= pages
 
@@ -209,6 +216,13 @@ def test_code_of_a_page_is_python_and_names_what_exists(path):
                 owner = KNOWN.get(node.value.id)
                 fields = getattr(owner, "__dataclass_fields__", {})
                 assert owner is None or hasattr(owner, node.attr) or node.attr in fields, ast.unparse(node)
+
+
+@pytest.mark.parametrize("path", SHOWN, ids=lambda path: path.name)
+def test_code_of_a_page_fits_its_column(path):
+    parts = [block for block in blocks(path.read_text(encoding="utf-8")) if block.comment not in ONE_LINERS]
+    lines = [line for block in parts for line in block.source.splitlines() if not line.startswith(":alt: ")]
+    assert [line for line in lines if len(line) > COLUMN] == []
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "notebooks").glob("*.ipynb")), ids=lambda path: path.stem)
@@ -226,6 +240,28 @@ def test_pictures_of_the_readme_are_small(name):
     assert f"(docs/images/{name}.png)" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
+def test_public_names_in_running_text_are_links_and_words_are_not(monkeypatch):
+    pytest.importorskip("sphinx", reason="the docs extra is not installed")
+    monkeypatch.syspath_prepend(str(DOCS / "extensions"))
+    target = importlib.import_module("names").target
+    linked = ("hc.plan", "posthoc_test(data)", "sign_test", "Priors", "plots.plot_student", "result.summary()")
+    assert [target(code) for code in linked] == [
+        *("hiercomp.plan", "hiercomp.posthoc_test", "hiercomp.sign_test", "hiercomp.Priors"),
+        *("hiercomp.plots.plot_student", "hiercomp.ComparisonResult.summary"),
+    ]
+    for code in (
+        "plan",
+        "compare",
+        "hiercomp.plots",
+        "hc.nothing",
+        "scores.head()",
+        "result.nothing",
+        "hiercomp plan",
+        "rope=0.01",
+    ):
+        assert target(code) is None
+
+
 @pytest.mark.slow
 def test_the_pages_are_built_without_a_warning(tmp_path):
     pytest.importorskip("sphinx", reason="the docs extra is not installed")
@@ -235,3 +271,9 @@ def test_the_pages_are_built_without_a_warning(tmp_path):
     assert run.returncode == 0, run.stderr
     for name in PUBLIC:
         assert (tmp_path / f"html/api/generated/{name}.html").is_file()
+    which = (tmp_path / "html/howto/which_test.html").read_text(encoding="utf-8")
+    assert 'href="../api/generated/hiercomp.correlated_t_test.html' in which, "names of functions are links"
+    shown = (tmp_path / "html/notebooks/07_many_algorithms.html").read_text(encoding="utf-8")
+    assert "best expected rank" in shown
+    assert "<img " in shown
+    assert 'class="math' in (tmp_path / "html/quadrature.html").read_text(encoding="utf-8")
