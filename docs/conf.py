@@ -72,6 +72,8 @@ html_theme = "pydata_sphinx_theme"
 html_title = "hiercomp"
 html_sidebars = {page: [] for page in ("install", "tutorial", "model", "tests", "glossary", "other_packages",
                                        "gallery", "changelog")}  # fmt: skip
+html_static_path = ["static"]
+html_css_files = ["width.css"]
 html_show_sourcelink = False
 html_show_copyright = False
 html_copy_source = False

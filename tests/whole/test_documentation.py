@@ -264,7 +264,7 @@ def test_public_names_in_running_text_are_links_and_words_are_not(monkeypatch):
 
 @pytest.mark.slow
 def test_the_pages_are_built_without_a_warning(tmp_path):
-    pytest.importorskip("sphinx", reason="the docs extra is not installed")
+    pytest.importorskip("myst_nb", reason="the docs extra is not installed")
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-E", "-b", "html"]
     run = subprocess.run([*command, "-d", str(tmp_path / "doctrees"), str(DOCS), str(tmp_path / "html")],
                          capture_output=True, text=True, timeout=300)  # fmt: skip
