@@ -15,7 +15,8 @@ copyright = author
 version = release = hiercomp.__version__
 
 extensions = [
-    "myst_parser",
+    "myst_nb",
+    "names",
     "numpydoc",
     "picture",
     "sphinx.ext.autodoc",
@@ -29,6 +30,8 @@ language = "en"
 
 myst_enable_extensions = ["deflist", "dollarmath"]
 myst_heading_anchors = 3
+nb_execution_mode = "off"  # scripts/run_notebooks.py runs them
+nb_merge_streams = True
 
 # Types are in the docstrings, in words
 autodoc_typehints = "none"
@@ -60,13 +63,17 @@ PROJECTS = {
     "sklearn": "https://scikit-learn.org/stable/",
     "arviz": "https://python.arviz.org/en/stable/",
 }
-intersphinx_mapping = {name: (url, (None, f"inventories/{name}.inv")) for name, url in PROJECTS.items()}
+intersphinx_mapping = {
+    name: (url, (None, f"inventories/{name}.inv")) for name, url in PROJECTS.items()
+}
 intersphinx_timeout = 5  # seconds
 
 html_theme = "pydata_sphinx_theme"
 html_title = "hiercomp"
 html_sidebars = {page: [] for page in ("install", "tutorial", "model", "tests", "glossary", "other_packages",
-                                       "gallery", "notebooks", "changelog")}  # fmt: skip
+                                       "gallery", "changelog")}  # fmt: skip
+html_static_path = ["static"]
+html_css_files = ["width.css"]
 html_show_sourcelink = False
 html_show_copyright = False
 html_copy_source = False

@@ -58,9 +58,17 @@ def _run(source: str, namespace: dict[str, Any]) -> Any:
     tree = ast.parse(source)
     last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a warning about the data is no fault of the page
+        warnings.simplefilter(
+            "ignore"
+        )  # a warning about the data is no fault of the page
         exec(compile(tree, "<picture>", "exec"), namespace)
-        return None if last is None else eval(compile(ast.Expression(last.value), "<picture>", "eval"), namespace)
+        return (
+            None
+            if last is None
+            else eval(
+                compile(ast.Expression(last.value), "<picture>", "eval"), namespace
+            )
+        )
 
 
 def _save(drawn: Any, path: Path) -> None:

@@ -16,6 +16,7 @@ import pytest
 
 import hiercomp
 import hiercomp.plots
+from tests.pages import blocks
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -23,8 +24,12 @@ PAGES = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
     *sorted(path for path in DOCS.rglob("*.md") if "_build" not in path.parts),
 ]
+SHOWN = [path for path in PAGES if path.name not in ("CONTRIBUTING.md", "CHANGELOG.md")]
+COLUMN = 88  # letters
+ONE_LINERS = ("demo", "test")  # for pasting, in the README
 CODE = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 SOURCE = re.compile(r"^```(?:python|\{picture\}[^\n]*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+NOT_RUN = re.compile(r"^<!-- not run: [^\n]*\n+```.*?^```", re.DOTALL | re.MULTILINE)
 TOCTREE = re.compile(r"^```\{toctree\}\n(.*?)^```", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"!?\[(?:[^\]\[]|\[[^\]]*\])*\]\(([^)\s]+)\)")
 
@@ -193,15 +198,18 @@ def test_every_page_is_in_a_table_of_contents():
             for line in block.splitlines():
                 entry = re.fullmatch(r"(?:.*<(.+)>|([\w/]+))", line.strip())
                 if entry:
-                    listed.add((page.parent / f"{entry.group(1) or entry.group(2)}.md").resolve())
+                    name = entry.group(1) or entry.group(2)
+                    ending = "ipynb" if name.startswith("notebooks/") else "md"
+                    listed.add((page.parent / f"{name}.{ending}").resolve())
     pages = {path.resolve() for path in PAGES if path.is_relative_to(DOCS)}
+    pages |= {path.resolve() for path in (DOCS / "notebooks").glob("*.ipynb")}
     assert pages - listed == {(DOCS / "index.md").resolve()}
     assert listed <= pages
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_code_of_a_page_is_python_and_names_what_exists(path):
-    for source in SOURCE.findall(path.read_text(encoding="utf-8")):
+    for source in SOURCE.findall(NOT_RUN.sub("", path.read_text(encoding="utf-8"))):
         tree = ast.parse(re.sub(r"^:alt: .*$", "", source, flags=re.MULTILINE))
         for node in ast.walk(tree):
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
@@ -210,13 +218,11 @@ def test_code_of_a_page_is_python_and_names_what_exists(path):
                 assert owner is None or hasattr(owner, node.attr) or node.attr in fields, ast.unparse(node)
 
 
-def test_the_page_on_different_units_prints_what_it_says(capsys):
-    page = (DOCS / "howto/different_units.md").read_text(encoding="utf-8")
-    exec(SOURCE.findall(page)[0], {})
-    title = re.findall(r"^```text\n(.*?)\n```", page, re.DOTALL | re.MULTILINE)[0]
-    printed = capsys.readouterr().out
-    assert printed.startswith(f"{title}\n")
-    assert "boosting is better than ridge by a relative difference of more than 1.01%" in printed
+@pytest.mark.parametrize("path", SHOWN, ids=lambda path: path.name)
+def test_code_of_a_page_fits_its_column(path):
+    parts = [block for block in blocks(path.read_text(encoding="utf-8")) if block.comment not in ONE_LINERS]
+    lines = [line for block in parts for line in block.source.splitlines() if not line.startswith(":alt: ")]
+    assert [line for line in lines if len(line) > COLUMN] == []
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "notebooks").glob("*.ipynb")), ids=lambda path: path.stem)
@@ -234,12 +240,40 @@ def test_pictures_of_the_readme_are_small(name):
     assert f"(docs/images/{name}.png)" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
+def test_public_names_in_running_text_are_links_and_words_are_not(monkeypatch):
+    pytest.importorskip("sphinx", reason="the docs extra is not installed")
+    monkeypatch.syspath_prepend(str(DOCS / "extensions"))
+    target = importlib.import_module("names").target
+    linked = ("hc.plan", "posthoc_test(data)", "sign_test", "Priors", "plots.plot_student", "result.summary()")
+    assert [target(code) for code in linked] == [
+        *("hiercomp.plan", "hiercomp.posthoc_test", "hiercomp.sign_test", "hiercomp.Priors"),
+        *("hiercomp.plots.plot_student", "hiercomp.ComparisonResult.summary"),
+    ]
+    for code in (
+        "plan",
+        "compare",
+        "hiercomp.plots",
+        "hc.nothing",
+        "scores.head()",
+        "result.nothing",
+        "hiercomp plan",
+        "rope=0.01",
+    ):
+        assert target(code) is None
+
+
 @pytest.mark.slow
 def test_the_pages_are_built_without_a_warning(tmp_path):
-    pytest.importorskip("sphinx", reason="the docs extra is not installed")
+    pytest.importorskip("myst_nb", reason="the docs extra is not installed")
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-E", "-b", "html"]
     run = subprocess.run([*command, "-d", str(tmp_path / "doctrees"), str(DOCS), str(tmp_path / "html")],
                          capture_output=True, text=True, timeout=300)  # fmt: skip
     assert run.returncode == 0, run.stderr
     for name in PUBLIC:
         assert (tmp_path / f"html/api/generated/{name}.html").is_file()
+    which = (tmp_path / "html/howto/which_test.html").read_text(encoding="utf-8")
+    assert 'href="../api/generated/hiercomp.correlated_t_test.html' in which, "names of functions are links"
+    shown = (tmp_path / "html/notebooks/07_many_algorithms.html").read_text(encoding="utf-8")
+    assert "best expected rank" in shown
+    assert "<img " in shown
+    assert 'class="math' in (tmp_path / "html/quadrature.html").read_text(encoding="utf-8")

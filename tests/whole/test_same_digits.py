@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.command_line import run_process
+from tests.pages import blocks, shows
 
 README = Path(__file__).parents[2] / "README.md"
 KERNELS = ("Haswell", "Nehalem")  # of OpenBLAS; where another BLAS is at work the variable does nothing
@@ -42,7 +42,7 @@ def answer(seed: int) -> dict[str, object]:
 
 
 def test_demo_prints_the_readmes_numbers_under_two_kernels_and_two_seeds(tmp_path, monkeypatch):
-    promised = re.search(r"and prints:\n\n```text\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    promised = next(block for block in blocks(README.read_text(encoding="utf-8")) if block.language == "text")
     printed = []
     for seed, kernel in enumerate(KERNELS):
         monkeypatch.setenv("OPENBLAS_CORETYPE", kernel)
@@ -51,7 +51,7 @@ def test_demo_prints_the_readmes_numbers_under_two_kernels_and_two_seeds(tmp_pat
         numbers_of_the_integral, _ = done.stdout.split("\n  Computation ok: ")
         printed.append(numbers_of_the_integral)
     assert printed[0] == printed[1]
-    assert printed[0].startswith(promised[1].rstrip())
+    assert shows(promised.source, printed[0])
 
 
 def test_the_integral_is_the_same_to_a_millionth_and_the_draws_to_the_last_bit(monkeypatch):
