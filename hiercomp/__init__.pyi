@@ -25,6 +25,15 @@ from .closed_form.across_datasets.signed_rank import (
 from .closed_form.across_datasets.signed_rank import (
     signed_rank_test as signed_rank_test,
 )
+from .closed_form.apply import (
+    AppliedTest as AppliedTest,
+)
+from .closed_form.apply import (
+    AppliedTests as AppliedTests,
+)
+from .closed_form.apply import (
+    apply_tests as apply_tests,
+)
 from .closed_form.many_algorithms.friedman import (
     FriedmanResult as FriedmanResult,
 )

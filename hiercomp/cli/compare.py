@@ -20,7 +20,7 @@ from hiercomp.cli.options import (
     ScoresArgument,
     SeedOption,
 )
-from hiercomp.cli.shared import EXIT_FAILED, print_result, score_source
+from hiercomp.cli.shared import EXIT_FAILED, naming_the_tests, print_result, score_source
 from hiercomp.errors import HiercompWarning
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def compare(
     outputs.check(save=save, report=report)
     source = None if report is None else score_source(scores)
     table_of_scores = reading.read(scores, rho=model.rho)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), naming_the_tests(scores, reading, left, right):
         warnings.simplefilter("ignore", HiercompWarning)  # they are in the summary
         comparison = HierarchicalComparison(
             table_of_scores,

@@ -17,7 +17,7 @@ from hiercomp.cli.options import (
     ReportOption,
     ScoresArgument,
 )
-from hiercomp.cli.shared import EXIT_FAILED, print_result, score_source
+from hiercomp.cli.shared import EXIT_FAILED, naming_the_tests, print_result, score_source
 from hiercomp.errors import ArgumentError, HiercompWarning
 
 
@@ -53,7 +53,7 @@ def pairs(
             raise ArgumentError(f"--checkpoint and {named_by} both name {path}.")
     source = None if report is None else score_source(scores)
     table_of_scores = reading.read(scores, rho=model.rho)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), naming_the_tests(scores, reading):
         warnings.simplefilter("ignore", HiercompWarning)  # they are in the summary
         result = compare_all(
             table_of_scores,
