@@ -298,6 +298,12 @@ from .posterior.sensitivity import (
 from .report import (
     Source as Source,
 )
+from .report.methods import (
+    Methods as Methods,
+)
+from .report.references import (
+    Reference as Reference,
+)
 from .rope import (
     Rope as Rope,
 )
@@ -307,11 +313,17 @@ from .scores.bundled import (
 from .scores.differences import (
     PairedDifferences as PairedDifferences,
 )
+from .scores.moments import (
+    ScoreMoments as ScoreMoments,
+)
 from .scores.problems import (
     TableProblem as TableProblem,
 )
 from .summary.comparison import (
     Summary as Summary,
+)
+from .summary.scores_table import (
+    ScoresTable as ScoresTable,
 )
 from .summary.tournament import (
     TournamentSummary as TournamentSummary,

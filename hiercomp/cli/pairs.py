@@ -17,6 +17,7 @@ from hiercomp.cli.options import (
     ReportOption,
     ScoresArgument,
 )
+from hiercomp.cli.paper import OF_MANY, PaperOptions
 from hiercomp.cli.shared import EXIT_FAILED, naming_the_tests, print_result, score_source
 from hiercomp.errors import ArgumentError, HiercompWarning
 
@@ -26,6 +27,7 @@ def pairs(
     reading: ReadingOptions,
     model: ModelOptions,
     outputs: OutputOptions,
+    paper: PaperOptions,
     baseline: Annotated[
         str | None,
         typer.Option(help="Compare every other algorithm only with this one; best: the one with the best mean."),
@@ -47,8 +49,10 @@ def pairs(
     from hiercomp.tournament import compare_all
 
     number_between("alpha", model.alpha, 0, 0.5)
-    outputs.check(report=report)
-    for named_by, path in {"--json": outputs.json_file, "--report": report}.items():
+    outputs.check(report=report, **paper.files(OF_MANY))
+    files = {"--json": outputs.json_file, "--report": report}
+    files |= {f"--{name}": path for name, path in paper.files(OF_MANY).items()}
+    for named_by, path in files.items():
         if path is not None and checkpoint is not None and path.absolute() == checkpoint.absolute():
             raise ArgumentError(f"--checkpoint and {named_by} both name {path}.")
     source = None if report is None else score_source(scores)
@@ -75,7 +79,10 @@ def pairs(
         from hiercomp.report import write_tournament_report
 
         write_tournament_report(result, report, source=source, alpha=model.alpha, overwrite=outputs.force)
-    outputs.write_json(summary.to_dict())
+    content = summary.to_dict() | paper.write(result, OF_MANY, alpha=model.alpha, overwrite=outputs.force)
+    outputs.write_json(content)
     if outputs.text_wanted:
         print_result(summary)
+        for more in paper.texts(result, alpha=model.alpha):
+            typer.echo(f"\n{more}")
     raise typer.Exit(EXIT_FAILED if result.status == "failed" else 0)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import html
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import singledispatch
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hiercomp.arguments import number_between
+from hiercomp.closed_form.side_by_side import closed_form_tests_of
 from hiercomp.model.priors import Priors
 from hiercomp.pairs.fits import FailedPair
 from hiercomp.posterior.kinds import INTEGRATION, Exact, Integrated, Posterior, Sampled, Verified
@@ -49,6 +53,43 @@ class Methods:
     def bibtex(self) -> str:
         """The references as BibTeX."""
         return "\n\n".join(reference.bibtex for reference in self.references) + "\n"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Text, references and BibTeX, ready for JSON."""
+        return {"text": self.text, "references": [str(each) for each in self.references], "bibtex": self.bibtex}
+
+    def __str__(self) -> str:
+        listed = "\n".join(f"- {reference}" for reference in self.references)
+        return f"{self.text}\n\nReferences\n{listed}" if listed else self.text
+
+    def _repr_html_(self) -> str:
+        listed = "".join(f"<li>{html.escape(str(reference))}</li>" for reference in self.references)
+        return f"<p>{html.escape(self.text)}</p>" + (f"<ul>{listed}</ul>" if listed else "")
+
+
+def methods_of(
+    result: Fit,
+    *,
+    sensitivity: Sensitivity | None = None,
+    influence: Influence | None = None,
+    alpha: float = 0.05,
+) -> Methods:
+    """The Methods paragraph of a comparison; its closed-form tests are run for it."""
+    number_between("alpha", alpha, 0, 0.5)
+    return methods(result, closed_form_tests_of(result), sensitivity=sensitivity, influence=influence, alpha=alpha)
+
+
+def tournament_methods_of(result: Tournament, *, alpha: float = 0.05) -> Methods:
+    """The Methods paragraph of many algorithms."""
+    number_between("alpha", alpha, 0, 0.5)
+    ranking = result.ranking() if result.standings.dataset_names else None
+    return tournament_methods(result, all_verdicts(result, alpha), ranking, alpha)
+
+
+def all_verdicts(result: Tournament, alpha: float) -> dict[tuple[str, str], str]:
+    """The verdict of every pair in the comparison, with the higher ranked algorithm first."""
+    found = {pair: result.verdict(*pair, alpha) for pair in combinations(result.order(), 2)}
+    return {pair: verdict for pair, verdict in found.items() if verdict != "not compared"}
 
 
 def methods(

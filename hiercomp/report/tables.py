@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from hiercomp.posterior.fit import Fit
     from hiercomp.posterior.influence import Influence
     from hiercomp.posterior.sensitivity import Sensitivity
+    from hiercomp.summary.scores_table import ScoresTable
 
 ABSENT = "–"
 MINUS = "\N{MINUS SIGN}"  # which screen readers say, unlike a hyphen
@@ -34,6 +35,7 @@ MEANINGS = {
     "integration error": "Estimated error of a probability, from a coarser grid.",
 }
 FORMATS = {"R-hat": ".3f", "E-BFMI": ".2f", "integration error": ".1e", "distance": ".1f"}
+LONGEST_OPEN = 25  # rows of a table that is not folded
 POSTERIOR = {"posterior_mean": "Posterior mean", "lower": "Lower", "upper": "Upper"}
 VERDICTS = {"none": "no verdict", "equivalent": "practically equivalent", "failed": "no result"}
 
@@ -56,6 +58,10 @@ class Table:
         Columns of words, besides the first; the others are numbers.
     regions : tuple of str
         "left", "rope" or "right" for each row; empty if the rows are about something else.
+    bold : tuple of tuple of bool
+        Which cells stand out; empty for none.
+    folded : bool
+        Whether the table is closed until it is clicked, because it is long.
     """
 
     key: str
@@ -65,6 +71,8 @@ class Table:
     legend: str = ""
     words: tuple[str, ...] = ()
     regions: tuple[str, ...] = ()
+    bold: tuple[tuple[bool, ...], ...] = ()
+    folded: bool = False
 
 
 def number(value: float, text: str) -> str:
@@ -184,6 +192,22 @@ def datasets_table(result: Fit) -> Table:
         )
     rows = tuple(zip(*columns.values(), strict=True))
     return Table("datasets", "The data sets, one per row.", tuple(columns), rows, legend)
+
+
+def mean_scores_table(scores: ScoresTable, algorithms: Sequence[str] | None = None) -> Table:
+    """Mean and standard deviation of each algorithm on each data set; of some of the algorithms if they are named."""
+    given = scores.table()
+    places = [0, *(scores.algorithms.index(name) + 1 for name in algorithms or scores.algorithms)]
+    rows = tuple(tuple(row[place].replace("-", MINUS) if place else row[0] for place in places) for row in given.rows)
+    return Table(
+        "scores",
+        f"{scores.title}.",
+        tuple(given.header[place] for place in places),
+        rows,
+        f"{scores.legend} Mean ranks: 1 is the best.",
+        bold=tuple(tuple(row[place] for place in places) for row in given.bold),
+        folded=len(rows) > LONGEST_OPEN,
+    )
 
 
 def diagnostics_table(diagnostics: Diagnostics) -> Table | None:
