@@ -235,6 +235,9 @@ from .files.formats.wide import (
 from .files.read import (
     read_scores as read_scores,
 )
+from .files.source import (
+    Source as Source,
+)
 from .files.write import (
     write_scores as write_scores,
 )
@@ -294,9 +297,6 @@ from .posterior.sensitivity import (
 )
 from .posterior.sensitivity import (
     VariantResult as VariantResult,
-)
-from .report import (
-    Source as Source,
 )
 from .report.methods import (
     Methods as Methods,

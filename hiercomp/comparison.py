@@ -392,6 +392,12 @@ class ComparisonResult(Fit):
 
         return scores_table_of(self, decimals)
 
+    def to_dict(self, alpha: float = 0.05) -> dict[str, Any]:
+        """The summary at level ``alpha`` with settings, versions and the data sets as plain values, ready for JSON."""
+        from hiercomp.summary.record import comparison_record
+
+        return comparison_record(self, alpha)
+
     def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Write everything to a netCDF file, from which `load_result` restores an equal result.
 

@@ -28,6 +28,7 @@ from hiercomp.scores.problems import absent_datasets, notes_or_error
 from hiercomp.scores.rho import RhoLike
 from hiercomp.scores.scale import DEFAULT_HALF_WIDTH
 from hiercomp.scores.table import tidy_scores
+from hiercomp.summary.record import tournament_record
 from hiercomp.summary.scores_table import ScoresTable, tournament_scores_table
 from hiercomp.summary.tournament import TournamentSummary, summarise_tournament
 from hiercomp.wording import nearest_name
@@ -94,6 +95,10 @@ class TournamentResult(Tournament):
     def summary(self, alpha: float = 0.05) -> TournamentSummary:
         """The ranking, the verdicts and everything needed to judge them; prints, and renders in a notebook."""
         return summarise_tournament(self, alpha)
+
+    def to_dict(self, alpha: float = 0.05) -> dict[str, Any]:
+        """The summary at level ``alpha`` with settings, versions and the data sets as plain values, ready for JSON."""
+        return tournament_record(self, alpha)
 
     def scores_table(self, *, decimals: int | None = None) -> ScoresTable:
         """Mean and standard deviation of each algorithm on each data set, the best in bold, and mean ranks.

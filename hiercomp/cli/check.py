@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hiercomp.cli.options import DirectionOption, OutputOptions, ReadingOptions, RhoOption
-from hiercomp.cli.shared import in_options, print_result, with_command
+from hiercomp.cli.shared import file_of, in_options, print_result, score_source, with_command
 
 if TYPE_CHECKING:
     from hiercomp.scores.problems import TableProblem
@@ -33,7 +33,8 @@ def check(
 
     outputs.check()
     result = check_scores(scores, rho=rho, higher_is_better=higher_is_better, **reading.arguments())
-    outputs.write_json(result.to_dict())
+    source = None if outputs.json_file is None or not scores.is_file() else score_source(scores)
+    outputs.write_json(result.to_dict() | file_of(source))
     if outputs.text_wanted:
         print_result(
             replace(result, problems=tuple(_to_paste(problem, scores, reading) for problem in result.problems))

@@ -22,7 +22,7 @@ from hiercomp.cli.options import (
     SeedOption,
 )
 from hiercomp.cli.paper import OF_TWO, PaperOptions
-from hiercomp.cli.shared import EXIT_FAILED, naming_the_tests, print_result, score_source
+from hiercomp.cli.shared import EXIT_FAILED, file_of, naming_the_tests, print_result, score_source
 from hiercomp.errors import HiercompWarning
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def compare(
 
     number_between("alpha", model.alpha, 0, 0.5)
     outputs.check(save=save, report=report, **paper.files(OF_TWO))
-    source = None if report is None else score_source(scores)
+    source = score_source(scores) if report is not None or outputs.json_file is not None else None
     table_of_scores = reading.read(scores, rho=model.rho)
     with warnings.catch_warnings(), naming_the_tests(scores, reading, left, right):
         warnings.simplefilter("ignore", HiercompWarning)  # they are in the summary
@@ -112,7 +112,7 @@ def compare(
         from hiercomp.report import write_report
 
         write_report(result, report, sensitivity=variants, source=source, overwrite=outputs.force, alpha=model.alpha)
-    content = summary.to_dict()
+    content = {} if outputs.json_file is None else result.to_dict(model.alpha) | file_of(source)
     content |= paper.write(result, OF_TWO, alpha=model.alpha, overwrite=outputs.force)
     content |= {} if table is None else {"closed_form_tests": table.to_dict()}
     content |= {} if variants is None else {"sensitivity": _plain_variants(variants)}

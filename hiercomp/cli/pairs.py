@@ -18,7 +18,7 @@ from hiercomp.cli.options import (
     ScoresArgument,
 )
 from hiercomp.cli.paper import OF_MANY, PaperOptions
-from hiercomp.cli.shared import EXIT_FAILED, naming_the_tests, print_result, score_source
+from hiercomp.cli.shared import EXIT_FAILED, file_of, naming_the_tests, print_result, score_source
 from hiercomp.errors import ArgumentError, HiercompWarning
 
 
@@ -55,7 +55,7 @@ def pairs(
     for named_by, path in files.items():
         if path is not None and checkpoint is not None and path.absolute() == checkpoint.absolute():
             raise ArgumentError(f"--checkpoint and {named_by} both name {path}.")
-    source = None if report is None else score_source(scores)
+    source = score_source(scores) if report is not None or outputs.json_file is not None else None
     table_of_scores = reading.read(scores, rho=model.rho)
     with warnings.catch_warnings(), naming_the_tests(scores, reading):
         warnings.simplefilter("ignore", HiercompWarning)  # they are in the summary
@@ -79,7 +79,8 @@ def pairs(
         from hiercomp.report import write_tournament_report
 
         write_tournament_report(result, report, source=source, alpha=model.alpha, overwrite=outputs.force)
-    content = summary.to_dict() | paper.write(result, OF_MANY, alpha=model.alpha, overwrite=outputs.force)
+    content = {} if outputs.json_file is None else result.to_dict(model.alpha) | file_of(source)
+    content |= paper.write(result, OF_MANY, alpha=model.alpha, overwrite=outputs.force)
     outputs.write_json(content)
     if outputs.text_wanted:
         print_result(summary)

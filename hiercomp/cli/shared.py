@@ -16,7 +16,7 @@ from hiercomp.errors import HiercompError
 
 if TYPE_CHECKING:
     from hiercomp.cli.options import TableOptions
-    from hiercomp.report import Source
+    from hiercomp.files.source import Source
 
 ROLE = "dataset|algorithm|run|fold|score"
 SWITCHES = {
@@ -56,9 +56,14 @@ def print_result(result: Any) -> None:
 
 def score_source(path: Path) -> Source | None:
     """Name and hash of the file of scores, for a report; None for a folder and for standard input."""
-    from hiercomp.report import Source
+    from hiercomp.files.source import Source
 
     return Source.of(path) if path.is_file() else None
+
+
+def file_of(source: Source | None) -> dict[str, Any]:
+    """What the JSON says of the file of scores."""
+    return {"file": None if source is None else source.to_dict()}
 
 
 @contextmanager

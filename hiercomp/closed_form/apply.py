@@ -183,7 +183,9 @@ class AppliedTests(Presentation):
             "algorithms": list(self.algorithms),
             "measure": self.measure,
             "higher_is_better": self.higher_is_better,
+            "metric": metric_words(self.measure, self.higher_is_better, None),
             "rope": None if self.rope is None else [self.rope.lower, self.rope.upper],
+            "rho": [min(self.rho), max(self.rho)] if self.rho else None,
             "alpha": self.alpha,
             "seed": self.seed,
             "tests": [test.to_dict() for test in self.tests],
@@ -195,7 +197,7 @@ class AppliedTests(Presentation):
         """A table of all tests, then each with its caution; a single test with its own table."""
         if len(self.tests) == 1:
             (test,) = self.tests
-            found = test.result.document()
+            found: Document = test.result.document()
             details = (*found.details, f"Caution: {test.caution}")
             notes = tuple(dict.fromkeys((*self.notes, *found.notes)))
             return replace(found, details=details, notes=notes)
@@ -210,9 +212,8 @@ class AppliedTests(Presentation):
         if frame.empty:
             return ()
         header = ("test", f"P({left} better)", "P(equivalent)", f"P({right} better)", "p-value")
-        rows = tuple(
-            (str(name), *(cell_text(column, row[column]) for column in frame)) for name, row in frame.iterrows()
-        )
+        cells = [[cell_text(str(name), value) for value in frame[name]] for name in frame.columns]
+        rows = tuple((str(name), *row) for name, *row in zip(frame.index, *cells, strict=True))
         return (Table(header, rows),)
 
     def _of_many(self) -> tuple[Table, ...]:
@@ -319,7 +320,8 @@ def apply_tests(
         }
         folds = int(differences.n.min()) > 1
         names = asked or (*FOR_TWO, *(FOR_FOLDS if folds else ()))
-        algorithms, measure = (differences.left, differences.right), differences.measure
+        algorithms: tuple[str, ...] = (differences.left, differences.right)
+        measure = differences.measure
         direction, n_scores = differences.higher_is_better, differences.n.tolist()
         dataset_names, correlation = differences.dataset_names, tuple(differences.rho.tolist())
         notes = [note.text for note in differences.notes]

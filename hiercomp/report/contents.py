@@ -11,6 +11,7 @@ import numpy as np
 from hiercomp.arguments import number_between
 from hiercomp.closed_form.side_by_side import closed_form_tests_of
 from hiercomp.errors import ArgumentError
+from hiercomp.files.source import Source
 from hiercomp.pairs.tournament import SIGNS
 from hiercomp.plots.pairs import MOST_ALGORITHMS
 from hiercomp.posterior.diagnostics import GOOD_INTEGRATION_ERROR
@@ -22,7 +23,6 @@ from hiercomp.report.figures import Figure, report_figures, tournament_figures
 from hiercomp.report.methods import Methods, all_verdicts, methods, tournament_methods
 from hiercomp.report.provenance import (
     Fact,
-    Source,
     data_facts,
     setting_facts,
     software_facts,

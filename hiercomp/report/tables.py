@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hiercomp.pairs.fits import FailedPair
 from hiercomp.rope import REGIONS
-from hiercomp.wording import error_text, outcome_words, probability_text, shown
+from hiercomp.wording import error_text, outcome_words, probability_text, shown, unit_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -150,7 +150,8 @@ def population_table(result: Fit) -> Table:
         "sigma0": "spread of the data sets' mean differences",
         "nu": "degrees of freedom: small values mean data sets far from the rest",
     }
-    frame = result.population()
+    frame, given = result.population(), result.differences
+    first, second = (given.right, given.left) if given.higher_is_better else (given.left, given.right)
     rows = []
     for name, row in frame.iterrows():
         cells = column(row[["mean", "sd", "lower", "upper"]])
@@ -160,6 +161,8 @@ def population_table(result: Fit) -> Table:
         "Parameters of the population of data sets: posterior mean, standard deviation and central 95% interval.",
         ("Parameter", "Mean", "SD", "Lower", "Upper", "Meaning"),
         tuple(rows),
+        f"Centre and spread are in {unit_words(given.measure, given.transform)}. Centre: {shown(first)} {MINUS} "
+        f"{shown(second)}; above 0, {shown(result.right)} is better.",
         words=("Meaning",),
     )
 

@@ -254,9 +254,10 @@ def test_the_title_of_every_summary_has_the_measure_and_the_direction():
 def test_the_average_difference_of_a_loss_is_left_minus_right():
     # low loses 0.1 less: low minus high is about -0.1, and low is the left algorithm
     text = str(hc.compare(table(), "low", "high", higher_is_better=False, engine="quadrature").summary())
-    assert "Average difference (delta0), low minus high: -0.1" in text
+    assert "Average difference (delta0), in rmse: low - high = -0.1, 95% interval [" in text
+    assert "; above 0, high is better" in text
     text = str(hc.compare(table(), "low", "high", engine="quadrature").summary())
-    assert "Average difference (delta0), high minus low: 0.1" in text or "high minus low: 0.09" in text
+    assert "high - low = +0.1," in text or "high - low = +0.09" in text
 
 
 def test_a_check_takes_the_same_direction():
