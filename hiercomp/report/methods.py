@@ -196,8 +196,8 @@ def _data(result: Fit) -> list[Sentence]:
             model,
         ),
         say(
-            f"The data are the paired differences of the scores, {right} minus {left}{sign}: {span(given.n)} on each data "
-            f"set, {int(given.n.sum()):,} in all."
+            f"The data are the paired differences of the scores{_named(given.measure)}, {right} minus {left}{sign}: "
+            f"{span(given.n)} on each data set, {int(given.n.sum()):,} in all."
         ),
         *([LOGS] if given.transform else []),
         correlation_sentence(given.rho),
@@ -212,6 +212,11 @@ def _data(result: Fit) -> list[Sentence]:
             )
         )
     return sentences
+
+
+def _named(measure: str | None) -> str:
+    """The name of the measure in brackets, to follow "scores"; nothing if it has none."""
+    return "" if measure is None else f" ({shown(measure)})"
 
 
 def correlation_sentence(rho: np.ndarray) -> Sentence:
@@ -361,7 +366,8 @@ def _tournament_data(result: Tournament) -> list[Sentence]:
         sign = "" if result.higher_is_better else ", with the sign reversed because lower scores are better"
         sentences[1:1] = [
             say(
-                "Each pair was judged from the paired differences of the scores of its two algorithms alone"
+                f"Each pair was judged from the paired differences of the scores{_named(result.measure)} of its two "
+                "algorithms alone"
                 f"{sign}: {sizes} data sets with {span(n)} differences each."
             ),
             *([LOGS] if result.transform else []),

@@ -47,3 +47,11 @@ def test_a_level_outside_the_range_is_refused(result, tournament):
     for one in (result, tournament):
         with pytest.raises(hc.ArgumentError, match="alpha"):
             one.methods(alpha=0.6)
+
+
+def test_the_paragraph_names_the_metric(tournament):
+    scores = four_algorithms(6).rename(columns={"score": "auc"})
+    assert "paired differences of the scores (auc)" in hc.compare_all(scores, rope=0.01, progress=False).methods().text
+    assert "paired differences of the scores of its" in tournament.methods().text
+    one = hc.compare(scores, "boosting", "tree", rope=0.01, engine="quadrature", progress=False)
+    assert "paired differences of the scores (auc), tree minus boosting" in one.methods().text
