@@ -202,7 +202,7 @@ class AppliedTests(Presentation):
             notes = tuple(dict.fromkeys((*self.notes, *found.notes)))
             return replace(found, details=details, notes=notes)
         details = tuple(f"{test.name}: {test.result.conclusion} Caution: {test.caution}" for test in self.tests)
-        tables = self._of_two() if len(self.algorithms) == 2 else self._of_many()
+        tables = self._of_two() if _any_for_two(tuple(test.name for test in self.tests)) else self._of_many()
         return Document(self.title, self.conclusion, tables, details, self.notes)
 
     def _of_two(self) -> tuple[Table, ...]:
@@ -307,7 +307,7 @@ def apply_tests(
     asked = _checked_names(tests)
     df, columns = as_tidy(df, columns, rho=rho)
     tidy = tidy_scores(df, columns)
-    two = left is not None or right is not None or len(tidy.algorithms) <= 2 or _only_for_two(asked)
+    two = left is not None or right is not None or (len(tidy.algorithms) <= 2 if asked is None else _any_for_two(asked))
     if two:
         left, right = choose_algorithms(tidy, left, right)
         differences = PairedDifferences.from_table(
@@ -430,8 +430,8 @@ def _checked_names(tests: Sequence[str] | None) -> tuple[str, ...] | None:
     return names
 
 
-def _only_for_two(asked: tuple[str, ...] | None) -> bool:
-    return asked is not None and any(name in TWO for name in asked)
+def _any_for_two(asked: tuple[str, ...]) -> bool:
+    return any(name in TWO for name in asked)
 
 
 def _run(
@@ -442,8 +442,10 @@ def _run(
     refused: dict[str, list[str]] = {}
     for name in names:
         if name not in runners:
-            kind = "many algorithms" if name in MANY else "two algorithms"
-            raise ArgumentError(f"{name!r} is a test of {kind}, which can't be applied with tests of the other kind.")
+            raise ArgumentError(
+                f"{name!r} compares all algorithms of a table.",
+                remedy="Apply it without left, right and the tests of two algorithms.",
+            )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", HiercompWarning)  # they are among the notes
             try:

@@ -205,7 +205,7 @@ def mean_scores_table(scores: ScoresTable, algorithms: Sequence[str] | None = No
     return Table(
         "scores",
         f"{scores.title}.",
-        tuple(given.header[place] for place in places),
+        tuple(given.header[place] if place else "Data set" for place in places),
         rows,
         f"{scores.legend} Mean ranks: 1 is the best.",
         bold=tuple(tuple(row[place] for place in places) for row in given.bold),

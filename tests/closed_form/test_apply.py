@@ -111,8 +111,14 @@ def test_what_does_not_apply_is_noted_and_refused_where_it_is_named():
         hc.apply_tests(TIDY, tests=["sign"])
     with pytest.raises(hc.ArgumentError, match="Did you mean 'nemenyi'"):
         hc.apply_tests(TIDY, tests=["nemeny"])
-    with pytest.raises(hc.ArgumentError, match="of the other kind"):
+    with pytest.raises(hc.ArgumentError, match=r"compares all algorithms of a table. Apply it without left"):
         hc.apply_tests(TIDY, "svm", "forest", tests=["sign", "friedman"])
+    two = TIDY[TIDY["algorithm"] != "bayes"]
+    with pytest.raises(hc.ScoreTableError, match="at least 3 algorithms, got 2"):
+        hc.apply_tests(two, tests=["friedman"])
+    wins = hc.apply_tests(two, tests=["nemenyi", "wilcoxon"])
+    assert wins["wilcoxon"].to_frame()["pvalue"].tolist() == [pytest.approx(stats.wilcoxon(FOREST - SVM).pvalue)]
+    assert "against" in str(wins)
     with pytest.raises(KeyError):
         found["friedman"]
 

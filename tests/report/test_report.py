@@ -649,7 +649,7 @@ def test_differences_alone_have_no_runs_and_folds_to_show(identical, tmp_path):
 def test_the_means_of_both_algorithms_are_those_of_the_scores(page, scores):
     shown = page.table("scores")
     means = scores.groupby(["dataset", "algorithm"])["score"].agg(["mean", "std"]).unstack()
-    assert shown["data set"].tolist() == [*means.index, "mean rank"]
+    assert shown["Data set"].tolist() == [*means.index, "mean rank"]
     for name in ("bayes", "tree"):
         cells = [f"{row['mean', name]:.3f} ± {row['std', name]:.3f}" for _, row in means.iterrows()]
         assert shown[name].tolist()[:-1] == cells
