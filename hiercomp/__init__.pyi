@@ -25,6 +25,15 @@ from .closed_form.across_datasets.signed_rank import (
 from .closed_form.across_datasets.signed_rank import (
     signed_rank_test as signed_rank_test,
 )
+from .closed_form.apply import (
+    AppliedTest as AppliedTest,
+)
+from .closed_form.apply import (
+    AppliedTests as AppliedTests,
+)
+from .closed_form.apply import (
+    apply_tests as apply_tests,
+)
 from .closed_form.many_algorithms.friedman import (
     FriedmanResult as FriedmanResult,
 )
@@ -226,6 +235,9 @@ from .files.formats.wide import (
 from .files.read import (
     read_scores as read_scores,
 )
+from .files.source import (
+    Source as Source,
+)
 from .files.write import (
     write_scores as write_scores,
 )
@@ -286,8 +298,11 @@ from .posterior.sensitivity import (
 from .posterior.sensitivity import (
     VariantResult as VariantResult,
 )
-from .report import (
-    Source as Source,
+from .report.methods import (
+    Methods as Methods,
+)
+from .report.references import (
+    Reference as Reference,
 )
 from .rope import (
     Rope as Rope,
@@ -298,11 +313,17 @@ from .scores.bundled import (
 from .scores.differences import (
     PairedDifferences as PairedDifferences,
 )
+from .scores.moments import (
+    ScoreMoments as ScoreMoments,
+)
 from .scores.problems import (
     TableProblem as TableProblem,
 )
 from .summary.comparison import (
     Summary as Summary,
+)
+from .summary.scores_table import (
+    ScoresTable as ScoresTable,
 )
 from .summary.tournament import (
     TournamentSummary as TournamentSummary,

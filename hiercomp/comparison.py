@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from hiercomp.closed_form.side_by_side import ClosedFormTests
     from hiercomp.planning.result import PlanResult
     from hiercomp.plots import ComparisonPlots
+    from hiercomp.report.methods import Methods
     from hiercomp.summary.comparison import Summary
+    from hiercomp.summary.scores_table import ScoresTable
 
 
 class HierarchicalComparison:
@@ -319,6 +321,22 @@ class ComparisonResult(Fit):
 
         return plan_from_result(self, **options)
 
+    def methods(
+        self,
+        *,
+        sensitivity: Sensitivity | None = None,
+        influence: Influence | None = None,
+        alpha: float = 0.05,
+    ) -> Methods:
+        """The Methods paragraph of a paper, with this result's own numbers and its references.
+
+        It prints as text; ``.references`` and ``.bibtex`` have what it cites. ``sensitivity`` and ``influence`` are results
+        of those methods, to mention them.
+        """
+        from hiercomp.report.methods import methods_of
+
+        return methods_of(self, sensitivity=sensitivity, influence=influence, alpha=alpha)
+
     def report(
         self,
         path: str | Path,
@@ -358,6 +376,27 @@ class ComparisonResult(Fit):
         from hiercomp.summary.comparison import summarise
 
         return summarise(self, alpha)
+
+    def scores_table(self, *, decimals: int | None = None) -> ScoresTable:
+        """Mean and standard deviation of each algorithm on each data set, the best in bold, and mean ranks.
+
+        It prints as text, and has ``to_latex()``, ``to_markdown()`` and ``to_frame()``; ``decimals`` are chosen by the size
+        of the scores unless they are given. A saved result keeps these numbers.
+
+        Raises
+        ------
+        ArgumentError
+            If only the differences of the scores are known.
+        """
+        from hiercomp.summary.scores_table import scores_table_of
+
+        return scores_table_of(self, decimals)
+
+    def to_dict(self, alpha: float = 0.05) -> dict[str, Any]:
+        """The summary at level ``alpha`` with settings, versions and the data sets as plain values, ready for JSON."""
+        from hiercomp.summary.record import comparison_record
+
+        return comparison_record(self, alpha)
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Write everything to a netCDF file, from which `load_result` restores an equal result.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -30,12 +31,18 @@ class Table:
         What the columns contain; may be empty.
     styles : tuple of str
         Rich styles of the rows' names; empty for none.
+    bold : tuple of tuple of bool
+        Which cells stand out: bold, in plain text with an asterisk; empty for none.
+    footer : int
+        How many of the last rows are set apart from the others.
     """
 
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     legend: str = ""
     styles: tuple[str, ...] = ()
+    bold: tuple[tuple[bool, ...], ...] = ()
+    footer: int = 0
 
     @classmethod
     def of_frame(cls, frame: pd.DataFrame) -> Table:
@@ -51,13 +58,32 @@ class Table:
 
     def to_text(self) -> list[str]:
         """Lines with aligned columns, the first to the left, the others to the right."""
-        rows = [self.header, *self.rows]
+        rows = self._with_asterisks()
         widths = [max(len(row[column]) for row in rows) for column in range(len(self.header))]
         lines = []
         for row in rows:
             others = (cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))
             lines.append("  ".join(["", row[0].ljust(widths[0]), *others]).rstrip())
         return lines + ([f"  ({self.legend})"] if self.legend else [])
+
+    def _with_asterisks(self) -> list[tuple[str, ...]]:
+        """The header and the rows; in columns with bold cells these end with an asterisk, the others with a space."""
+        if not self.bold:
+            return [self.header, *self.rows]
+        marked = [any(column) for column in zip(*self.bold, strict=True)]
+        marks = [("",) * len(self.header), *(["*" if strong else "" for strong in row] for row in self.bold)]
+        return [
+            tuple(cell + (mark or " ") * there for cell, mark, there in zip(row, signs, marked, strict=True))
+            for row, signs in zip([self.header, *self.rows], marks, strict=True)
+        ]
+
+    def _cells(self, strong: str = "{}", plain: Callable[[str], str] = str) -> list[list[str]]:
+        """The rows with each cell escaped by ``plain``, and bold ones inside ``strong``."""
+        bold = self.bold or ((False,) * len(self.header),) * len(self.rows)
+        return [
+            [strong.format(plain(cell)) if marked else plain(cell) for cell, marked in zip(row, marks, strict=True)]
+            for row, marks in zip(self.rows, bold, strict=True)
+        ]
 
     def to_rich(self) -> list[Any]:
         """The table and its legend, for rich."""
@@ -70,37 +96,46 @@ class Table:
         for name in self.header[1:]:
             table.add_column(Text(name), justify="right")
         styles = self.styles or ("",) * len(self.rows)
-        for row, style in zip(self.rows, styles, strict=True):
-            table.add_row(Text(row[0], style=style), *map(Text, row[1:]))
+        bold = self.bold or ((False,) * len(self.header),) * len(self.rows)
+        for row, style, marks in zip(self._with_asterisks()[1:], styles, bold, strict=True):
+            cells = (
+                Text(cell, style="bold" if strong else "") for cell, strong in zip(row[1:], marks[1:], strict=True)
+            )
+            table.add_row(Text(row[0], style=style), *cells)
         legend = [Padding(Text(f"({self.legend})", style="dim"), (0, 2))] if self.legend else []
         return [Padding(table, (0, 2)), *legend]
 
     def to_html(self) -> str:
         """A ``<table>``, every cell escaped."""
         head = "".join(f"<th scope='col'>{html.escape(name)}</th>" for name in self.header)
-        body = "".join(
-            f"<tr><th scope='row'>{html.escape(row[0])}</th>"
-            f"{''.join(f'<td>{html.escape(cell)}</td>' for cell in row[1:])}</tr>"
-            for row in self.rows
-        )
+        rows = [
+            f"<tr><th scope='row'>{row[0]}</th>{''.join(f'<td>{cell}</td>' for cell in row[1:])}</tr>"
+            for row in self._cells("<strong>{}</strong>", html.escape)
+        ]
+        place = len(rows) - self.footer
+        body, foot = "".join(rows[:place]), "".join(rows[place:])
+        foot = f"<tfoot>{foot}</tfoot>" if foot else ""
         legend = f"<p><small>{html.escape(self.legend)}</small></p>" if self.legend else ""
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{legend}"
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody>{foot}</table>{legend}"
 
     def to_markdown(self) -> list[str]:
         """Lines of a Markdown table."""
         lines = [f"| {' | '.join(map(markdown, self.header))} |", "|---" + "|---:" * (len(self.header) - 1) + "|"]
-        lines += [f"| {' | '.join(map(markdown, row))} |" for row in self.rows]
+        lines += [f"| {' | '.join(row)} |" for row in self._cells("**{}**", markdown)]
         return lines + (["", markdown(self.legend)] if self.legend else [])
 
-    def to_latex(self) -> list[str]:
+    def to_latex(self, *, legend: bool = True) -> list[str]:
         r"""Lines of a ``tabular`` for booktabs, the legend as a comment above it."""
+        rows = [" & ".join(row) + r" \\" for row in self._cells(r"\textbf{{{}}}", latex)]
+        place = len(rows) - self.footer
         return [
-            *([f"% {' '.join(self.legend.split())}"] if self.legend else []),
+            *([f"% {' '.join(self.legend.split())}"] if legend and self.legend else []),
             r"\begin{tabular}{l" + "r" * (len(self.header) - 1) + "}",
             r"\toprule",
             " & ".join(map(latex, self.header)) + r" \\",
             r"\midrule",
-            *(" & ".join(map(latex, row)) + r" \\" for row in self.rows),
+            *rows[:place],
+            *([r"\midrule", *rows[place:]] if self.footer else []),
             r"\bottomrule",
             r"\end{tabular}",
         ]
@@ -183,12 +218,17 @@ class Document:
                 lines += ["", *(f"- {markdown(text)}" for text in texts)]
         return "\n".join(lines)
 
-    def to_latex(self) -> str:
-        r"""The tables for booktabs (``\usepackage{booktabs}``), the conclusion as a comment above them."""
-        lines = [f"% {' '.join(self.conclusion.split())}"]
+    def to_latex(self, *, caption: str | None = None, label: str | None = None) -> str:
+        r"""The tables for booktabs (``\usepackage{booktabs}``), the conclusion as a comment above them.
+
+        With a caption, which is LaTeX, or a label, they are in one ``table`` environment.
+        """
+        lines = []
         for place, table in enumerate(self.tables):
             lines += [""] * (place > 0) + table.to_latex()
-        return "\n".join(lines)
+        if caption is not None or label is not None:
+            lines = table_environment(lines, caption, label)
+        return "\n".join([f"% {' '.join(self.conclusion.split())}", *lines])
 
 
 class Documented:
@@ -211,9 +251,27 @@ class Documented:
         """The result as Markdown."""
         return self.document().to_markdown()
 
-    def to_latex(self) -> str:
-        r"""The result's tables for booktabs (``\usepackage{booktabs}``), the conclusion as a comment above them."""
-        return self.document().to_latex()
+    def to_latex(self, *, caption: str | None = None, label: str | None = None) -> str:
+        r"""The result's tables for booktabs (``\usepackage{booktabs}``), the conclusion as a comment above them.
+
+        Parameters
+        ----------
+        caption, label : str, optional
+            In LaTeX. With either, the tables are in one ``table`` environment.
+        """
+        return self.document().to_latex(caption=caption, label=label)
+
+
+def table_environment(lines: Sequence[str], caption: str | None, label: str | None) -> list[str]:
+    r"""Lines of LaTeX inside a ``table`` environment, with caption and label above them if they are given."""
+    return [
+        r"\begin{table}",
+        r"\centering",
+        *([rf"\caption{{{caption}}}"] if caption is not None else []),
+        *([rf"\label{{{label}}}"] if label is not None else []),
+        *lines,
+        r"\end{table}",
+    ]
 
 
 def cell_text(column: str, value: Any) -> str:

@@ -28,6 +28,8 @@ from hiercomp.scores.problems import absent_datasets, notes_or_error
 from hiercomp.scores.rho import RhoLike
 from hiercomp.scores.scale import DEFAULT_HALF_WIDTH
 from hiercomp.scores.table import tidy_scores
+from hiercomp.summary.record import tournament_record
+from hiercomp.summary.scores_table import ScoresTable, tournament_scores_table
 from hiercomp.summary.tournament import TournamentSummary, summarise_tournament
 from hiercomp.wording import nearest_name
 from hiercomp.workers import sampling_progress
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from dask.distributed import Client
 
     from hiercomp.plots import TournamentPlots
+    from hiercomp.report.methods import Methods
 
 TAKEN = ("self", "engine", "seed", "progress")  # arguments of a fit that are compare_all's own
 
@@ -73,6 +76,8 @@ class TournamentResult(Tournament):
         The name of the measure, if the table has one.
     transform : {"log"} or None
         "log" if logs of the scores were compared: differences are then logs of ratios.
+    moments : ScoreMoments or None
+        Mean and standard deviation of each algorithm on each data set.
     """
 
     pairs: tuple[ComparisonResult | FailedPair, ...]
@@ -91,12 +96,33 @@ class TournamentResult(Tournament):
         """The ranking, the verdicts and everything needed to judge them; prints, and renders in a notebook."""
         return summarise_tournament(self, alpha)
 
+    def to_dict(self, alpha: float = 0.05) -> dict[str, Any]:
+        """The summary at level ``alpha`` with settings, versions and the data sets as plain values, ready for JSON."""
+        return tournament_record(self, alpha)
+
+    def scores_table(self, *, decimals: int | None = None) -> ScoresTable:
+        """Mean and standard deviation of each algorithm on each data set, the best in bold, and mean ranks.
+
+        It prints as text, and has ``to_latex()``, ``to_markdown()`` and ``to_frame()``; ``decimals`` are chosen by the size
+        of the scores unless they are given.
+        """
+        return tournament_scores_table(self, decimals)
+
     @property
     def plot(self) -> TournamentPlots:
         """The plots as methods: ``result.plot.heatmap()``, ``result.plot.ranking()``."""
         from hiercomp.plots import TournamentPlots
 
         return TournamentPlots(self)
+
+    def methods(self, *, alpha: float = 0.05) -> Methods:
+        """The Methods paragraph of a paper, with this result's own numbers and its references.
+
+        It prints as text; ``.references`` and ``.bibtex`` have what it cites.
+        """
+        from hiercomp.report.methods import tournament_methods_of
+
+        return tournament_methods_of(self, alpha=alpha)
 
     def report(
         self, path: str | Path, *, source: str | Path | None = None, alpha: float = 0.05, overwrite: bool = False
@@ -293,6 +319,7 @@ def compare_all(
         all_notes=tuple(notes),
         measure=arrays.measure,
         transform=arrays.transform,
+        moments=arrays.moments,
     )
 
 

@@ -61,6 +61,19 @@ def metric_words(measure: str | None, higher_is_better: bool, transform: str | N
     return f"{'log of ' if transform else ''}{shown(measure or 'scores')} ({direction})"
 
 
+def unit_words(measure: str | None, transform: str | None) -> str:
+    """The unit of differences.
+
+    Examples
+    --------
+    >>> unit_words("auc", None), unit_words("rmse", "log"), unit_words(None, None)
+    ('auc', 'logs of rmse', 'units of the scores')
+    """
+    if transform is not None:
+        return f"logs of {shown(measure or 'the scores')}"
+    return "units of the scores" if measure is None else shown(measure)
+
+
 def measure_in_brackets(measure: str | None, transform: str | None) -> str:
     """ " (log of rmse)" to follow a direction; nothing if there is neither a name nor a transform.
 
@@ -101,6 +114,7 @@ def latex(text: str) -> str:
         "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
         "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"$<$", ">": r"$>$",
         "\N{MINUS SIGN}": "$-$", "\N{MULTIPLICATION SIGN}": r"$\times$", "\N{MIDDLE DOT}": r"$\cdot$",
+        "\N{PLUS-MINUS SIGN}": r"$\pm$",
     }  # fmt: skip
     return "".join(special.get(character, character) for character in text)
 

@@ -10,6 +10,7 @@ import typer
 
 from hiercomp import __version__
 from hiercomp.cli import check, compare, crossval, doctor, install_cmdstan, pairs, plan
+from hiercomp.cli import test as test_command
 from hiercomp.cli.options import with_groups
 from hiercomp.cli.shared import EXIT_ERROR, EXIT_INTERRUPTED, in_options, one_line
 from hiercomp.errors import HiercompError
@@ -41,6 +42,7 @@ def _options(
 app.command()(compare.demo)
 app.command()(with_groups(compare.compare))
 app.command()(with_groups(pairs.pairs))
+app.command("test")(with_groups(test_command.apply))
 app.command()(with_groups(plan.plan))
 app.command()(with_groups(check.check))
 app.command()(crossval.crossval)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hiercomp.cli.options import DirectionOption, OutputOptions, ReadingOptions, RhoOption
-from hiercomp.cli.shared import in_options, print_result
+from hiercomp.cli.shared import file_of, in_options, print_result, score_source, with_command
 
 if TYPE_CHECKING:
     from hiercomp.scores.problems import TableProblem
@@ -33,15 +33,18 @@ def check(
 
     outputs.check()
     result = check_scores(scores, rho=rho, higher_is_better=higher_is_better, **reading.arguments())
-    outputs.write_json(result.to_dict())
+    source = None if outputs.json_file is None or not scores.is_file() else score_source(scores)
+    outputs.write_json(result.to_dict() | file_of(source))
     if outputs.text_wanted:
-        print_result(replace(result, problems=tuple(_to_paste(problem, scores) for problem in result.problems)))
+        print_result(
+            replace(result, problems=tuple(_to_paste(problem, scores, reading) for problem in result.problems))
+        )
     raise typer.Exit(result.exit_code)
 
 
-def _to_paste(problem: TableProblem, scores: Path) -> TableProblem:
+def _to_paste(problem: TableProblem, scores: Path, reading: ReadingOptions) -> TableProblem:
     """A problem in the words of the command line; a proposed mapping as the command that uses it."""
-    remedy = in_options(problem.remedy)
+    remedy = with_command(in_options(problem.remedy), scores, reading)
     if problem.key == "proposed_mapping":
         remedy = f"Run: hiercomp check {shlex.quote(str(scores))} {remedy.removeprefix('Pass ').removesuffix('.')}"
     return replace(problem, message=in_options(problem.message), remedy=remedy)

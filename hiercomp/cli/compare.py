@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,12 +21,22 @@ from hiercomp.cli.options import (
     ScoresArgument,
     SeedOption,
 )
-from hiercomp.cli.shared import EXIT_FAILED, print_result, score_source
+from hiercomp.cli.paper import OF_TWO, PaperOptions
+from hiercomp.cli.shared import EXIT_FAILED, file_of, naming_the_tests, print_result, score_source
 from hiercomp.errors import HiercompWarning
 
 if TYPE_CHECKING:
     from hiercomp.comparison import ComparisonResult
     from hiercomp.posterior.sensitivity import Sensitivity
+
+
+@dataclass(frozen=True)
+class SamplingOptions:
+    """How long to sample."""
+
+    chains: Annotated[int, typer.Option(help="Markov chains.", rich_help_panel=MODEL)] = 4
+    warmup: Annotated[int, typer.Option(help="Warmup iterations per chain.", rich_help_panel=MODEL)] = 1000
+    draws: Annotated[int, typer.Option(help="Draws per chain.", rich_help_panel=MODEL)] = 1000
 
 
 def demo(engine: EngineOption = "auto", seed: SeedOption = 0) -> None:
@@ -47,13 +58,12 @@ def compare(
     reading: ReadingOptions,
     model: ModelOptions,
     outputs: OutputOptions,
+    paper: PaperOptions,
+    sampling: SamplingOptions,
     left: Annotated[str | None, typer.Option(help="The left algorithm; required if there are more than two.")] = None,
     right: Annotated[str | None, typer.Option(help="The right algorithm.")] = None,
     drop_unpaired: DropUnpairedOption = False,
     engine: EngineOption = "auto",
-    chains: Annotated[int, typer.Option(help="Markov chains.", rich_help_panel=MODEL)] = 4,
-    warmup: Annotated[int, typer.Option(help="Warmup iterations per chain.", rich_help_panel=MODEL)] = 1000,
-    draws: Annotated[int, typer.Option(help="Draws per chain.", rich_help_panel=MODEL)] = 1000,
     closed_form_tests: Annotated[
         bool, typer.Option("--closed-form-tests", help="Also show the tests without the model.")
     ] = False,
@@ -76,10 +86,10 @@ def compare(
     from hiercomp.comparison import HierarchicalComparison
 
     number_between("alpha", model.alpha, 0, 0.5)
-    outputs.check(save=save, report=report)
-    source = None if report is None else score_source(scores)
+    outputs.check(save=save, report=report, **paper.files(OF_TWO))
+    source = score_source(scores) if report is not None or outputs.json_file is not None else None
     table_of_scores = reading.read(scores, rho=model.rho)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), naming_the_tests(scores, reading, left, right):
         warnings.simplefilter("ignore", HiercompWarning)  # they are in the summary
         comparison = HierarchicalComparison(
             table_of_scores,
@@ -92,7 +102,7 @@ def compare(
             missing="drop" if drop_unpaired else "error",
             transform=model.ratio,
         )
-        result = comparison.fit(engine, chains=chains, warmup=warmup, draws=draws, seed=model.seed)
+        result = comparison.fit(engine, **vars(sampling), seed=model.seed)
     summary = result.summary(model.alpha)
     table = result.closed_form_tests(model.seed) if closed_form_tests else None
     variants = _sensitivity(result, model.alpha) if sensitivity else None
@@ -102,13 +112,14 @@ def compare(
         from hiercomp.report import write_report
 
         write_report(result, report, sensitivity=variants, source=source, overwrite=outputs.force, alpha=model.alpha)
-    content = summary.to_dict()
+    content = {} if outputs.json_file is None else result.to_dict(model.alpha) | file_of(source)
+    content |= paper.write(result, OF_TWO, alpha=model.alpha, overwrite=outputs.force)
     content |= {} if table is None else {"closed_form_tests": table.to_dict()}
     content |= {} if variants is None else {"sensitivity": _plain_variants(variants)}
     outputs.write_json(content)
     if outputs.text_wanted:
         print_result(summary)
-        for more in (table, variants):
+        for more in (table, variants, *paper.texts(result, alpha=model.alpha)):
             if more is not None:
                 typer.echo(f"\n{more}")
     raise typer.Exit(EXIT_FAILED if result.status == "failed" else 0)

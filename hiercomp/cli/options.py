@@ -43,6 +43,13 @@ DirectionOption = Annotated[
         rich_help_panel=MODEL,
     ),
 ]
+RopeOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Half-width of the region of equivalence, or LOWER:UPPER; by default 0.01 for scores in [0, 1].",
+        rich_help_panel=MODEL,
+    ),
+]
 RhoOption = Annotated[
     float | None, typer.Option(help="Correlation between folds; by default 1/folds.", rich_help_panel=MODEL)
 ]
@@ -154,6 +161,18 @@ class TableOptions:
             **given,
         }
 
+    def pasted(self) -> list[str]:
+        """These options as words of a command."""
+        words = []
+        for option in fields(self):
+            value, name = getattr(self, option.name), f"--{option.name.replace('_', '-')}"
+            name = "--format" if option.name == "file_format" else name
+            if value == option.default or value is None:
+                continue
+            values = value if isinstance(value, list) else [value]
+            words += [name] if value is True else [part for each in values for part in (name, str(each))]
+        return words
+
     def read(self, path: Path, *, rho: float | None = None) -> pd.DataFrame:
         """Read the scores of a file; notes on how it was read go to standard error."""
         from hiercomp.files.read import read_scores
@@ -198,13 +217,7 @@ class ReadingOptions(TableOptions):
 class ModelOptions:
     """How to compare, and what a verdict needs."""
 
-    rope: Annotated[
-        str | None,
-        typer.Option(
-            help="Half-width of the region of equivalence, or LOWER:UPPER; by default 0.01 for scores in [0, 1].",
-            rich_help_panel=MODEL,
-        ),
-    ] = None
+    rope: RopeOption = None
     rho: RhoOption = None
     higher_is_better: DirectionOption = None
     transform: Annotated[
@@ -225,22 +238,7 @@ class ModelOptions:
     @property
     def interval(self) -> float | tuple[float, float] | None:
         """The rope that ``--rope`` names; None for the default."""
-        if self.rope is None:
-            return None
-        try:
-            numbers = [float(part) for part in self.rope.split(":")]
-        except ValueError:
-            numbers = []
-        if len(numbers) == 1:
-            return numbers[0]
-        if len(numbers) == 2:
-            return numbers[0], numbers[1]
-        from hiercomp.rope import meant_by  # with NumPy, which a command that only helps does not need
-
-        raise ArgumentError(
-            f"--rope must be a half-width such as 0.01 or LOWER:UPPER such as -0.02:0.01, got {self.rope!r}."
-            f"{meant_by(self.rope)}"
-        )
+        return rope_interval(self.rope)
 
     @property
     def ratio(self) -> Literal["log"] | None:
@@ -308,6 +306,25 @@ class OutputOptions:
             return
         with written_whole(self.json_file, overwrite=self.force) as unfinished:
             unfinished.write_text(text, encoding="utf-8")
+
+
+def rope_interval(text: str | None) -> float | tuple[float, float] | None:
+    """The rope that ``--rope`` names; None for the default."""
+    if text is None:
+        return None
+    try:
+        numbers = [float(part) for part in text.split(":")]
+    except ValueError:
+        numbers = []
+    if len(numbers) == 1:
+        return numbers[0]
+    if len(numbers) == 2:
+        return numbers[0], numbers[1]
+    from hiercomp.rope import meant_by  # with NumPy, which a command that only helps does not need
+
+    raise ArgumentError(
+        f"--rope must be a half-width such as 0.01 or LOWER:UPPER such as -0.02:0.01, got {text!r}.{meant_by(text)}"
+    )
 
 
 def with_groups(command: Callable[..., None]) -> Callable[..., None]:

@@ -17,7 +17,8 @@ from hiercomp.cli.options import (
     ReportOption,
     ScoresArgument,
 )
-from hiercomp.cli.shared import EXIT_FAILED, print_result, score_source
+from hiercomp.cli.paper import OF_MANY, PaperOptions
+from hiercomp.cli.shared import EXIT_FAILED, file_of, naming_the_tests, print_result, score_source
 from hiercomp.errors import ArgumentError, HiercompWarning
 
 
@@ -26,6 +27,7 @@ def pairs(
     reading: ReadingOptions,
     model: ModelOptions,
     outputs: OutputOptions,
+    paper: PaperOptions,
     baseline: Annotated[
         str | None,
         typer.Option(help="Compare every other algorithm only with this one; best: the one with the best mean."),
@@ -47,13 +49,15 @@ def pairs(
     from hiercomp.tournament import compare_all
 
     number_between("alpha", model.alpha, 0, 0.5)
-    outputs.check(report=report)
-    for named_by, path in {"--json": outputs.json_file, "--report": report}.items():
+    outputs.check(report=report, **paper.files(OF_MANY))
+    files = {"--json": outputs.json_file, "--report": report}
+    files |= {f"--{name}": path for name, path in paper.files(OF_MANY).items()}
+    for named_by, path in files.items():
         if path is not None and checkpoint is not None and path.absolute() == checkpoint.absolute():
             raise ArgumentError(f"--checkpoint and {named_by} both name {path}.")
-    source = None if report is None else score_source(scores)
+    source = score_source(scores) if report is not None or outputs.json_file is not None else None
     table_of_scores = reading.read(scores, rho=model.rho)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), naming_the_tests(scores, reading):
         warnings.simplefilter("ignore", HiercompWarning)  # they are in the summary
         result = compare_all(
             table_of_scores,
@@ -75,7 +79,11 @@ def pairs(
         from hiercomp.report import write_tournament_report
 
         write_tournament_report(result, report, source=source, alpha=model.alpha, overwrite=outputs.force)
-    outputs.write_json(summary.to_dict())
+    content = {} if outputs.json_file is None else result.to_dict(model.alpha) | file_of(source)
+    content |= paper.write(result, OF_MANY, alpha=model.alpha, overwrite=outputs.force)
+    outputs.write_json(content)
     if outputs.text_wanted:
         print_result(summary)
+        for more in paper.texts(result, alpha=model.alpha):
+            typer.echo(f"\n{more}")
     raise typer.Exit(EXIT_FAILED if result.status == "failed" else 0)

@@ -5,16 +5,13 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from hiercomp.cli.options import EngineOption, ModelOptions, OutputOptions, TableOptions
-from hiercomp.cli.shared import print_result
+from hiercomp.cli.shared import file_of, print_result, score_source
 from hiercomp.errors import ArgumentError, HiercompWarning
-
-if TYPE_CHECKING:
-    from hiercomp.planning.result import PlanResult
 
 POPULATION, SIZES = "Assumed population, unless there is a pilot", "Sizes to try"
 
@@ -127,7 +124,8 @@ def plan(
                 runs=number_of_runs,
                 **common,
             )
-    outputs.write_json(_plain(result))
+    file = score_source(pilot) if pilot is not None and outputs.json_file is not None else None
+    outputs.write_json(result.to_dict() | file_of(file))
     if outputs.text_wanted:
         print_result(result)
 
@@ -173,19 +171,3 @@ def _numbers(option: str, text: str) -> tuple[float, ...]:
         return tuple(float(part) for part in text.split(","))
     except ValueError:
         raise ArgumentError(f"{option} must be a number or several such as 0.02,0.03, got {text!r}.") from None
-
-
-def _plain(found: PlanResult) -> dict[str, Any]:
-    """Missing numbers become null."""
-    rows = found.to_frame().to_dict("records")
-    return {
-        "title": found.title,
-        "conclusion": found.conclusion,
-        "algorithms": list(found.algorithms),
-        "rope": [found.rope.lower, found.rope.upper],
-        "alpha": found.alpha,
-        "simulations": found.simulations,
-        "assumption": found.assumption,
-        "table": [{name: None if value != value else value for name, value in row.items()} for row in rows],
-        "notes": list(found.notes),
-    }

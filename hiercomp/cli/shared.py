@@ -5,13 +5,18 @@ from __future__ import annotations
 import re
 import shlex
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from hiercomp.errors import HiercompError
+
 if TYPE_CHECKING:
-    from hiercomp.report import Source
+    from hiercomp.cli.options import TableOptions
+    from hiercomp.files.source import Source
 
 ROLE = "dataset|algorithm|run|fold|score"
 SWITCHES = {
@@ -26,6 +31,10 @@ OPTIONS = {
     },
     "separator": "--sep",
     "largest_bytes": "--largest-bytes",
+}
+TESTS = {  # functions that an error names, and the test of the command that does the same
+    "hc.bayesian_signed_rank_test or hc.signed_rank_test": [],
+    "hc.correlated_t_test": ["--test", "correlated-t"],
 }
 EXIT_ERROR, EXIT_FAILED, EXIT_INTERRUPTED = 2, 3, 130
 
@@ -47,9 +56,39 @@ def print_result(result: Any) -> None:
 
 def score_source(path: Path) -> Source | None:
     """Name and hash of the file of scores, for a report; None for a folder and for standard input."""
-    from hiercomp.report import Source
+    from hiercomp.files.source import Source
 
     return Source.of(path) if path.is_file() else None
+
+
+def file_of(source: Source | None) -> dict[str, Any]:
+    """What the JSON says of the file of scores."""
+    return {"file": None if source is None else source.to_dict()}
+
+
+@contextmanager
+def naming_the_tests(
+    scores: Path, reading: TableOptions, left: str | None = None, right: str | None = None
+) -> Iterator[None]:
+    """Within this, an error that names tests of Python's names the command ``hiercomp test`` instead, to be pasted."""
+    try:
+        yield
+    except HiercompError as error:
+        text = with_command(str(error), scores, reading, left, right)
+        if text == str(error):
+            raise
+        raise type(error)(text, places=error.places, key=error.key, count=error.count) from error
+
+
+def with_command(
+    text: str, scores: Path, reading: TableOptions, left: str | None = None, right: str | None = None
+) -> str:
+    """A message that names tests of Python's with ``hiercomp test`` instead, to be pasted."""
+    sides = [part for name, value in (("--left", left), ("--right", right)) if value for part in (name, value)]
+    for functions, option in TESTS.items():
+        command = shlex.join(["hiercomp", "test", str(scores), *sides, *option, *reading.pasted()])
+        text = re.sub(rf"{re.escape(functions)}\.?", lambda _: command, text)  # noqa: B023 - used at once
+    return text
 
 
 def in_options(message: str) -> str:

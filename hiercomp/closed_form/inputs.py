@@ -29,7 +29,7 @@ from hiercomp.scores.problems import ROUNDING
 from hiercomp.scores.rho import RhoLike, checked_rho
 from hiercomp.scores.scale import DEFAULT_HALF_WIDTH, LARGEST_FRACTION
 from hiercomp.scores.table import role_of, tidy_scores, to_pandas
-from hiercomp.wording import cells_in_words, counted, first_names, normal_name, shown
+from hiercomp.wording import cells_in_words, counted, first_names, metric_words, normal_name, shown
 
 Alternative: TypeAlias = Literal["two-sided", "less", "greater"]
 ALTERNATIVES = ("two-sided", "less", "greater")
@@ -55,11 +55,14 @@ class Given:
         True for a one-dimensional array, whose results are single numbers.
     of_scores : bool
         False for an array of differences, whose scores are unknown.
+    labelled : bool
+        True for a table or `PairedDifferences`, which know their metric and its direction.
     """
 
     differences: PairedDifferences
     single: bool
     of_scores: bool = True
+    labelled: bool = False
 
     @property
     def size(self) -> FloatArray:
@@ -75,6 +78,14 @@ class Given:
     def notes(self) -> tuple[str, ...]:
         """Warnings about the data."""
         return tuple(note.text for note in self.differences.notes)
+
+    @property
+    def metric(self) -> str:
+        """The metric and its direction, in words; empty for arrays in which higher is better."""
+        given = self.differences
+        if not self.labelled and given.higher_is_better:
+            return ""
+        return metric_words(given.measure, given.higher_is_better, given.transform)
 
     def rope(self, rope: RopeLike | None) -> Rope:
         """The rope given, or the default of 0.01 if every score lies in [0, 1].
@@ -131,13 +142,13 @@ def as_differences(
             raise ArgumentError(
                 f"The differences are those of {x.left!r} (left) and {x.right!r} (right); leave names out."
             )
-        return Given(_without_rounding(x if rho is None else _with_rho(x, rho)), single=False)
+        return Given(_without_rounding(x if rho is None else _with_rho(x, rho)), single=False, labelled=True)
     if is_table(x):
         given = PairedDifferences.from_table(
             as_tidy(x, rho=rho)[0], left, right, rho=rho, higher_is_better=higher_is_better
         )
         warn_caller(given.notes)
-        return Given(_without_rounding(given), single=False)
+        return Given(_without_rounding(given), single=False, labelled=True)
     if rho is None:
         raise ArgumentError(
             "rho has no default for arrays. Pass 1/k for k-fold cross-validation, the share of test cases for repeated "
@@ -265,6 +276,7 @@ class ScoreMatrix:
     dataset_names: tuple[str, ...]
     algorithms: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    metric: str = ""  # and its direction, in words; empty for arrays in which higher is better
 
     @property
     def ranks(self) -> FloatArray:
@@ -298,7 +310,9 @@ def read_score_matrix(scores: Any, *, missing: str, higher_is_better: bool | Non
     if len(means) < 2:
         raise ScoreTableError(f"The test needs at least 2 data sets without missing scores, got {len(means)}.")
     datasets, algorithms = (tuple(str(name) for name in axis) for axis in (means.index, means.columns))
-    matrix, notes = ScoreMatrix(means.to_numpy(float), datasets, algorithms), [*notes, *dropped]
+    labelled = is_table(scores) or not direction.higher_is_better
+    metric = metric_words(direction.measure, direction.higher_is_better, None) if labelled else ""
+    matrix, notes = ScoreMatrix(means.to_numpy(float), datasets, algorithms, metric=metric), [*notes, *dropped]
     if matrix.tied:
         notes.append(Note(DegenerateScoresWarning, "All algorithms tie on every data set: every p-value is 1."))
     warn_caller(notes)

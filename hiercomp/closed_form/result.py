@@ -41,6 +41,8 @@ class FrequentistResult(Presentation):
         Warnings about the data.
     scheme, df_source : str
         For a calibrated test, what was averaged and where its degrees of freedom come from; else empty.
+    metric : str
+        The metric and its direction, in words; empty for arrays.
     """
 
     test: str
@@ -53,11 +55,14 @@ class FrequentistResult(Presentation):
     notes: tuple[str, ...] = ()
     scheme: str = ""
     df_source: str = ""
+    metric: str = ""
 
     @property
     def title(self) -> str:
         """The test and what it compared."""
-        return f"{self.test}, {compared(self.algorithms, len(self.dataset_names))}, {self.alternative}"
+        return (
+            f"{self.test}, {compared(self.algorithms, len(self.dataset_names))}, {self.alternative}{after(self.metric)}"
+        )
 
     @property
     def conclusion(self) -> str:
@@ -102,6 +107,7 @@ def frequentist_result(
         algorithms=given.algorithms,
         dataset_names=given.differences.dataset_names,
         notes=noted(given, odd),
+        metric=given.metric,
         **of_calibration,
     )
 
@@ -111,6 +117,11 @@ def noted(given: Given, odd: Iterable[Note]) -> tuple[str, ...]:
     odd = tuple(odd)
     warn_caller(odd)
     return given.notes + tuple(note.text for note in odd)
+
+
+def after(metric: str) -> str:
+    """A metric in words after a comma, for the end of a title; nothing if it is unknown."""
+    return f", {metric}" if metric else ""
 
 
 def compared(algorithms: tuple[str, str], n_datasets: int) -> str:

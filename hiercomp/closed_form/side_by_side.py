@@ -26,12 +26,12 @@ from hiercomp.closed_form.one_dataset.calibrated import calibrated_test
 from hiercomp.closed_form.one_dataset.correlated_t import correlated_t_test
 from hiercomp.closed_form.one_dataset.five_by_two import five_by_two_cv_f
 from hiercomp.closed_form.one_dataset.frequentist import corrected_t_test, mann_whitney, paired_t_test, welch_t_test
-from hiercomp.closed_form.result import LEVEL, FrequentistResult, compared
+from hiercomp.closed_form.result import LEVEL, FrequentistResult, after, compared
 from hiercomp.document import Document, Presentation, Table
 from hiercomp.errors import HiercompError, HiercompWarning
 from hiercomp.rope import Rope
 from hiercomp.scores.differences import PairedDifferences
-from hiercomp.wording import shown
+from hiercomp.wording import metric_words, shown
 
 if TYPE_CHECKING:
     from hiercomp.posterior.fit import Fit
@@ -78,6 +78,8 @@ class ClosedFormTests(Presentation):
         The region of practical equivalence.
     notes : tuple of str
         Tests that could not be run, and why.
+    metric : str
+        The metric and its direction, in words; empty for arrays.
     """
 
     rows: tuple[ClosedFormAnswer, ...]
@@ -85,11 +87,12 @@ class ClosedFormTests(Presentation):
     n_datasets: int
     rope: Rope
     notes: tuple[str, ...] = ()
+    metric: str = ""
 
     @property
     def title(self) -> str:
         """What was compared."""
-        return f"All tests, {compared(self.algorithms, self.n_datasets)}, rope {self.rope}"
+        return f"All tests, {compared(self.algorithms, self.n_datasets)}, rope {self.rope}{after(self.metric)}"
 
     @property
     def conclusion(self) -> str:
@@ -151,7 +154,8 @@ def closed_form_tests(
             except HiercompError as error:
                 notes.append(f"{name}: not applicable. {error}")
     algorithms = (differences.left, differences.right)
-    return ClosedFormTests(tuple(rows), algorithms, len(differences.dataset_names), rope, tuple(notes))
+    metric = metric_words(differences.measure, differences.higher_is_better, differences.transform)
+    return ClosedFormTests(tuple(rows), algorithms, len(differences.dataset_names), rope, tuple(notes), metric)
 
 
 def closed_form_tests_of(fit: Fit, *, seed: int = 0) -> ClosedFormTests:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +34,7 @@ from hiercomp.scores.problems import TableProblem
 from hiercomp.scores.rho import checked_rho
 from hiercomp.scores.scale import DEFAULT_HALF_WIDTH, Scale
 from hiercomp.scores.table import ROLES, TidyScores, read_table
-from hiercomp.wording import counted, first_names, shown
+from hiercomp.wording import counted, first_names, metric_words, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -159,6 +160,7 @@ class TableCheck(Documented):
             if row.any()
         }
         return {
+            "version": version("hiercomp"),
             "source": self.source,
             "format": self.format,
             "n_rows": self.n_rows,
@@ -168,6 +170,8 @@ class TableCheck(Documented):
             "scale": self.scale,
             "loss": self.loss,
             "measure": self.measure,
+            "higher_is_better": not self.loss,
+            "metric": metric_words(self.measure, not self.loss, None),
             "direction": self.direction,
             "suggested_rope": self.suggested_rope,
             "conclusion": self.conclusion,
@@ -177,6 +181,8 @@ class TableCheck(Documented):
     def document(self) -> Document:
         """What the table holds, the missing scores as a table, and the problems as notes."""
         title = "A table of scores" if self.source is None else f"The scores of {shown(self.source)}"
+        if self.dataset_names:
+            title += f", {metric_words(self.measure, not self.loss, None)}"
         return Document(
             title=title,
             conclusion=self.conclusion,

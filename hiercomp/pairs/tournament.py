@@ -23,6 +23,8 @@ from hiercomp.wording import nearest_name, shown
 if TYPE_CHECKING:
     import pandas as pd
 
+    from hiercomp.scores.moments import ScoreMoments
+
 Verdict = Literal["better", "worse", "equivalent", "none", "undecided", "failed", "not compared"]
 
 # The sign of each verdict in a table: what the row is to the column
@@ -72,6 +74,7 @@ class Tournament:
     all_notes: tuple[Note, ...] = ()
     measure: str | None = None
     transform: str | None = None
+    moments: ScoreMoments | None = None
 
     @property
     def notes(self) -> tuple[str, ...]:

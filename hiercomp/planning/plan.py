@@ -236,7 +236,13 @@ def plan_from_result(
     options = fit_options | {"engine": engine, "seed": seed, "progress": False}
     settings = PlanSettings(_whole_numbers("n_datasets", n_datasets, 2), rope, alpha, priors, simulations, options)
     found = simulated_plan(assumption, numbers_of_runs, settings, n_jobs, progress)
-    return replace(found, notes=(*found.notes, *(f"Pilot: {note}" for note in result.notes)))
+    return replace(
+        found,
+        notes=(*found.notes, *(f"Pilot: {note}" for note in result.notes)),
+        measure=result.differences.measure,
+        higher_is_better=result.differences.higher_is_better,
+        transform=result.differences.transform,
+    )
 
 
 def pilot_assumption(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -13,10 +14,12 @@ from hiercomp.arguments import FloatArray, number_between
 from hiercomp.document import Document, Documented, Table
 from hiercomp.errors import ArgumentError
 from hiercomp.rope import REGIONS, Rope
-from hiercomp.wording import counted, outcome_words, probability_text, shown
+from hiercomp.wording import counted, metric_words, outcome_words, probability_text, shown
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from hiercomp.model.priors import Priors
 
 By: TypeAlias = Literal["lower", "estimate"]
 
@@ -50,6 +53,19 @@ class PlanResult(Documented):
         What is assumed, in words.
     notes : tuple of str
         What failed or looks unusual.
+    priors : Priors or None
+        Priors of the fits.
+    rho : tuple of float
+        Correlation between the folds of each kind of data set.
+    engine_name, engine_version : str
+        The engine of the fits, and its library with the version.
+    seed : int
+    measure : str or None
+        The name of the pilot's measure, if it has one.
+    higher_is_better : bool or None
+        Whether the metric of the pilot is a gain (True) or a loss; None without a pilot.
+    transform : {"log"} or None
+        "log" if the pilot compared logs.
     """
 
     n_datasets: tuple[int, ...]
@@ -61,6 +77,14 @@ class PlanResult(Documented):
     algorithms: tuple[str, str]
     assumption: str
     notes: tuple[str, ...] = ()
+    priors: Priors | None = None
+    rho: tuple[float, ...] = ()
+    engine_name: str = ""
+    engine_version: str = ""
+    seed: int = 0
+    measure: str | None = None
+    higher_is_better: bool | None = None
+    transform: str | None = None
 
     @cached_property
     def bounds(self) -> FloatArray:
@@ -77,7 +101,15 @@ class PlanResult(Documented):
         return (
             f"Plan, {left} against {right}, rope {self.rope}, verdicts at {100 * (1 - self.alpha):g}%; "
             f"{self.simulations:,} simulated collections of each size from {self.assumption}"
+            f"{f', {self.metric}' if self.metric else ''}"
         )
+
+    @property
+    def metric(self) -> str:
+        """The metric of the pilot and its direction, in words; empty without a pilot."""
+        if self.higher_is_better is None:
+            return ""
+        return metric_words(self.measure, self.higher_is_better, self.transform)
 
     @property
     def conclusion(self) -> str:
@@ -155,6 +187,32 @@ class PlanResult(Documented):
                     row |= {f"p_{outcome}_lower": lower, f"p_{outcome}_upper": upper}
                 rows.append(row)
         return pd.DataFrame(rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values, ready for JSON; numbers that are unknown are None."""
+        from hiercomp.summary.record import priors_record
+
+        rows = self.to_frame().to_dict("records")
+        return {
+            "version": version("hiercomp"),
+            "title": self.title,
+            "conclusion": self.conclusion,
+            "algorithms": list(self.algorithms),
+            "measure": self.measure,
+            "higher_is_better": self.higher_is_better,
+            "transform": self.transform,
+            "metric": self.metric,
+            "rope": [self.rope.lower, self.rope.upper],
+            "alpha": self.alpha,
+            "rho": [min(self.rho), max(self.rho)] if self.rho else None,
+            "priors": None if self.priors is None else priors_record(self.priors),
+            "engine": {"name": self.engine_name, "version": self.engine_version},
+            "seed": self.seed,
+            "simulations": self.simulations,
+            "assumption": self.assumption,
+            "table": [{str(name): None if value != value else value for name, value in row.items()} for row in rows],
+            "notes": list(self.notes),
+        }
 
     def outcome(self, name: str) -> str:
         """An outcome in words: "naive_bayes better", "no verdict"."""

@@ -159,7 +159,7 @@ def simulated_plan(
         raise ArgumentError(
             f"folds x runs must give at least {SMALLEST_N} scores for each data set, got {assumption.n.min()}."
         )
-    choose_engine(settings.options["engine"])  # refused here, not in every fit
+    engine = choose_engine(settings.options["engine"])  # refused here, not in every fit
     count, seed = settings.n_datasets[-1], settings.options["seed"]
     tasks = (
         delayed(_verdicts)(tuple(simulated_collections(assumption, count, seed, number)), settings)
@@ -186,6 +186,11 @@ def simulated_plan(
         algorithms=(assumption.left, assumption.right),
         assumption=assumption.words,
         notes=tuple(note.text for note in notes),
+        priors=settings.priors,
+        rho=tuple(assumption.rho.tolist()),
+        engine_name=engine.name,
+        engine_version=engine.version(),
+        seed=seed_number(seed),
     )
 
 

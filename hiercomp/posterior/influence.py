@@ -15,7 +15,7 @@ from hiercomp.errors import ArgumentError
 from hiercomp.posterior.fit import Fit, integrate
 from hiercomp.posterior.kinds import Integrated
 from hiercomp.rope import REGIONS, Rope
-from hiercomp.wording import shown
+from hiercomp.wording import metric_words, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,6 +40,8 @@ class Influence(Presentation):
         Whether the posterior without the data set was integrated anew, as the grid of all data sets does not serve it.
     algorithms : tuple of str
         The left and the right algorithm.
+    metric : str
+        The metric and its direction, in words.
     """
 
     dataset_names: tuple[str, ...]
@@ -47,6 +49,7 @@ class Influence(Presentation):
     all: FloatArray
     refitted: np.ndarray
     algorithms: tuple[str, str]
+    metric: str = ""
 
     @property
     def title(self) -> str:
@@ -54,6 +57,7 @@ class Influence(Presentation):
         left, right = map(shown, self.algorithms)
         return (
             f"Influence, {left} against {right}: the probabilities without each of {len(self.dataset_names)} data sets"
+            f"{f', {self.metric}' if self.metric else ''}"
         )
 
     @property
@@ -119,7 +123,9 @@ def influence(result: Fit) -> Influence:
                 found = _probabilities(integrated(rest), result.rope)
             without[place] = found
     together = _probabilities(posterior, result.rope)
-    return Influence(names, without, together, refitted, (result.left, result.right))
+    given = result.differences
+    metric = metric_words(given.measure, given.higher_is_better, given.transform)
+    return Influence(names, without, together, refitted, (result.left, result.right), metric)
 
 
 def _probabilities(posterior: Integrated, rope: Rope) -> FloatArray:

@@ -112,8 +112,9 @@ def from_plain_values(plain: dict[str, Any], tree: xr.DataTree | None) -> Fit:
     fields = plain["differences"]
     kinds = {"mean": float, "sum_of_squares": float, "rho": float, "lowest_score": float, "highest_score": float}
     arrays = {name: np.array(fields[name], dtype=kind) for name, kind in (kinds | {"n": int, "constant": bool}).items()}
-    if fields.get("median_score") is not None:
-        arrays["median_score"] = np.array(fields["median_score"], dtype=float)
+    for name in ("median_score", "score_mean", "score_standard_deviation"):  # absent in files of earlier versions
+        if fields.get(name) is not None:
+            arrays[name] = np.array(fields[name], dtype=float)
     named = {"dataset_names": tuple(fields["dataset_names"]), "notes": _notes(fields["notes"])}
     differences = PairedDifferences(**(fields | arrays | named))
     return Fit(

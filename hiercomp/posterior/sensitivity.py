@@ -16,7 +16,7 @@ from hiercomp.posterior.fit import Fit, refit
 from hiercomp.posterior.next_dataset import decide
 from hiercomp.rope import Rope
 from hiercomp.scores.differences import PairedDifferences
-from hiercomp.wording import counted, outcome_words, shown
+from hiercomp.wording import counted, metric_words, outcome_words, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,12 +85,15 @@ class Sensitivity(Presentation):
         Level of the verdicts.
     rope : Rope
         The region of practical equivalence.
+    metric : str
+        The metric and its direction, in words.
     """
 
     variants: tuple[VariantResult, ...]
     algorithms: tuple[str, str]
     alpha: float
     rope: Rope
+    metric: str = ""
 
     @property
     def changed(self) -> tuple[str, ...]:
@@ -101,7 +104,8 @@ class Sensitivity(Presentation):
     def title(self) -> str:
         """What was varied."""
         left, right = map(shown, self.algorithms)
-        return f"Sensitivity, {left} against {right}, rope {self.rope}, verdicts at {100 * (1 - self.alpha):g}%"
+        level, metric = f"{100 * (1 - self.alpha):g}%", f", {self.metric}" if self.metric else ""
+        return f"Sensitivity, {left} against {right}, rope {self.rope}, verdicts at {level}{metric}"
 
     @property
     def conclusion(self) -> str:
@@ -174,7 +178,9 @@ def sensitivity(result: Fit, *, alpha: float = 0.05, n_jobs: int | None = None, 
     ]
     others = Parallel(n_jobs=n_jobs)(tasks)
     itself = _row("as fitted", result, alpha)
-    return Sensitivity((itself, *others), (result.left, result.right), alpha, result.rope)
+    given = result.differences
+    metric = metric_words(given.measure, given.higher_is_better, given.transform)
+    return Sensitivity((itself, *others), (result.left, result.right), alpha, result.rope, metric)
 
 
 def variants(priors: Priors) -> list[Variant]:

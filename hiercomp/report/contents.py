@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from hiercomp.arguments import number_between
 from hiercomp.closed_form.side_by_side import closed_form_tests_of
 from hiercomp.errors import ArgumentError
+from hiercomp.files.source import Source
 from hiercomp.pairs.tournament import SIGNS
 from hiercomp.plots.pairs import MOST_ALGORITHMS
 from hiercomp.posterior.diagnostics import GOOD_INTEGRATION_ERROR
@@ -20,10 +20,9 @@ from hiercomp.posterior.sensitivity import Sensitivity
 from hiercomp.posterior.verification import LARGEST_DISTANCE
 from hiercomp.report import tables
 from hiercomp.report.figures import Figure, report_figures, tournament_figures
-from hiercomp.report.methods import Methods, methods, tournament_methods
+from hiercomp.report.methods import Methods, all_verdicts, methods, tournament_methods
 from hiercomp.report.provenance import (
     Fact,
-    Source,
     data_facts,
     setting_facts,
     software_facts,
@@ -32,6 +31,7 @@ from hiercomp.report.provenance import (
 )
 from hiercomp.report.tables import Table
 from hiercomp.summary.comparison import summarise
+from hiercomp.summary.scores_table import scores_table_of, tournament_scores_table
 from hiercomp.summary.tournament import summarise_tournament
 from hiercomp.wording import counted, measure_in_brackets, probability_text, shown
 
@@ -205,6 +205,7 @@ def report_contents(
         None if failed else tables.odds_table(result),
         None if failed or exact else tables.population_table(result),
         tables.datasets_table(result),
+        None if result.differences.moments is None else tables.mean_scores_table(scores_table_of(result)),
         tables.diagnostics_table(result.diagnostics),
         tables.attempts_table(result),
         tables.closed_form_table(tests, exact),
@@ -262,6 +263,9 @@ def tournament_contents(result: Tournament, *, source: Source | None = None, alp
     measured = measure_in_brackets(summary.measure, summary.transform)
     ranked = None if ranking is None else tables.ranking_table(ranking[ranking.index.isin(order)])
     pairs = [pair for pair in verdicts if set(pair) <= set(order)]
+    scores = []
+    if result.moments is not None:
+        scores.append(tables.mean_scores_table(tournament_scores_table(result), order))
     left_out = ""
     if len(order) < len(result.order()):
         left_out = (
@@ -288,18 +292,12 @@ def tournament_contents(result: Tournament, *, source: Source | None = None, alp
         computation=summary.computation,
         notes=tuple(map(shown, summary.notes)),
         figures=numbered(figures),
-        tables=numbered([*([ranked] if ranked else []), tables.pairs_table(result, pairs, alpha)]),
+        tables=numbered([*([ranked] if ranked else []), tables.pairs_table(result, pairs, alpha), *scores]),
         data=tournament_data_facts(result, source),
         settings=tournament_setting_facts(result, alpha, ranking),
         software=software_facts(),
         methods=tournament_methods(result, verdicts, ranking, alpha),
     )
-
-
-def all_verdicts(result: Tournament, alpha: float) -> dict[tuple[str, str], str]:
-    """The verdict of every pair in the comparison, with the higher ranked algorithm first."""
-    found = {pair: result.verdict(*pair, alpha) for pair in combinations(result.order(), 2)}
-    return {pair: verdict for pair, verdict in found.items() if verdict != "not compared"}
 
 
 def numbered(items: Iterable[Item]) -> dict[str, tuple[int, Item]]:

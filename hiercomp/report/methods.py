@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import html
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import singledispatch
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hiercomp.arguments import number_between
+from hiercomp.closed_form.side_by_side import closed_form_tests_of
 from hiercomp.model.priors import Priors
 from hiercomp.pairs.fits import FailedPair
 from hiercomp.posterior.kinds import INTEGRATION, Exact, Integrated, Posterior, Sampled, Verified
@@ -49,6 +53,43 @@ class Methods:
     def bibtex(self) -> str:
         """The references as BibTeX."""
         return "\n\n".join(reference.bibtex for reference in self.references) + "\n"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Text, references and BibTeX, ready for JSON."""
+        return {"text": self.text, "references": [str(each) for each in self.references], "bibtex": self.bibtex}
+
+    def __str__(self) -> str:
+        listed = "\n".join(f"- {reference}" for reference in self.references)
+        return f"{self.text}\n\nReferences\n{listed}" if listed else self.text
+
+    def _repr_html_(self) -> str:
+        listed = "".join(f"<li>{html.escape(str(reference))}</li>" for reference in self.references)
+        return f"<p>{html.escape(self.text)}</p>" + (f"<ul>{listed}</ul>" if listed else "")
+
+
+def methods_of(
+    result: Fit,
+    *,
+    sensitivity: Sensitivity | None = None,
+    influence: Influence | None = None,
+    alpha: float = 0.05,
+) -> Methods:
+    """The Methods paragraph of a comparison; its closed-form tests are run for it."""
+    number_between("alpha", alpha, 0, 0.5)
+    return methods(result, closed_form_tests_of(result), sensitivity=sensitivity, influence=influence, alpha=alpha)
+
+
+def tournament_methods_of(result: Tournament, *, alpha: float = 0.05) -> Methods:
+    """The Methods paragraph of many algorithms."""
+    number_between("alpha", alpha, 0, 0.5)
+    ranking = result.ranking() if result.standings.dataset_names else None
+    return tournament_methods(result, all_verdicts(result, alpha), ranking, alpha)
+
+
+def all_verdicts(result: Tournament, alpha: float) -> dict[tuple[str, str], str]:
+    """The verdict of every pair in the comparison, with the higher ranked algorithm first."""
+    found = {pair: result.verdict(*pair, alpha) for pair in combinations(result.order(), 2)}
+    return {pair: verdict for pair, verdict in found.items() if verdict != "not compared"}
 
 
 def methods(
@@ -155,8 +196,8 @@ def _data(result: Fit) -> list[Sentence]:
             model,
         ),
         say(
-            f"The data are the paired differences of the scores, {right} minus {left}{sign}: {span(given.n)} on each data "
-            f"set, {int(given.n.sum()):,} in all."
+            f"The data are the paired differences of the scores{_named(given.measure)}, {right} minus {left}{sign}: "
+            f"{span(given.n)} on each data set, {int(given.n.sum()):,} in all."
         ),
         *([LOGS] if given.transform else []),
         correlation_sentence(given.rho),
@@ -171,6 +212,11 @@ def _data(result: Fit) -> list[Sentence]:
             )
         )
     return sentences
+
+
+def _named(measure: str | None) -> str:
+    """The name of the measure in brackets, to follow "scores"; nothing if it has none."""
+    return "" if measure is None else f" ({shown(measure)})"
 
 
 def correlation_sentence(rho: np.ndarray) -> Sentence:
@@ -320,7 +366,8 @@ def _tournament_data(result: Tournament) -> list[Sentence]:
         sign = "" if result.higher_is_better else ", with the sign reversed because lower scores are better"
         sentences[1:1] = [
             say(
-                "Each pair was judged from the paired differences of the scores of its two algorithms alone"
+                f"Each pair was judged from the paired differences of the scores{_named(result.measure)} of its two "
+                "algorithms alone"
                 f"{sign}: {sizes} data sets with {span(n)} differences each."
             ),
             *([LOGS] if result.transform else []),

@@ -6,9 +6,9 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hiercomp.files.source import Source
 from hiercomp.outputs import output_path, written_whole
 from hiercomp.report.contents import Contents, ReportContents, report_contents, tournament_contents
-from hiercomp.report.provenance import Source
 
 if TYPE_CHECKING:
     from hiercomp.pairs.tournament import Tournament

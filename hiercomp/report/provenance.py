@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hiercomp.engines import engine_words
-from hiercomp.errors import ArgumentError, DegenerateScoresWarning, DroppedScoresWarning, ScoreFileError
+from hiercomp.errors import DegenerateScoresWarning, DroppedScoresWarning
+from hiercomp.files.source import Source
 from hiercomp.pairs.fits import FailedPair
 from hiercomp.versions import versions
 from hiercomp.wording import counted, measure_in_brackets, shown
@@ -23,48 +22,6 @@ if TYPE_CHECKING:
     from hiercomp.pairs.tournament import Tournament
     from hiercomp.posterior.fit import Fit
     from hiercomp.scores.differences import PairedDifferences
-
-
-@dataclass(frozen=True)
-class Source:
-    """The file that the scores came from.
-
-    Attributes
-    ----------
-    name : str
-        Without its folder, for privacy.
-    sha256 : str
-        Of its bytes, in hexadecimal.
-    size : int
-        In bytes.
-    """
-
-    name: str
-    sha256: str
-    size: int
-
-    @classmethod
-    def of(cls, path: str | Path) -> Source:
-        """Read a file's name, hash and size.
-
-        Parameters
-        ----------
-        path : str or Path
-
-        Raises
-        ------
-        ScoreFileError
-            If it can't be read.
-        """
-        if not isinstance(path, (str, Path)):
-            raise ArgumentError(f"source must be the path of a file or a Source, got {type(path).__name__}.")
-        path = Path(path)
-        try:
-            with path.open("rb") as stream:
-                digest = hashlib.file_digest(stream, "sha256")
-                return cls(path.name, digest.hexdigest(), stream.tell())
-        except OSError as error:
-            raise ScoreFileError(f"{path} can't be read for its hash: {error.strerror}.") from error
 
 
 @dataclass(frozen=True)

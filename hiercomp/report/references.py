@@ -37,6 +37,9 @@ class Reference:
     doi: str
     bibtex: str
 
+    def __str__(self) -> str:
+        return f"{self.text} https://doi.org/{self.doi}" if self.doi else self.text
+
 
 @cache
 def references() -> dict[str, Reference]:

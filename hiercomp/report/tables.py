@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hiercomp.pairs.fits import FailedPair
 from hiercomp.rope import REGIONS
-from hiercomp.wording import error_text, outcome_words, probability_text, shown
+from hiercomp.wording import error_text, outcome_words, probability_text, shown, unit_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from hiercomp.posterior.fit import Fit
     from hiercomp.posterior.influence import Influence
     from hiercomp.posterior.sensitivity import Sensitivity
+    from hiercomp.summary.scores_table import ScoresTable
 
 ABSENT = "–"
 MINUS = "\N{MINUS SIGN}"  # which screen readers say, unlike a hyphen
@@ -34,6 +35,7 @@ MEANINGS = {
     "integration error": "Estimated error of a probability, from a coarser grid.",
 }
 FORMATS = {"R-hat": ".3f", "E-BFMI": ".2f", "integration error": ".1e", "distance": ".1f"}
+LONGEST_OPEN = 25  # rows of a table that is not folded
 POSTERIOR = {"posterior_mean": "Posterior mean", "lower": "Lower", "upper": "Upper"}
 VERDICTS = {"none": "no verdict", "equivalent": "practically equivalent", "failed": "no result"}
 
@@ -56,6 +58,10 @@ class Table:
         Columns of words, besides the first; the others are numbers.
     regions : tuple of str
         "left", "rope" or "right" for each row; empty if the rows are about something else.
+    bold : tuple of tuple of bool
+        Which cells stand out; empty for none.
+    folded : bool
+        Whether the table is closed until it is clicked, because it is long.
     """
 
     key: str
@@ -65,6 +71,8 @@ class Table:
     legend: str = ""
     words: tuple[str, ...] = ()
     regions: tuple[str, ...] = ()
+    bold: tuple[tuple[bool, ...], ...] = ()
+    folded: bool = False
 
 
 def number(value: float, text: str) -> str:
@@ -142,7 +150,8 @@ def population_table(result: Fit) -> Table:
         "sigma0": "spread of the data sets' mean differences",
         "nu": "degrees of freedom: small values mean data sets far from the rest",
     }
-    frame = result.population()
+    frame, given = result.population(), result.differences
+    first, second = (given.right, given.left) if given.higher_is_better else (given.left, given.right)
     rows = []
     for name, row in frame.iterrows():
         cells = column(row[["mean", "sd", "lower", "upper"]])
@@ -152,6 +161,8 @@ def population_table(result: Fit) -> Table:
         "Parameters of the population of data sets: posterior mean, standard deviation and central 95% interval.",
         ("Parameter", "Mean", "SD", "Lower", "Upper", "Meaning"),
         tuple(rows),
+        f"Centre and spread are in {unit_words(given.measure, given.transform)}. Centre: {shown(first)} {MINUS} "
+        f"{shown(second)}; above 0, {shown(result.right)} is better.",
         words=("Meaning",),
     )
 
@@ -184,6 +195,22 @@ def datasets_table(result: Fit) -> Table:
         )
     rows = tuple(zip(*columns.values(), strict=True))
     return Table("datasets", "The data sets, one per row.", tuple(columns), rows, legend)
+
+
+def mean_scores_table(scores: ScoresTable, algorithms: Sequence[str] | None = None) -> Table:
+    """Mean and standard deviation of each algorithm on each data set; of some of the algorithms if they are named."""
+    given = scores.table()
+    places = [0, *(scores.algorithms.index(name) + 1 for name in algorithms or scores.algorithms)]
+    rows = tuple(tuple(row[place].replace("-", MINUS) if place else row[0] for place in places) for row in given.rows)
+    return Table(
+        "scores",
+        f"{scores.title}.",
+        tuple(given.header[place] if place else "Data set" for place in places),
+        rows,
+        f"{scores.legend} Mean ranks: 1 is the best.",
+        bold=tuple(tuple(row[place] for place in places) for row in given.bold),
+        folded=len(rows) > LONGEST_OPEN,
+    )
 
 
 def diagnostics_table(diagnostics: Diagnostics) -> Table | None:

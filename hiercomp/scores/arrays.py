@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from hiercomp.arguments import FloatArray, one_of, true_false_or_none
 from hiercomp.errors import DroppedScoresWarning, Note, ScoreTableError
+from hiercomp.scores.moments import ScoreMoments, moments
 from hiercomp.scores.problems import (
     LARGEST_SCORE,
     ROUNDING,
@@ -293,6 +294,12 @@ class ScoreArrays:
         counts = np.add.reduceat(finite, self.starts[:-1], axis=1, dtype=np.int64)
         sums = np.add.reduceat(np.where(finite, self.scores, 0), self.starts[:-1], axis=1)
         return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+
+    @property
+    def moments(self) -> ScoreMoments:
+        """Mean and standard deviation of each algorithm on each data set, of the scores as given, not of their logs."""
+        scores = np.exp(self.scores) if self.transform == LOG else self.scores
+        return ScoreMoments(self.algorithms, self.dataset_names, *moments(scores, self.starts[:-1]))
 
     @property
     def extremes(self) -> tuple[FloatArray, FloatArray]:

@@ -14,6 +14,7 @@ from hiercomp.errors import ArgumentError, DefaultedRhoWarning, Note, ScaleWarni
 from hiercomp.rope import Rope, RopeLike
 from hiercomp.scores.arrays import ScoreArrays, ScorePairs, checked_transform
 from hiercomp.scores.direction import Direction
+from hiercomp.scores.moments import ScoreMoments, moments
 from hiercomp.scores.problems import (
     MOST_FOLDS,
     ROUNDING,
@@ -66,6 +67,9 @@ class PairedDifferences:
         "log" if every score is the natural log of what was given: differences are then logs of ratios.
     median_score : ndarray, shape (q,), or None
         Median of both algorithms' scores; None if every score lies in [0, 1].
+    score_mean, score_standard_deviation : ndarray, shape (q, 2), or None
+        Mean and standard deviation of the scores of the left and of the right algorithm, as they were given, not their
+        logs; None if only differences are known.
     notes : tuple of Note
         What was dropped, defaulted or looks unusual.
     scores : pandas.DataFrame or None
@@ -96,6 +100,8 @@ class PairedDifferences:
     direction_known: bool = False
     transform: str | None = None
     median_score: FloatArray | None = None
+    score_mean: FloatArray | None = None
+    score_standard_deviation: FloatArray | None = None
     notes: tuple[Note, ...] = ()
     scores: pd.DataFrame | None = field(default=None, repr=False, compare=False)
 
@@ -161,6 +167,8 @@ class PairedDifferences:
         size = np.maximum(np.abs(lowest), np.abs(highest))
         if pairs.transform == LOG:
             size = np.maximum(size, 1.0)  # the log of a score has at least the relative error of the score
+        given = np.stack([pairs.left_scores, pairs.right_scores])
+        score_mean, score_standard_deviation, _ = moments(np.exp(given) if pairs.transform == LOG else given, starts)
         fractions = pairs.transform is None and lowest.min() >= 0 and highest.max() <= 1
         return cls(
             left=pairs.left,
@@ -179,6 +187,8 @@ class PairedDifferences:
             direction_known=pairs.direction_known,
             transform=pairs.transform,
             median_score=None if fractions else _medians(codes, starts, n, pairs),
+            score_mean=score_mean,
+            score_standard_deviation=score_standard_deviation,
             notes=pairs.notes,
         )
 
@@ -287,6 +297,15 @@ class PairedDifferences:
     def standard_error(self) -> FloatArray:
         """Standard error of each mean with correlated folds, sqrt((1/n + rho/(1 - rho)) s^2), shape (q,)."""
         return np.asarray(self.standard_deviation * np.sqrt(1 / self.n + self.rho / (1 - self.rho)))
+
+    @property
+    def moments(self) -> ScoreMoments | None:
+        """Mean and standard deviation of each algorithm's scores; None if only differences are known."""
+        if self.score_mean is None or self.score_standard_deviation is None:
+            return None
+        n = np.stack([self.n, self.n], axis=1)
+        names = (self.left, self.right)
+        return ScoreMoments(names, self.dataset_names, self.score_mean, self.score_standard_deviation, n)
 
     @property
     def identical(self) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from hiercomp.document import Document, Documented, Table
 from hiercomp.posterior.next_dataset import Decision, NextDataset, Odds
 from hiercomp.rope import REGIONS, Rope
-from hiercomp.wording import error_text, metric_words, outcome_words, probability_text, shown
+from hiercomp.wording import error_text, metric_words, outcome_words, probability_text, shown, unit_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +22,6 @@ LEGEND = (
     "expected: average probability of the outcome itself; error: {}"
 )
 COLOURS = ("dark_orange", "bright_black", "dodger_blue2")
-MEANINGS = {"delta0": "Average difference (delta0)", "sigma0": "Spread between data sets (sigma0)", "nu": "Tails (nu)"}
 
 
 @dataclass(frozen=True)
@@ -172,23 +171,30 @@ class Summary(Documented):
             positive = probability_text(inference.p_positive, exact=inference.exact)
             details.append(f"Probability that {shown(self.right)} is better on average: {positive}")
         details += [f"Odds, {names[odds.favoured]} against {names[odds.against]}: {odds}" for odds in self.odds]
-        details += [
-            f"{self._meaning(name)}: {row['mean']:.3g}, 95% interval [{row['lower']:.3g}, {row['upper']:.3g}]"
-            for name, row in self.population.items()
-        ]
+        details += [self._parameter(name, row) for name, row in self.population.items()]
         details += self._ratio()
         details.append(f"Computation {self.status}: {self.computation}")
         details += [self.confirmation] if self.confirmation else []
         table = Table(HEADER, tuple(rows), self.legend, COLOURS)
         return Document(self.title, self.conclusion, (table,), tuple(details), self.notes, self.status)
 
-    def _meaning(self, name: str) -> str:
-        """A parameter of the population in words, with the sign of the average difference."""
-        first, second = self._minuend
-        return MEANINGS[name] + (f", {shown(first)} minus {shown(second)}" if name == "delta0" else "")
+    def _parameter(self, name: str, row: dict[str, float]) -> str:
+        """A parameter of the population in words, with its unit, and the sign of the average difference."""
+        unit = unit_words(self.measure, self.transform)
+        if name == "delta0":
+            first, second = map(shown, self.minuend)
+            mean, lower, upper = (f"{row[part]:+.3g}" for part in ("mean", "lower", "upper"))
+            return (
+                f"Average difference (delta0), in {unit}: {first} - {second} = {mean}, 95% interval [{lower}, {upper}]; "
+                f"above 0, {shown(self.right)} is better"
+            )
+        numbers = f"{row['mean']:.3g}, 95% interval [{row['lower']:.3g}, {row['upper']:.3g}]"
+        if name == "sigma0":
+            return f"Spread of the differences between data sets (sigma0), in {unit}: {numbers}"
+        return f"Tails (nu): {numbers}; a small value means that some data sets lie far from the others"
 
     @property
-    def _minuend(self) -> tuple[str, str]:
+    def minuend(self) -> tuple[str, str]:
         """The algorithms in the order in which their scores are subtracted."""
         return (self.right, self.left) if self.higher_is_better else (self.left, self.right)
 
@@ -196,7 +202,7 @@ class Summary(Documented):
         """What logs mean: the ratio behind the average difference."""
         if self.transform is None:
             return []
-        first, second = map(shown, self._minuend)
+        first, second = map(shown, self.minuend)
         unit = f"Differences are logs of the ratio of the scores, {first} to {second}: 0.01 is about 1%"
         if "delta0" not in self.population:
             return [unit]

@@ -7,7 +7,7 @@ import inspect
 import pytest
 import typer
 
-from hiercomp.cli import app, check, compare, crossval, pairs, plan
+from hiercomp.cli import app, check, compare, crossval, pairs, plan, test
 
 READING = {
     *("--column", "--where", "--measure", "--format", "--option", "--encoding", "--sep", "--decimal", "--percent"),
@@ -16,14 +16,32 @@ READING = {
 DIRECTION = {"--higher-is-better", "--lower-is-better"}
 MODEL = {"--rope", "--rho", *DIRECTION, "--transform", "--prior", "--alpha", "--seed", "--engine"}
 OUTPUT = {"--json", "--force"}
+PAPER = {"--scores-table", "--methods", "--figure", "--plot"}
 OWN = {
     "check": {"--rho", *DIRECTION, "--folds"},
     "compare": {
         *MODEL,
         *("--left", "--right", "--drop-unpaired", "--chains", "--warmup", "--draws", "--closed-form-tests"),
         *("--sensitivity", "--save", "--report", "--folds"),
+        *PAPER,
     },
-    "pairs": {*MODEL, "--baseline", "--drop-unpaired", "--jobs", "--dask", "--checkpoint", "--report", "--folds"},
+    "pairs": {
+        *(*MODEL, *PAPER, "--baseline", "--drop-unpaired", "--jobs", "--dask", "--checkpoint", "--report", "--folds"),
+    },
+    "test": {
+        *(
+            "--rope",
+            "--rho",
+            *DIRECTION,
+            "--alpha",
+            "--seed",
+            "--left",
+            "--right",
+            "--test",
+            "--drop-unpaired",
+            "--folds",
+        ),
+    },
     "plan": {
         *MODEL,
         *("--delta0", "--sigma0", "--nu", "--sd", "--pilot", "--left", "--right", "--datasets", "--runs", "--folds"),
@@ -39,6 +57,8 @@ def test_a_command_that_reads_scores_has_every_option_of_its_groups(command):
     assert names - {"--help"} == READING | OUTPUT | OWN[command]
 
 
-@pytest.mark.parametrize("command", [check.check, compare.compare, crossval.crossval, pairs.pairs, plan.plan])
+@pytest.mark.parametrize(
+    "command", [check.check, compare.compare, crossval.crossval, pairs.pairs, plan.plan, test.apply]
+)
 def test_no_command_has_more_than_fifteen_parameters(command):
     assert len(inspect.signature(command).parameters) <= 15

@@ -210,7 +210,7 @@ def test_figures_and_tables_are_numbered_in_the_order_of_the_page(full):
     captions = [caption.text for caption in full.all("figcaption")]
     assert [int(re.match(r"Figure (\d+)\.", text)[1]) for text in captions] == list(range(1, len(FIGURES) + 2))
     captions = [caption.text for caption in full.all("caption")]
-    assert [int(re.match(r"Table (\d+)\.", text)[1]) for text in captions] == list(range(1, 9))
+    assert [int(re.match(r"Table (\d+)\.", text)[1]) for text in captions] == list(range(1, 10))
 
 
 def test_every_figure_has_a_name_and_words_that_state_its_numbers(page, result):
@@ -515,7 +515,9 @@ def test_a_failed_computation_gives_a_page_without_a_verdict_that_says_why(faile
     tables = {
         element.attributes["id"] for element in shown.elements if element.attributes.get("id", "").startswith("table-")
     }
-    assert tables == {"table-datasets", "table-diagnostics", "table-attempts", "table-closed-form-tests"}
+    assert tables == {
+        *("table-datasets", "table-scores", "table-diagnostics", "table-attempts", "table-closed-form-tests")
+    }
     assert shown.columns("datasets") == ["Data set", "Mean", "SD", "Scores", "rho"]
     assert "fails" in shown.table("diagnostics")["Result"].tolist()
     for failure in failed.diagnostics.failures:
@@ -642,3 +644,26 @@ def test_differences_alone_have_no_runs_and_folds_to_show(identical, tmp_path):
     shown = Page(write_report(bare, tmp_path / "report.html").read_text(encoding="utf-8"))
     assert "Runs" not in shown.facts()
     assert "Tests that could not be run" in [heading.text for heading in shown.all("h3")]
+
+
+def test_the_means_of_both_algorithms_are_those_of_the_scores(page, scores):
+    shown = page.table("scores")
+    means = scores.groupby(["dataset", "algorithm"])["score"].agg(["mean", "std"]).unstack()
+    assert shown["Data set"].tolist() == [*means.index, "mean rank"]
+    for name in ("bayes", "tree"):
+        cells = [f"{row['mean', name]:.3f} ± {row['std', name]:.3f}" for _, row in means.iterrows()]
+        assert shown[name].tolist()[:-1] == cells
+    bold = {element.text for element in page.all("b", "table-scores")}
+    better = "tree" if (means["mean"]["tree"] > means["mean"]["bayes"]).all() else None
+    assert better == "tree"  # by the fixture: so every bold cell of a data set is the tree's
+    assert bold - {"Table 4."} >= set(shown["tree"].tolist()[:-1])
+
+
+def test_a_long_table_of_means_is_folded_and_a_short_one_is_not(page, identical, tmp_path):
+    assert page.all("details") == []
+    long = hc.HierarchicalComparison(simulated_scores(40, centre=0.03, spread=0.01), "bayes", "tree", rope=0.01)
+    path = write_report(long.fit("quadrature", progress=False), tmp_path / "long.html")
+    shown = Page(path.read_text(encoding="utf-8"))
+    (folded,) = shown.all("summary")
+    assert "Mean scores (higher is better)" in folded.text
+    assert len(shown.table("scores")) == 41

@@ -464,11 +464,14 @@ def test_adding_a_constant_to_both_algorithms_changes_nothing_beyond_rounding(pa
 
 
 @given(scores)
-def test_swapping_left_and_right_negates_the_mean_only(pairs):
+def test_swapping_left_and_right_negates_the_mean_and_swaps_the_scores_only(pairs):
     plain = of_pairs(pairs)
     swapped = of_pairs([[(b, a) for a, b in row] for row in pairs], left="right", right="left")
     assert swapped.mean.tolist() == (-plain.mean).tolist()
-    assert_same(swapped, plain, but=("mean", "left", "right"))
+    moments = ("score_mean", "score_standard_deviation")
+    for name in moments:
+        assert np.array_equal(getattr(swapped, name), getattr(plain, name)[:, ::-1])
+    assert_same(swapped, plain, but=("mean", "left", "right", *moments))
 
 
 @given(scores)

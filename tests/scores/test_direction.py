@@ -254,9 +254,10 @@ def test_the_title_of_every_summary_has_the_measure_and_the_direction():
 def test_the_average_difference_of_a_loss_is_left_minus_right():
     # low loses 0.1 less: low minus high is about -0.1, and low is the left algorithm
     text = str(hc.compare(table(), "low", "high", higher_is_better=False, engine="quadrature").summary())
-    assert "Average difference (delta0), low minus high: -0.1" in text
+    assert "Average difference (delta0), in units of the scores: low - high = -0.1, 95% interval [" in text
+    assert "; above 0, high is better" in text
     text = str(hc.compare(table(), "low", "high", engine="quadrature").summary())
-    assert "Average difference (delta0), high minus low: 0.1" in text or "high minus low: 0.09" in text
+    assert "high - low = +0.1," in text or "high - low = +0.09" in text
 
 
 def test_a_check_takes_the_same_direction():
@@ -310,3 +311,48 @@ def test_the_errors_of_tabarena_are_counted_as_losses():
     assert hc.sign_test(frame, **sides, higher_is_better=False).left_wins == wins
     with pytest.warns(ScaleWarning, match="'error' is the name of a loss"):
         assert hc.sign_test(frame, **sides, higher_is_better=True).right_wins == wins
+
+
+def test_every_other_document_has_the_measure_and_the_direction_in_its_first_line(tmp_path):
+    frame, words = table("rmse"), "rmse (lower is better)"
+    result = hc.compare(frame, "low", "high", higher_is_better=False, engine="quadrature", progress=False)
+    documents = [
+        hc.check_scores(frame, higher_is_better=False),
+        result.plan(n_datasets=5, simulations=1, n_jobs=1, progress=False),
+        result.influence(),
+        result.sensitivity(engine="quadrature", n_jobs=1),
+        result.closed_form_tests(),
+        result.scores_table(),
+        hc.apply_tests(frame, higher_is_better=False),
+        hc.bayesian_sign_test(frame, higher_is_better=False),
+        hc.signed_rank_test(frame, higher_is_better=False),
+        hc.sign_test(frame, higher_is_better=False),
+        hc.correlated_t_test(frame, higher_is_better=False),
+        hc.corrected_t_test(frame, higher_is_better=False),
+        hc.poisson_binomial_test(frame, higher_is_better=False),
+        hc.nemenyi_test(frame, higher_is_better=False),
+    ]
+    for document in documents:
+        assert words in str(document).splitlines()[0], type(document).__name__
+    page = result.report(tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "lower scores are better (rmse)" in page
+    assert "Centre and spread are in rmse. Centre: low − high; above 0, high is better." in page
+
+
+def test_tests_of_arrays_claim_no_metric():
+    assert "better" not in hc.sign_test([0.1, 0.2, -0.1]).title
+    assert "better" not in hc.friedman_test([[0.9, 0.8, 0.7], [0.8, 0.7, 0.6], [0.7, 0.8, 0.6]]).title
+    assert hc.sign_test([0.1, 0.2, -0.1], higher_is_better=False).title.endswith(", lower is better")
+
+
+def test_logs_and_gaussian_populations_have_their_own_lines():
+    frame = table("rmse")
+    result = hc.compare(
+        *(frame, "low", "high"), higher_is_better=False, transform="log", rope=0.01, engine="quadrature",
+        priors=hc.Priors.gaussian(), progress=False,
+    )  # fmt: skip
+    text = str(result.summary())
+    assert "Average difference (delta0), in logs of rmse: low - high = -" in text
+    assert "(sigma0), in logs of rmse: " in text
+    assert "Tails" not in text
+    assert result.to_dict()["unit"] == "logs of rmse"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,17 @@ def compared(frame: pd.DataFrame, **options: Any) -> Callable[[Path], object]:
 
 def fitted(**options: Any) -> Callable[[Path], object]:
     return lambda folder: hc.HierarchicalComparison(table(), rope=0.01).fit(progress=False, **options)
+
+
+def applied(tests: list[str], folds: int = 5) -> Callable[[Path], object]:
+    return lambda folder: hc.apply_tests(table(folds=folds), tests=tests)
+
+
+def without_scores() -> hc.ComparisonResult:
+    """As if it was read from a file of an earlier version."""
+    result = hc.compare(table(), rope=0.01, engine="quadrature", progress=False)
+    bare = replace(result.differences, score_mean=None, score_standard_deviation=None)
+    return replace(result, differences=bare)
 
 
 def read(content: str | bytes, name: str = "scores.csv", **options: Any) -> Callable[[Path], object]:
@@ -133,6 +145,14 @@ CASES: dict[str, Callable[[Path], object]] = {
     "an alternative that is none": lambda folder: hc.paired_t_test(np.arange(5.0), alternative="more"),
     "a test of one data set without rho": lambda folder: hc.correlated_t_test(np.arange(5.0)),
     "Friedman with two algorithms": lambda folder: hc.friedman_test(table()),
+    "a test that is none": applied(["frieman"]),
+    "tests of two and of many": applied(["sign", "friedman"]),
+    "no test": applied([]),
+    "a test of folds without folds": applied(["correlated-t"], folds=1),
+    "a test without a rope": lambda folder: hc.apply_tests(
+        table().assign(score=table()["score"] * 100), tests=["bayesian-sign"]
+    ),
+    "mean scores of a result without them": lambda folder: without_scores().scores_table(),
 }
 
 

@@ -12,7 +12,7 @@ from scipy import special
 
 from hiercomp.arguments import FloatArray, finite_number, whole_number
 from hiercomp.closed_form.inputs import Given, as_means, zeros_and_ties
-from hiercomp.closed_form.result import compared, most_probable
+from hiercomp.closed_form.result import after, compared, most_probable
 from hiercomp.document import Presentation
 from hiercomp.errors import ArgumentError
 from hiercomp.rope import REGIONS, Rope, RopeLike, most_probable_shares
@@ -49,6 +49,8 @@ class BayesianSignResult(Presentation):
         The left and the right algorithm.
     notes : tuple of str
         Warnings about the data.
+    metric : str
+        The metric and its direction, in words; empty for arrays.
     """
 
     test: str
@@ -66,13 +68,14 @@ class BayesianSignResult(Presentation):
     n_datasets: int
     algorithms: tuple[str, str]
     notes: tuple[str, ...] = ()
+    metric: str = ""
 
     @property
     def title(self) -> str:
         """The test and what it compared."""
         return (
             f"Bayesian {self.test} test, {compared(self.algorithms, self.n_datasets)}, rope {self.rope}, "
-            f"prior {self.strength:g} in {self.place}"
+            f"prior {self.strength:g} in {self.place}{after(self.metric)}"
         )
 
     @property
@@ -289,6 +292,7 @@ class _Asked:
             n_datasets=len(given.differences.mean),
             algorithms=given.algorithms,
             notes=given.notes,
+            metric=given.metric,
         )
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from hiercomp.arguments import FloatArray, one_of, whole_number
 from hiercomp.closed_form.inputs import as_differences, is_labelled, need_scores, rows_of
 from hiercomp.closed_form.one_dataset.correlated_t import CorrelatedTResult, correlated_t_posterior, regions_with_ties
-from hiercomp.closed_form.result import compared, most_probable
+from hiercomp.closed_form.result import after, compared, most_probable
 from hiercomp.document import Presentation
 from hiercomp.errors import ArgumentError, ScoreTableError
 from hiercomp.rope import REGIONS, Rope, RopeLike, most_probable_shares
@@ -64,6 +64,8 @@ class PoissonBinomialResult(Presentation):
         The left and the right algorithm.
     notes : tuple of str
         Warnings about the data.
+    metric : str
+        The metric and its direction, in words; empty for arrays.
     """
 
     p_left: float
@@ -80,13 +82,14 @@ class PoissonBinomialResult(Presentation):
     rope: Rope
     algorithms: tuple[str, str]
     notes: tuple[str, ...] = ()
+    metric: str = ""
 
     @property
     def title(self) -> str:
         """The test and what it compared."""
         what = compared(self.algorithms, len(self.region_probabilities))
         rope = f", rope {self.rope}" if self.rope.half_width else ""
-        return f"Poisson-binomial test ({self.method}), {what}{rope}"
+        return f"Poisson-binomial test ({self.method}), {what}{rope}{after(self.metric)}"
 
     @property
     def conclusion(self) -> str:
@@ -196,7 +199,7 @@ def poisson_binomial_test(
     one_of("method", method, ("exact", "sampling"))
     draws, seed = whole_number("draws", draws, 1), whole_number("seed", seed, 0)
     generator, rope = np.random.default_rng(seed), Rope.of(rope)
-    regions, algorithms, notes = _region_probabilities(x, rope, rho, left, right, higher_is_better)
+    regions, algorithms, notes, metric = _region_probabilities(x, rope, rho, left, right, higher_is_better)
     others = regions[:, [1, 0, 0]] + regions[:, [2, 2, 1]]
     counts = [poisson_binomial(regions[:, column], others[:, column]) for column in range(3)]
     majority = {region: count.halves()[2] for region, count in zip(REGIONS, counts, strict=True)}
@@ -230,18 +233,19 @@ def poisson_binomial_test(
         rope=rope,
         algorithms=algorithms,
         notes=notes,
+        metric=metric,
     )
 
 
 def _region_probabilities(
     x: Any, rope: Rope, rho: RhoLike, left: str | None, right: str | None, higher_is_better: bool | None
-) -> tuple[FloatArray, tuple[str, str], tuple[str, ...]]:
-    """Probabilities of left, rope and right for each data set, shape (q, 3); the algorithms; notes on the data."""
+) -> tuple[FloatArray, tuple[str, str], tuple[str, ...], str]:
+    """Probabilities of left, rope and right for each data set, shape (q, 3); the algorithms; notes; the metric."""
     if isinstance(x, CorrelatedTResult):
         if rho is not None or left is not None or right is not None or higher_is_better not in (None, True):
             raise ArgumentError("A result of correlated_t_test already has rho, names and direction; leave them out.")
         mean, scale, df = (np.atleast_1d(np.asarray(value, dtype=float)) for value in (x.mean, x.scale, x.df))
-        return regions_with_ties(mean, scale, df, rope), x.algorithms, x.notes
+        return regions_with_ties(mean, scale, df, rope), x.algorithms, x.notes, x.metric
     if not is_labelled(x):
         rows, single = rows_of(x, "x")
         if single and rope.half_width:
@@ -250,11 +254,13 @@ def _region_probabilities(
                 "correlated_t_test."
             )
         if single:
-            return _given_probabilities(rows[0], rho, higher_is_better), (left or "left", right or "right"), ()
+            algorithms = (left or "left", right or "right")
+            return _given_probabilities(rows[0], rho, higher_is_better), algorithms, (), ""
         x = rows
     given = as_differences(x, rho, left=left, right=right, higher_is_better=higher_is_better)
     need_scores(given.differences, 2, "The Poisson-binomial test")
-    return regions_with_ties(*correlated_t_posterior(given.differences), rope), given.algorithms, given.notes
+    regions = regions_with_ties(*correlated_t_posterior(given.differences), rope)
+    return regions, given.algorithms, given.notes, given.metric
 
 
 def _given_probabilities(p: FloatArray, rho: RhoLike, higher_is_better: bool | None) -> FloatArray:

@@ -10,7 +10,7 @@ from scipy import stats
 
 from hiercomp.arguments import FloatArray
 from hiercomp.closed_form.inputs import Alternative, Given, as_means, check_alternative, zeros_and_ties
-from hiercomp.closed_form.result import compared, verdict
+from hiercomp.closed_form.result import after, compared, verdict
 from hiercomp.document import Presentation
 from hiercomp.errors import ArgumentError
 
@@ -40,6 +40,8 @@ class SignedRankResult(Presentation):
         The left and the right algorithm.
     notes : tuple of str
         Warnings about the data.
+    metric : str
+        The metric and its direction, in words; empty for arrays.
     """
 
     test: str
@@ -52,6 +54,7 @@ class SignedRankResult(Presentation):
     right_wins: int
     algorithms: tuple[str, str]
     notes: tuple[str, ...] = ()
+    metric: str = ""
 
     @property
     def n_datasets(self) -> int:
@@ -61,7 +64,8 @@ class SignedRankResult(Presentation):
     @property
     def title(self) -> str:
         """The test and what it compared."""
-        return f"{self.test}, {compared(self.algorithms, self.n_datasets)}, {self.alternative}, zeros: {self.zeros}"
+        what = compared(self.algorithms, self.n_datasets)
+        return f"{self.test}, {what}, {self.alternative}, zeros: {self.zeros}{after(self.metric)}"
 
     @property
     def conclusion(self) -> str:
@@ -227,4 +231,5 @@ def _result(test: str, statistic: float, pvalue: float, alternative: str, zeros:
         right_wins=int((z > 0).sum()),
         algorithms=given.algorithms,
         notes=given.notes,
+        metric=given.metric,
     )

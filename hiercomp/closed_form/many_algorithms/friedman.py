@@ -12,7 +12,7 @@ from scipy import special, stats
 
 from hiercomp.arguments import FloatArray, number_between
 from hiercomp.closed_form.inputs import read_score_matrix
-from hiercomp.closed_form.result import verdict
+from hiercomp.closed_form.result import after, verdict
 from hiercomp.document import Presentation
 from hiercomp.pairs.cliques import maximal_groups
 from hiercomp.wording import counted
@@ -37,6 +37,8 @@ class FriedmanResult(Presentation):
     algorithms, dataset_names : tuple of str
     notes : tuple of str
         What was dropped or is odd.
+    metric : str
+        The metric and its direction, in words; empty for arrays.
     """
 
     statistic: float
@@ -49,11 +51,13 @@ class FriedmanResult(Presentation):
     algorithms: tuple[str, ...]
     dataset_names: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    metric: str = ""
 
     @property
     def title(self) -> str:
         """The test and what it compared."""
-        return f"Friedman test, {len(self.algorithms)} algorithms, {counted(len(self.dataset_names), 'data set')}"
+        count = counted(len(self.dataset_names), "data set")
+        return f"Friedman test, {len(self.algorithms)} algorithms, {count}{after(self.metric)}"
 
     @property
     def conclusion(self) -> str:
@@ -95,6 +99,8 @@ class PostHocResult(Presentation):
         Number of data sets.
     notes : tuple of str
         What was dropped or is odd.
+    metric : str
+        The metric and its direction, in words; empty for arrays.
     """
 
     test: str
@@ -108,13 +114,14 @@ class PostHocResult(Presentation):
     critical_difference: float | None
     n_datasets: int
     notes: tuple[str, ...] = ()
+    metric: str = ""
 
     @property
     def title(self) -> str:
         """The test and what it compared."""
         adjustment = "" if self.adjust == "none" else f", p adjusted by {self.adjust}"
         count = counted(self.n_datasets, "data set")
-        return f"{self.test}, all pairs of {len(self.algorithms)} algorithms, {count}{adjustment}"
+        return f"{self.test}, all pairs of {len(self.algorithms)} algorithms, {count}{adjustment}{after(self.metric)}"
 
     @property
     def conclusion(self) -> str:
@@ -218,6 +225,7 @@ def friedman_test(
         table.algorithms,
         table.dataset_names,
         table.notes,
+        table.metric,
     )
 
 
@@ -284,4 +292,5 @@ def nemenyi_test(
         critical_difference=float(stats.studentized_range.isf(alpha, k, np.inf)) * unit,
         n_datasets=count,
         notes=table.notes,
+        metric=table.metric,
     )

@@ -129,6 +129,7 @@ def posthoc_test(
         critical_difference=None,
         n_datasets=len(table.values),
         notes=table.notes,
+        metric=table.metric,
     )
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from hiercomp.arguments import FloatArray, finite_number, number_between
 from hiercomp.closed_form.inputs import as_differences, need_scores, some_datasets
-from hiercomp.closed_form.result import compared, noted
+from hiercomp.closed_form.result import after, compared, noted
 from hiercomp.document import Presentation
 from hiercomp.errors import ArgumentError, DegenerateScoresWarning, Note
 from hiercomp.rope import Rope, RopeLike, region_probabilities
@@ -80,6 +80,8 @@ class CorrelatedTResult(Presentation):
     dataset_names : tuple of str
     notes : tuple of str
         Warnings about the data.
+    metric : str
+        The metric and its direction, in words; empty for arrays.
     """
 
     p_left: Any
@@ -92,6 +94,7 @@ class CorrelatedTResult(Presentation):
     algorithms: tuple[str, str]
     dataset_names: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    metric: str = ""
 
     @property
     def distribution(self) -> Any:
@@ -103,7 +106,8 @@ class CorrelatedTResult(Presentation):
     @property
     def title(self) -> str:
         """The test and what it compared."""
-        return f"Bayesian correlated t-test, {compared(self.algorithms, len(self.dataset_names))}, rope {self.rope}"
+        what = compared(self.algorithms, len(self.dataset_names))
+        return f"Bayesian correlated t-test, {what}, rope {self.rope}{after(self.metric)}"
 
     @property
     def conclusion(self) -> str:
@@ -232,6 +236,7 @@ def correlated_t_test(
         algorithms=given.algorithms,
         dataset_names=differences.dataset_names,
         notes=noted(given, odd),
+        metric=given.metric,
     )
 
 

@@ -415,7 +415,7 @@ def test_nemenyis_groups_are_intervals_of_ranks_within_the_critical_difference()
 
 def test_the_friedman_result_says_what_it_is():
     result = friedman_test(WIDE)
-    assert result.title == "Friedman test, 3 algorithms, 10 data sets"
+    assert result.title == "Friedman test, 3 algorithms, 10 data sets, higher is better"
     assert "Chi-squared = 9.385 (df 2), p = 0.00917" in result.conclusion
     assert "F = 7.957 (df 2, 18), p = 0.00334" in result.conclusion
     frame = friedman_test(WIDE[["AdaBoost", "SVM", "nB"]]).to_frame()
@@ -427,7 +427,7 @@ def test_the_friedman_result_says_what_it_is():
 
 def test_the_nemenyi_result_says_what_it_is():
     result = nemenyi_test(WIDE)
-    assert result.title == "Nemenyi test, all pairs of 3 algorithms, 10 data sets"
+    assert result.title == "Nemenyi test, all pairs of 3 algorithms, 10 data sets, higher is better"
     assert "1 of 3 pairs differ significantly (critical difference 1.048)" in result.conclusion
     frame = result.to_frame()
     assert frame.columns.tolist() == ["algorithm", "against", "statistic", "pvalue", "adjusted_pvalue"]

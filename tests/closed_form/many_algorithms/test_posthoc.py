@@ -385,7 +385,10 @@ def test_two_algorithms_and_two_data_sets_are_enough():
 
 def test_the_result_says_what_it_is():
     result = posthoc_test(pd.DataFrame(SCORES, columns=list("abcd")), adjust="shaffer")
-    assert result.title == "Wilcoxon signed-rank test, all pairs of 4 algorithms, 12 data sets, p adjusted by shaffer"
+    assert (
+        result.title
+        == "Wilcoxon signed-rank test, all pairs of 4 algorithms, 12 data sets, p adjusted by shaffer, higher is better"
+    )
     assert result.to_frame().columns.tolist() == ["algorithm", "against", "statistic", "pvalue", "adjusted_pvalue"]
     assert posthoc_test(SCORES, method="siegel").to_frame().columns.tolist() == [
         "algorithm",
