@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import Annotated
 
@@ -12,6 +11,7 @@ from hiercomp import __version__
 from hiercomp.cli import check, compare, crossval, doctor, install_cmdstan, pairs, plan
 from hiercomp.cli.options import with_groups
 from hiercomp.cli.shared import EXIT_ERROR, EXIT_INTERRUPTED, in_options, one_line
+from hiercomp.cli.streams import discard_output, prepare_streams
 from hiercomp.errors import HiercompError
 
 app = typer.Typer(
@@ -50,6 +50,7 @@ app.command("install-cmdstan")(install_cmdstan.install_cmdstan)
 
 def main() -> None:
     """Run the command; an error is one line on standard error with exit code 2, never a traceback."""
+    prepare_streams()
     try:
         code = app(standalone_mode=False)
     except HiercompError as error:
@@ -57,10 +58,12 @@ def main() -> None:
     except typer.TyperException as error:
         message = error.format_message().rstrip(".")
         code = _fail(f"{message}. See hiercomp --help.") if message else EXIT_ERROR  # no arguments: the help is shown
+    except BrokenPipeError:  # from help or a version; a result notices it itself
+        code = 0
+        discard_output()
     except OSError as error:  # such as a full disk behind standard output
         code = _fail(str(error))
-        # What could not be written would fail once more, and change the exit code, when Python closes the stream
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        discard_output()
     except (KeyboardInterrupt, typer.Abort):
         code = EXIT_INTERRUPTED
     if code == EXIT_INTERRUPTED:  # typer turns Ctrl-C into this code

@@ -21,6 +21,7 @@ from hiercomp.cli.options import (
     SeedOption,
 )
 from hiercomp.cli.shared import EXIT_FAILED, print_result, score_source
+from hiercomp.cli.streams import say
 from hiercomp.errors import HiercompWarning
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ def compare(
         print_result(summary)
         for more in (table, variants):
             if more is not None:
-                typer.echo(f"\n{more}")
+                say(f"\n{more}")
     raise typer.Exit(EXIT_FAILED if result.status == "failed" else 0)
 
 

@@ -11,6 +11,7 @@ import typer
 
 from hiercomp.cli.options import ForceOption
 from hiercomp.cli.shared import EXIT_FAILED, one_line
+from hiercomp.cli.streams import say
 from hiercomp.errors import ArgumentError, FailedCellsWarning, HiercompWarning, ResultFileError
 from hiercomp.wording import normal_name, shown
 
@@ -99,7 +100,7 @@ def crossval(
     counts = [
         f"{table[column].nunique()} {what}" for column, what in (("dataset", "data sets"), ("algorithm", "algorithms"))
     ]
-    typer.echo(f"{len(table)} scores of {' and '.join(counts)} are in {target}{', as before' if again else ''}.")
+    say(f"{len(table)} scores of {' and '.join(counts)} are in {target}{', as before' if again else ''}.")
     failed = any(issubclass(warning.category, FailedCellsWarning) for warning in caught)
     raise typer.Exit(EXIT_FAILED if failed else 0)
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 import typer
 
 from hiercomp.cli.shared import in_options, one_line
+from hiercomp.cli.streams import say_json
 from hiercomp.errors import ArgumentError, HiercompWarning
 
 if TYPE_CHECKING:
@@ -304,7 +305,7 @@ class OutputOptions:
             return
         text = json.dumps(content, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
         if str(self.json_file) == "-":
-            typer.echo(text, nl=False)
+            say_json(text)
             return
         with written_whole(self.json_file, overwrite=self.force) as unfinished:
             unfinished.write_text(text, encoding="utf-8")

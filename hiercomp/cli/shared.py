@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
+from hiercomp.cli.streams import say
 
 if TYPE_CHECKING:
     from hiercomp.report import Source
@@ -37,12 +36,7 @@ def one_line(message: str) -> str:
 
 def print_result(result: Any) -> None:
     """In colour on a terminal, plain elsewhere."""
-    if sys.stdout.isatty():
-        from rich.console import Console
-
-        Console().print(result)
-    else:
-        typer.echo(str(result))
+    say(result)
 
 
 def score_source(path: Path) -> Source | None:
