@@ -17,7 +17,7 @@ HANDLER = "hiercomp-plain"
 
 
 def plain_characters(error: UnicodeError) -> tuple[str, int]:
-    """Replace what a stream can't encode: a sign by its look in ASCII, anything else by its escape.
+    r"""Replace what a stream can't encode: a sign by its look in ASCII, anything else by its escape.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def prepare_streams() -> None:
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - it stays open
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # it stays open
         elif hasattr(stream, "reconfigure"):
             stream.reconfigure(errors=HANDLER)
 

@@ -90,7 +90,12 @@ def test_a_terminal_of_any_encoding_shows_the_summary(folder, encoding):
     ours, theirs = pty.openpty()
     environment = {**os.environ, "PYTHONIOENCODING": encoding, "TERM": "xterm", "COLUMNS": "100"}
     process = subprocess.Popen(
-        [*COMMAND, *COMPARE], cwd=folder, env=environment, stdout=theirs, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL
+        [*COMMAND, *COMPARE],
+        cwd=folder,
+        env=environment,
+        stdout=theirs,
+        stderr=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
     )
     os.close(theirs)
     shown = b""
