@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from hiercomp.arguments import hint_of_option
 from hiercomp.errors import ArgumentError, warn_caller
 from hiercomp.files.any_table import as_tidy
-from hiercomp.model.priors import Priors
+from hiercomp.model.priors import Priors, chosen_priors
 from hiercomp.posterior.fit import Fit, checked_differences, fit_differences
 from hiercomp.posterior.influence import Influence, influence
 from hiercomp.posterior.saved import load_fit, save_fit
@@ -40,15 +42,16 @@ class HierarchicalComparison:
         layouts, such as wide ones, are read as `hiercomp.read_scores` does.
     left, right : str, optional
         The two algorithms; required if df has more than two.
-    rope : float, pair of float or Rope, optional
-        Differences that make no practical difference, in the metric's units: a half-width or (lower, upper), right
-        minus left. By default 0.01 if every score lies in [0, 1]; on any other scale it must be given.
+    rope : float, str, pair of float or Rope, optional
+        Differences that make no practical difference, in the metric's units: a half-width such as 0.01 or "1%", or
+        (lower, upper), right minus left. By default 0.01 if every score lies in [0, 1]; on any other scale it must be given.
     rho : float or mapping from data set to float, optional
         Correlation between folds, in [0, 1); by default 1/k for the k folds of each data set.
     higher_is_better : bool, optional
         False for losses and errors. By default the table's attribute ``df.attrs["higher_is_better"]`` says so, if there
         is one; a table whose scores only have the name of a loss is refused.
-    priors : Priors
+    priors : Priors or str
+        Or the name of a variant: "default", "juarez_steel", "kruschke" or "gaussian".
     columns : mapping, optional
         Which column is which, such as ``{"score": "auc"}``.
     missing : {"error", "drop"}
@@ -91,7 +94,7 @@ class HierarchicalComparison:
         rope: RopeLike | None = None,
         rho: RhoLike = None,
         higher_is_better: bool | None = None,
-        priors: Priors = Priors(),  # noqa: B008 - frozen
+        priors: Priors | str = Priors(),  # noqa: B008 - frozen
         columns: Mapping[str, str] | None = None,
         missing: Literal["error", "drop"] = "error",
         transform: Literal["log"] | None = None,
@@ -122,7 +125,7 @@ class HierarchicalComparison:
         rope: RopeLike | None = None,
         rho: RhoLike = None,
         higher_is_better: bool | None = None,
-        priors: Priors = Priors(),  # noqa: B008 - frozen
+        priors: Priors | str = Priors(),  # noqa: B008 - frozen
         transform: Literal["log"] | None = None,
     ) -> HierarchicalComparison:
         """Compare two arrays of scores of shape (data sets, folds), or two lists of arrays of unequal lengths.
@@ -159,7 +162,7 @@ class HierarchicalComparison:
         differences: PairedDifferences,
         *,
         rope: RopeLike | None = None,
-        priors: Priors = Priors(),  # noqa: B008 - frozen
+        priors: Priors | str = Priors(),  # noqa: B008 - frozen
     ) -> HierarchicalComparison:
         """Compare from `PairedDifferences`, such as those of a result or of a subset of its data sets."""
         if not isinstance(differences, PairedDifferences):
@@ -168,11 +171,9 @@ class HierarchicalComparison:
         comparison._prepare(differences, rope, priors)
         return comparison
 
-    def _prepare(self, differences: PairedDifferences, rope: RopeLike | None, priors: Priors) -> None:
+    def _prepare(self, differences: PairedDifferences, rope: RopeLike | None, priors: Priors | str) -> None:
         self.rope = rope_of(differences, rope)
-        if not isinstance(priors, Priors):
-            raise ArgumentError(f"priors must be a Priors object such as Priors.kruschke(), got {priors!r}.")
-        self.priors = priors
+        self.priors = chosen_priors(priors)
         #: The sufficient statistics of every data set.
         self.differences = checked_differences(differences, self.rope)
         warn_caller(self.differences.notes)
@@ -196,6 +197,7 @@ class HierarchicalComparison:
         monte_carlo_error: float | None = 0.005,
         progress: bool = True,
         keep: Literal["all", "population"] = "all",
+        **others: Any,
     ) -> ComparisonResult:
         """Integrate the posterior, sample it, and check one against the other.
 
@@ -231,6 +233,8 @@ class HierarchicalComparison:
         keep : {"all", "population"}
             "population" discards the draws of delta and sigma, which take nearly all of a result's memory; the table of
             data sets and its plots are then unavailable.
+        **others
+            Refused; names of other packages, such as ``random_state``, with the name here.
 
         Raises
         ------
@@ -238,6 +242,8 @@ class HierarchicalComparison:
             If an argument is invalid.
         EngineError
             If the engine is missing or fails; the message gives the command that fixes it.
+        TypeError
+            If an argument has a name that is none of these.
 
         Warns
         -----
@@ -250,6 +256,9 @@ class HierarchicalComparison:
         IntegrationWarning
             If the estimated error of an integrated probability is above 0.001.
         """
+        for name in others:
+            own = [option for option in signature(self.fit).parameters if option != "others"]
+            raise TypeError(f"fit() has no argument {shown(name)!r}.{hint_of_option(name, own)}")
         fit = fit_differences(
             self.differences,
             self.rope,
@@ -366,7 +375,7 @@ class ComparisonResult(Fit):
         Raises
         ------
         ResultFileError
-            If the file exists and ``overwrite`` is False, or can't be written.
+            If the name does not end in .nc, the file exists and ``overwrite`` is False, or it can't be written.
         """
         return save_fit(self, path, overwrite=overwrite)
 
@@ -382,7 +391,7 @@ def compare(
     rope: RopeLike | None = None,
     rho: RhoLike = None,
     higher_is_better: bool | None = None,
-    priors: Priors = Priors(),  # noqa: B008 - frozen
+    priors: Priors | str = Priors(),  # noqa: B008 - frozen
     columns: Mapping[str, str] | None = None,
     missing: Literal["error", "drop"] = "error",
     transform: Literal["log"] | None = None,

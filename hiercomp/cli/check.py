@@ -36,6 +36,7 @@ def check(
     outputs.write_json(result.to_dict())
     if outputs.text_wanted:
         print_result(replace(result, problems=tuple(_to_paste(problem, scores) for problem in result.problems)))
+    outputs.tell_written()
     raise typer.Exit(result.exit_code)
 
 

@@ -21,7 +21,7 @@ from hiercomp.cli.options import (
     SeedOption,
 )
 from hiercomp.cli.shared import EXIT_FAILED, print_result, score_source
-from hiercomp.cli.streams import say
+from hiercomp.cli.streams import say, tell
 from hiercomp.errors import HiercompWarning
 
 if TYPE_CHECKING:
@@ -48,8 +48,10 @@ def compare(
     reading: ReadingOptions,
     model: ModelOptions,
     outputs: OutputOptions,
-    left: Annotated[str | None, typer.Option(help="The left algorithm; required if there are more than two.")] = None,
-    right: Annotated[str | None, typer.Option(help="The right algorithm.")] = None,
+    left: Annotated[
+        str | None, typer.Option(help="The left algorithm; required if there are more than two.", metavar="NAME")
+    ] = None,
+    right: Annotated[str | None, typer.Option(help="The right algorithm.", metavar="NAME")] = None,
     drop_unpaired: DropUnpairedOption = False,
     engine: EngineOption = "auto",
     chains: Annotated[int, typer.Option(help="Markov chains.", rich_help_panel=MODEL)] = 4,
@@ -73,10 +75,10 @@ def compare(
 
     Exit code 0: a result; 2: an error in the input; 3: the computation failed its checks and there is no verdict.
     """
-    from hiercomp.arguments import number_between
+    from hiercomp.arguments import verdict_level
     from hiercomp.comparison import HierarchicalComparison
 
-    number_between("alpha", model.alpha, 0, 0.5)
+    verdict_level(model.alpha)
     outputs.check(save=save, report=report)
     source = None if report is None else score_source(scores)
     table_of_scores = reading.read(scores, rho=model.rho)
@@ -93,7 +95,8 @@ def compare(
             missing="drop" if drop_unpaired else "error",
             transform=model.ratio,
         )
-        result = comparison.fit(engine, chains=chains, warmup=warmup, draws=draws, seed=model.seed)
+        settings = {"chains": chains, "warmup": warmup, "draws": draws, "seed": model.seed}
+        result = comparison.fit(engine, **settings, progress=not outputs.quiet)
     summary = result.summary(model.alpha)
     table = result.closed_form_tests(model.seed) if closed_form_tests else None
     variants = _sensitivity(result, model.alpha) if sensitivity else None
@@ -112,12 +115,13 @@ def compare(
         for more in (table, variants):
             if more is not None:
                 say(f"\n{more}")
+    outputs.tell_written(save, report)
     raise typer.Exit(EXIT_FAILED if result.status == "failed" else 0)
 
 
 def _sensitivity(result: ComparisonResult, alpha: float) -> Sensitivity | None:
     if result.status == "failed":
-        typer.echo("hiercomp: no sensitivity, because the computation failed its checks", err=True)
+        tell("no sensitivity, because the computation failed its checks")
         return None
     return result.sensitivity(alpha=alpha, n_jobs=-1)
 

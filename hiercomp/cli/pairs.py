@@ -43,10 +43,10 @@ def pairs(
 
     Exit code 0: a result; 2: an error in the input; 3: some pair has no result, and the notes say why.
     """
-    from hiercomp.arguments import number_between
+    from hiercomp.arguments import verdict_level
     from hiercomp.tournament import compare_all
 
-    number_between("alpha", model.alpha, 0, 0.5)
+    verdict_level(model.alpha)
     outputs.check(report=report)
     for named_by, path in {"--json": outputs.json_file, "--report": report}.items():
         if path is not None and checkpoint is not None and path.absolute() == checkpoint.absolute():
@@ -69,6 +69,7 @@ def pairs(
             missing="drop" if drop_unpaired else "error",
             transform=model.ratio,
             dask=dask,
+            progress=not outputs.quiet,
         )
     summary = result.summary(model.alpha)
     if report is not None:
@@ -78,4 +79,5 @@ def pairs(
     outputs.write_json(summary.to_dict())
     if outputs.text_wanted:
         print_result(summary)
+    outputs.tell_written(report, checkpoint)
     raise typer.Exit(EXIT_FAILED if result.status == "failed" else 0)

@@ -130,6 +130,7 @@ def plan(
     outputs.write_json(_plain(result))
     if outputs.text_wanted:
         print_result(result)
+    outputs.tell_written()
 
 
 def _pilot(

@@ -5,7 +5,11 @@ from __future__ import annotations
 import codecs
 import os
 import sys
+from contextvars import ContextVar
+from pathlib import Path
 from typing import Any
+
+from hiercomp.wording import shown
 
 # What reads the same in ASCII; anything else that can't be encoded is escaped, so names stay distinct
 PLAIN = {
@@ -14,6 +18,7 @@ PLAIN = {
     "\N{GREATER-THAN OR EQUAL TO}": ">=", "\N{ALMOST EQUAL TO}": "~",
 }  # fmt: skip
 HANDLER = "hiercomp-plain"
+_quiet = ContextVar("quiet", default=False)
 
 
 def plain_characters(error: UnicodeError) -> tuple[str, int]:
@@ -35,6 +40,7 @@ def plain_characters(error: UnicodeError) -> tuple[str, int]:
 def prepare_streams() -> None:
     """Make both standard streams take any text; one that was closed before the start leads nowhere."""
     codecs.register_error(HANDLER, plain_characters)
+    _quiet.set(False)
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:
@@ -66,6 +72,39 @@ def say_json(text: str) -> None:
     except UnicodeError:
         text = json.dumps(json.loads(text), indent=2) + "\n"
     say(text, end="")
+
+
+def tell(text: str) -> None:
+    """A remark on standard error, unless ``--quiet`` was given."""
+    if not _quiet.get():
+        sys.stderr.write(f"hiercomp: {text}\n")
+        sys.stderr.flush()
+
+
+def be_quiet(quiet: bool) -> bool:
+    """Whether remarks are left out; results and errors are printed all the same."""
+    _quiet.set(quiet)
+    return quiet
+
+
+def tell_written(*paths: Path | None) -> None:
+    """Say which files were written, and how large they are."""
+    for path in paths:
+        if path is not None and path.is_file():
+            tell(f"wrote {shown(path)} ({size_in_words(path.stat().st_size)})")
+
+
+def size_in_words(size: int) -> str:
+    """A number of bytes for readers.
+
+    Examples
+    --------
+    >>> size_in_words(812), size_in_words(319_600), size_in_words(2_345_000)
+    ('812 bytes', '320 kB', '2.3 MB')
+    """
+    if size < 1000:
+        return f"{size} bytes"
+    return f"{size / 1000:.0f} kB" if size < 999_500 else f"{size / 1e6:,.1f} MB"
 
 
 def discard_output() -> None:

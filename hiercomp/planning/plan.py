@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hiercomp.arguments import FloatArray, finite_number, whole_number
 from hiercomp.errors import ArgumentError, NoVerdictError
-from hiercomp.model.priors import Priors
+from hiercomp.model.priors import Priors, chosen_priors
 from hiercomp.planning.result import PlanResult
 from hiercomp.planning.simulation import Assumption, PlanSettings, simulated_plan
 from hiercomp.rope import Rope, RopeLike
@@ -38,7 +38,7 @@ def plan(
     rho: float | None = None,
     rope: RopeLike | None = None,
     alpha: float = 0.05,
-    priors: Priors = Priors(),  # noqa: B008 - frozen
+    priors: Priors | str = Priors(),  # noqa: B008 - frozen
     left: str = "left",
     right: str = "right",
     simulations: int = 200,
@@ -130,7 +130,7 @@ def plan(
         if _at_least("standard_deviation", deviation, 0) == 0:
             raise ArgumentError("standard_deviation must be above 0.")
     folds, numbers_of_runs = whole_number("folds", folds, 2), _whole_numbers("runs", runs, 1)
-    _check_priors(priors)
+    priors = chosen_priors(priors)
     _check_scale(delta0, max(deviations), priors)
     n = np.repeat(np.array(numbers_of_runs)[:, None] * folds, len(deviations), axis=1)
     rho = 1 / folds if rho is None else _correlation(rho)
@@ -166,7 +166,7 @@ def plan_from_result(
     rho: float | None = None,
     rope: RopeLike | None = None,
     alpha: float = 0.05,
-    priors: Priors | None = None,
+    priors: Priors | str | None = None,
     simulations: int = 200,
     engine: str = "quadrature",
     n_jobs: int | None = None,
@@ -229,7 +229,7 @@ def plan_from_result(
     if result.differences.identical:
         raise ArgumentError("The scores of the pilot are identical everywhere; there is no population to plan from.")
     priors = result.priors if priors is None else priors
-    _check_priors(priors)
+    priors = chosen_priors(priors)
     priors = replace(priors, delta0_bound=priors.delta0_bound or result.differences.delta0_bound)
     assumption, numbers_of_runs = pilot_assumption(result, folds=folds, runs=runs, rho=rho, seed=seed)
     rope = result.rope if rope is None else Rope.of(rope)
@@ -302,11 +302,6 @@ def _sigma_draws(result: Fit, draws: int, seed: int) -> FloatArray:
     generator = np.random.default_rng([seed, draws])
     spread = given.sum_of_squares / (1 - given.rho)
     return np.asarray(np.sqrt(spread / generator.chisquare(given.n - 2, size=(draws, len(given.n)))))
-
-
-def _check_priors(priors: object) -> None:
-    if not isinstance(priors, Priors):
-        raise ArgumentError(f"priors must be a Priors object such as Priors.kruschke(), got {priors!r}.")
 
 
 def _check_scale(delta0: float, deviation: float, priors: Priors) -> None:

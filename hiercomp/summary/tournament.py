@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from hiercomp.arguments import number_between
+from hiercomp.arguments import verdict_level
 from hiercomp.document import Document, Documented, Table
 from hiercomp.engines import engine_words
 from hiercomp.errors import ArgumentError
@@ -188,7 +188,7 @@ class TournamentSummary(Documented):
 
 def summarise_tournament(result: Tournament, alpha: float = 0.05) -> TournamentSummary:
     """The summary of all pairs at level ``alpha``."""
-    alpha = number_between("alpha", alpha, 0, 0.5)
+    alpha = verdict_level(alpha)
     verdicts, frame = result.verdicts(alpha), result.to_frame(alpha)
     ranks = result.ranking() if result.standings.dataset_names else None
     places = {} if ranks is None else {str(row["algorithm"]): row for row in ranks.reset_index().to_dict("records")}

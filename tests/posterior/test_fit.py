@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable
 
@@ -138,3 +139,17 @@ def test_a_fit_that_takes_long_says_what_is_faster(nearly_equal, monkeypatch, ca
         assert capsys.readouterr().err.count("engine='quadrature' (--engine quadrature)") == 1
         comparison.fit("embedded", warmup=100, draws=100, monte_carlo_error=None, progress=False)
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("random_state", "Did you mean seed?"),
+        ("n_jobs", "run in parallel"),
+        ("n_chains", "chains?"),
+        ("drawss", "draws?"),
+    ],
+)
+def test_an_option_under_another_name_is_answered_with_ours(nearly_equal, name, hint):
+    with pytest.raises(TypeError, match=re.escape(hint)):
+        nearly_equal(6).fit(**{name: 1})
