@@ -171,7 +171,8 @@ class Summary(Documented):
         if inference is not None:
             positive = probability_text(inference.p_positive, exact=inference.exact)
             details.append(f"Probability that {shown(self.right)} is better on average: {positive}")
-        details += [f"Odds, {names[odds.favoured]} against {names[odds.against]}: {odds}" for odds in self.odds]
+        if self.decision is not None and self.decision.region in REGIONS:  # large odds beside "no verdict" only confuse
+            details += [f"Odds, {names[odds.favoured]} against {names[odds.against]}: {odds}" for odds in self.odds]
         details += [
             f"{self._meaning(name)}: {row['mean']:.3g}, 95% interval [{row['lower']:.3g}, {row['upper']:.3g}]"
             for name, row in self.population.items()

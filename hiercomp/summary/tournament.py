@@ -250,10 +250,14 @@ def _conclusion(result: Tournament, ranks: pd.DataFrame | None, counts: dict[str
     text = f"Of {counted(len(result.pairs), 'pair')} at the {100 * (1 - alpha):g}% level: {', '.join(parts)}."
     if ranks is None:
         return text
-    first = ranks.iloc[0]
+    first, likeliest = ranks.iloc[0], ranks["p_best"].idxmax()
+    chance, largest = (probability_text(value, exact=True) for value in (first["p_best"], ranks["p_best"].max()))
+    headed = f"{text} {shown(ranks.index[0])} has the best expected rank, {first['expected_rank']:.2f} of {len(ranks)}"
+    if first["p_best"] == ranks["p_best"].max():
+        return f"{headed}, and is the best on the next data set with probability {chance}."
     return (
-        f"{text} {shown(ranks.index[0])} has the best expected rank, {first['expected_rank']:.2f} of {len(ranks)}, and is "
-        f"the best on the next data set with probability {probability_text(first['p_best'], exact=True)}."
+        f"{headed}; {shown(likeliest)} is more often the best on the next data set, with probability {largest} against "
+        f"{chance}."
     )
 
 

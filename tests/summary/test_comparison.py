@@ -297,3 +297,12 @@ def test_a_data_set_name_in_a_failure_is_made_harmless_too():
     failures = diagnose(variables, statistics, ("\x1b[31m",)).failures
     assert failures
     assert not any("\x1b" in failure for failure in failures)
+
+
+def test_odds_are_shown_only_beside_a_verdict(result):
+    assert "\n  Odds, " in str(result.summary())
+    without = result.with_rope(float(result.expected_difference)).summary(0.001)
+    assert without.decision is not None
+    assert without.decision.region in ("none", "undecided")
+    assert "Odds" not in str(without)
+    assert len(without.to_dict()["odds"]) == 3
