@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from hiercomp.arguments import true_or_false
-from hiercomp.errors import ResultFileError
+from hiercomp.errors import Argument, ResultFileError
 from hiercomp.wording import shown
 
 #: How the names of files may end, by what they hold.
@@ -61,7 +61,11 @@ def output_path(path: str | Path, *, overwrite: bool) -> Path:
     if is_folder:
         raise ResultFileError(f"{file} is a folder.", remedy="Name a file in it.")
     if exists and not overwrite:
-        raise ResultFileError(f"{file} exists.", remedy="Choose another name, or pass overwrite=True (--force).")
+        raise ResultFileError(
+            f"{file} exists.",
+            remedy="Choose another name, or pass overwrite=True (--force).",
+            arguments=(Argument("overwrite", True),),
+        )
     if not has_folder:
         raise ResultFileError(f"{file} can't be written: there is no folder {shown(place.parent)}.")
     return place

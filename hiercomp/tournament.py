@@ -269,7 +269,8 @@ def compare_all(
     if all(isinstance(result, HiercompError) for result in found.values()):
         first = found[0]
         kind = ScoreTableError if isinstance(first, ScoreTableError) else ArgumentError
-        raise kind(f"No pair can be compared. The first, {in_words(*pairs[0])}: {first}")
+        arguments = first.arguments if isinstance(first, HiercompError) else ()
+        raise kind(f"No pair can be compared. The first, {in_words(*pairs[0])}: {first}", arguments=arguments)
     kept = tuple(
         FailedPair(*pair, str(result)) if isinstance(result, HiercompError) else ComparisonResult.of(result)
         for pair, result in ((pair, found[place]) for place, pair in enumerate(pairs))

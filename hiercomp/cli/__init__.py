@@ -12,7 +12,7 @@ from hiercomp import __version__
 from hiercomp.cli import check, compare, crossval, doctor, install_cmdstan, pairs, plan, show
 from hiercomp.cli.options import examples, with_groups
 from hiercomp.cli.parsing import Command, Commands, in_words
-from hiercomp.cli.shared import EXIT_ERROR, EXIT_INTERRUPTED, in_options, one_line
+from hiercomp.cli.shared import EXIT_ERROR, EXIT_INTERRUPTED, as_option, in_options, one_line, pasted
 from hiercomp.cli.streams import discard_output, prepare_streams
 from hiercomp.errors import HiercompError
 
@@ -50,6 +50,7 @@ def _options(
     pass
 
 
+PASTED = ("proposed_mapping", "unnamed_algorithms")  # errors whose remedy is the same command with more options
 COMPARING, SCORES, ENGINES = "Compare", "Scores", "Engines"
 
 
@@ -91,7 +92,7 @@ def main() -> None:
     try:
         code = app(standalone_mode=False, prog_name="hiercomp")
     except HiercompError as error:
-        code = _fail(in_options(str(error)))
+        code = _fail(_in_words(error))
     except typer.TyperException as error:
         message = in_words(error)
         code = _fail(message) if message else EXIT_ERROR  # no arguments: the help is shown
@@ -106,6 +107,14 @@ def main() -> None:
     if code == EXIT_INTERRUPTED:  # typer turns Ctrl-C into this code
         typer.echo("hiercomp: interrupted", err=True)
     sys.exit(code or 0)
+
+
+def _in_words(error: HiercompError) -> str:
+    """An error in the command line's words; where options are all that lacks, the command to paste."""
+    if error.key in PASTED:
+        options = " ".join(map(as_option, error.arguments))
+        return f"{error.message} Run: {pasted(options)}"
+    return in_options(str(error), error.arguments)
 
 
 def _fail(message: str) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hiercomp.cli.options import DirectionOption, OutputOptions, ReadingOptions, RhoOption
-from hiercomp.cli.shared import in_options, print_result
+from hiercomp.cli.shared import as_option, in_options, pasted, print_result
 
 if TYPE_CHECKING:
     from hiercomp.scores.problems import TableProblem
@@ -35,14 +34,14 @@ def check(
     result = check_scores(scores, rho=rho, higher_is_better=higher_is_better, **reading.arguments())
     outputs.write_json(result.to_dict())
     if outputs.text_wanted:
-        print_result(replace(result, problems=tuple(_to_paste(problem, scores) for problem in result.problems)))
+        print_result(replace(result, problems=tuple(_to_paste(problem) for problem in result.problems)))
     outputs.tell_written()
     raise typer.Exit(result.exit_code)
 
 
-def _to_paste(problem: TableProblem, scores: Path) -> TableProblem:
+def _to_paste(problem: TableProblem) -> TableProblem:
     """A problem in the words of the command line; a proposed mapping as the command that uses it."""
-    remedy = in_options(problem.remedy)
+    message, remedy = (in_options(text, problem.arguments) for text in (problem.message, problem.remedy))
     if problem.key == "proposed_mapping":
-        remedy = f"Run: hiercomp check {shlex.quote(str(scores))} {remedy.removeprefix('Pass ').removesuffix('.')}"
-    return replace(problem, message=in_options(problem.message), remedy=remedy)
+        remedy = f"Run: {pasted(' '.join(map(as_option, problem.arguments)))}"
+    return replace(problem, message=message, remedy=remedy)

@@ -213,7 +213,7 @@ class TableOptions:
         if table.attrs["format"] != "tidy":
             tell(f"{path} was read as {table.attrs['format']}")
         for note in table.attrs["notes"]:
-            tell(one_line(in_options(note)))
+            tell(one_line(in_options(note, getattr(note, "arguments", ()))))
         return table
 
     def _of_the_format(self) -> dict[str, Any]:

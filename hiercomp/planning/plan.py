@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiercomp.arguments import FloatArray, finite_number, whole_number
-from hiercomp.errors import ArgumentError, NoVerdictError
+from hiercomp.errors import Argument, ArgumentError, NoVerdictError
 from hiercomp.model.priors import Priors, chosen_priors
 from hiercomp.planning.result import PlanResult
 from hiercomp.planning.simulation import Assumption, PlanSettings, simulated_plan
@@ -323,6 +323,7 @@ def _rope(rope: RopeLike | None, priors: Priors) -> Rope:
             f"The largest possible difference is {priors.delta0_bound:g}, and the default rope of {DEFAULT_HALF_WIDTH:g} is "
             "only for scores between 0 and 1.",
             remedy="Pass the margin that makes no practical difference, in the unit of the scores: rope=... (--rope).",
+            arguments=(Argument("rope"),),
             key="default_rope",
         )
     return Rope.of(DEFAULT_HALF_WIDTH if rope is None else rope)

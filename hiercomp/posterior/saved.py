@@ -127,7 +127,11 @@ def from_plain_values(plain: dict[str, Any], tree: xr.DataTree | None) -> Fit:
 
 
 def _plain_notes(notes: tuple[Note, ...]) -> list[dict[str, Any]]:
-    return [vars(note) | {"category": note.category.__name__, "places": list(note.places)} for note in notes]
+    kept = ("message", "remedy", "key", "quiet")
+    return [
+        {"category": note.category.__name__, "places": list(note.places)} | {name: getattr(note, name) for name in kept}
+        for note in notes
+    ]
 
 
 def _notes(plain: list[dict[str, Any]]) -> tuple[Note, ...]:

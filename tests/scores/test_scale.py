@@ -130,7 +130,7 @@ def test_a_rope_wider_than_all_scores_is_an_answer_with_a_warning():
 
 
 @pytest.mark.parametrize(
-    ("rope", "hint"), [("1%", "0.01"), ("0.5 %", "0.005"), ("0,01", "0.01"), ("0.02", "0.02"), ("2 percent", None)]
+    ("rope", "hint"), [("0,5 %", "0.005"), ("0,01", "0.01"), ("0.02", "0.02"), ("2 percent", None)]
 )
 def test_a_rope_that_is_text_gets_the_number_that_is_meant(rope, hint):
     with pytest.raises(ArgumentError, match="rope must be a half-width") as caught:
