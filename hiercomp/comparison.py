@@ -53,7 +53,8 @@ class HierarchicalComparison:
     priors : Priors or str
         Or the name of a variant: "default", "juarez_steel", "kruschke" or "gaussian".
     columns : mapping, optional
-        Which column is which, such as ``{"score": "auc"}``.
+        Which column is which, such as ``{"score": "auc"}``. Where only the data set (and run and fold) is named, every
+        other column of numbers holds the scores of an algorithm.
     missing : {"error", "drop"}
         How to treat folds that one algorithm lacks or whose score is missing.
     transform : {"log"}, optional
