@@ -80,22 +80,22 @@ NAMES_ELSEWHERE = {
 
 
 def hint_of_option(name: str, options: Collection[str]) -> str:
-    """ " Did you mean seed?" for a name that is not an option, by other packages' names and by its spelling.
+    """ " Did you mean 'seed'?" for a name that is not an option, by other packages' names and by its spelling.
 
     Examples
     --------
     >>> hint_of_option("random_state", ["seed", "draws"]), hint_of_option("drawss", ["seed", "draws"])
-    (' Did you mean seed?', ' Did you mean draws?')
+    (" Did you mean 'seed'?", " Did you mean 'draws'?")
     >>> hint_of_option("n_jobs", ["seed", "draws"])
     ' The chains of a fit run in parallel by themselves; n_jobs is for many fits, such as compare_all.'
     """
     meant = NAMES_ELSEWHERE.get(name, name)
     if meant in options:
-        return f" Did you mean {meant}?"
+        return f" Did you mean {meant!r}?"
     if meant == "n_jobs":
         return " The chains of a fit run in parallel by themselves; n_jobs is for many fits, such as compare_all."
     close = difflib.get_close_matches(name, list(options), n=1)
-    return f" Did you mean {close[0]}?" if close else ""
+    return f" Did you mean {close[0]!r}?" if close else ""
 
 
 def verdict_level(alpha: object) -> float:

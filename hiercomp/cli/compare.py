@@ -95,8 +95,9 @@ def compare(
             missing="drop" if drop_unpaired else "error",
             transform=model.ratio,
         )
-        settings = {"chains": chains, "warmup": warmup, "draws": draws, "seed": model.seed}
-        result = comparison.fit(engine, **settings, progress=not outputs.quiet)
+        result = comparison.fit(
+            engine, chains=chains, warmup=warmup, draws=draws, seed=model.seed, progress=not outputs.quiet
+        )
     summary = result.summary(model.alpha)
     table = result.closed_form_tests(model.seed) if closed_form_tests else None
     variants = _sensitivity(result, model.alpha) if sensitivity else None

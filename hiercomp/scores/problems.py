@@ -288,7 +288,7 @@ def constant_pairs(
             f"{counted(int(equal.sum()), 'pair')} of algorithms with identical scores everywhere: "
             f"{first_names(pairs(equal))}."
         )
-        remedy = "Was one of them scored twice under two names?"
+        remedy = "Is this one algorithm under two names?"
         yield TableProblem(DegenerateScoresWarning, message, remedy, pairs(equal), "identical_scores")
     hopeless = compared & (variation.constant == variation.compared) & ~equal
     if hopeless.any():

@@ -11,7 +11,7 @@ from hiercomp.document import Document, Documented, Table
 from hiercomp.engines import engine_words
 from hiercomp.errors import ArgumentError
 from hiercomp.pairs.tournament import LEGEND, SIGNS
-from hiercomp.wording import counted, error_text, metric_words, probability_text, shown
+from hiercomp.wording import SMALLEST_SHOWN, counted, error_text, metric_words, probability_text, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -267,9 +267,14 @@ OTHERS = {"none": "without a verdict", "undecided": "too close to call", "failed
 def _assumption(ranks: pd.DataFrame) -> str:
     return (
         f"{ranks.attrs['assumption']} {counted(ranks.attrs['n_datasets'], 'data set')}, {ranks.attrs['draws']:,} draws, "
-        f"Monte Carlo error of a rank at most {error_text(ranks.attrs['expected_rank_error'])}, of a probability "
-        f"{error_text(ranks.attrs['p_best_error'])}."
+        f"Monte Carlo error of a rank {_bound(ranks.attrs['expected_rank_error'])}, of a probability "
+        f"{_bound(ranks.attrs['p_best_error'])}."
     )
+
+
+def _bound(error: float) -> str:
+    """ "at most 0.004", or "below 0.001"."""
+    return f"below {SMALLEST_SHOWN}" if 0 < error < SMALLEST_SHOWN else f"at most {error_text(error)}"
 
 
 def _computation(result: Tournament, frame: pd.DataFrame) -> str:

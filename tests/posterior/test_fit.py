@@ -144,10 +144,10 @@ def test_a_fit_that_takes_long_says_what_is_faster(nearly_equal, monkeypatch, ca
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("random_state", "Did you mean seed?"),
+        ("random_state", "mean 'seed'?"),
         ("n_jobs", "run in parallel"),
-        ("n_chains", "chains?"),
-        ("drawss", "draws?"),
+        ("n_chains", "'chains'?"),
+        ("drawss", "'draws'?"),
     ],
 )
 def test_an_option_under_another_name_is_answered_with_ours(nearly_equal, name, hint):
