@@ -62,13 +62,14 @@ def test_a_message_about_such_a_name_is_one_line(folder):
 @pytest.mark.parametrize("more", [(), ("--json", "-")])
 def test_a_reader_that_leaves_is_no_error(folder, more):
     command = [*COMMAND, *COMPARE, *more, "--save", "fit.nc"]
-    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert process.stdout is not None
-    assert process.stderr is not None
-    process.stdout.close()
-    assert process.stderr.read() == b""
-    assert process.wait(timeout=120) == 0
-    process.stderr.close()
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        errors = process.stderr.read().decode()
+        assert process.wait(timeout=120) == 0, errors
+    assert errors.startswith("hiercomp: wrote fit.nc (")
+    assert errors.count("\n") == 1
     assert (folder / "fit.nc").is_file()
 
 
