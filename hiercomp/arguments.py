@@ -60,6 +60,55 @@ def number_between(name: str, value: object, lower: float, upper: float) -> floa
     return number
 
 
+#: Names of other packages for the options of a fit.
+NAMES_ELSEWHERE = {
+    "random_state": "seed",
+    "random_seed": "seed",
+    "n_chains": "chains",
+    "num_chains": "chains",
+    "samples": "draws",
+    "n_samples": "draws",
+    "num_samples": "draws",
+    "iter_sampling": "draws",
+    "iter_warmup": "warmup",
+    "tune": "warmup",
+    "burn_in": "warmup",
+    "target_accept": "adapt_delta",
+    "verbose": "progress",
+    "jobs": "n_jobs",
+}
+
+
+def hint_of_option(name: str, options: Collection[str]) -> str:
+    """ " Did you mean 'seed'?" for a name that is not an option, by other packages' names and by its spelling.
+
+    Examples
+    --------
+    >>> hint_of_option("random_state", ["seed", "draws"]), hint_of_option("drawss", ["seed", "draws"])
+    (" Did you mean 'seed'?", " Did you mean 'draws'?")
+    >>> hint_of_option("n_jobs", ["seed", "draws"])
+    ' The chains of a fit run in parallel by themselves; n_jobs is for many fits, such as compare_all.'
+    """
+    meant = NAMES_ELSEWHERE.get(name, name)
+    if meant in options:
+        return f" Did you mean {meant!r}?"
+    if meant == "n_jobs":
+        return " The chains of a fit run in parallel by themselves; n_jobs is for many fits, such as compare_all."
+    close = difflib.get_close_matches(name, list(options), n=1)
+    return f" Did you mean {close[0]!r}?" if close else ""
+
+
+def verdict_level(alpha: object) -> float:
+    """The level of verdicts, strictly between 0 and 0.5; a verdict needs a probability above 1 - alpha."""
+    number = finite_number("alpha", alpha)
+    if 0 < number < 0.5:
+        return number
+    share = number / 100 if number >= 1 else number
+    meant = min(share, 1 - share)
+    hint = f" Did you mean {meant:.6g}?" if 0 < meant < 0.5 else ""
+    raise ArgumentError(f"alpha must be above 0 and below 0.5, got {number:g}.{hint}")
+
+
 def true_or_false(name: str, value: object) -> bool:
     """A boolean; "no" and 0 are refused, because a non-empty string would count as True."""
     if not isinstance(value, (bool, np.bool_)):

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from hiercomp.arguments import hint_of_option
 from hiercomp.errors import ArgumentError, warn_caller
 from hiercomp.files.any_table import as_tidy
-from hiercomp.model.priors import Priors
+from hiercomp.model.priors import Priors, chosen_priors
 from hiercomp.posterior.fit import Fit, checked_differences, fit_differences
 from hiercomp.posterior.influence import Influence, influence
 from hiercomp.posterior.saved import load_fit, save_fit
@@ -42,17 +44,19 @@ class HierarchicalComparison:
         layouts, such as wide ones, are read as `hiercomp.read_scores` does.
     left, right : str, optional
         The two algorithms; required if df has more than two.
-    rope : float, pair of float or Rope, optional
-        Differences that make no practical difference, in the metric's units: a half-width or (lower, upper), right
-        minus left. By default 0.01 if every score lies in [0, 1]; on any other scale it must be given.
+    rope : float, str, pair of float or Rope, optional
+        Differences that make no practical difference, in the metric's units: a half-width such as 0.01 or "1%", or
+        (lower, upper), right minus left. By default 0.01 if every score lies in [0, 1]; on any other scale it must be given.
     rho : float or mapping from data set to float, optional
         Correlation between folds, in [0, 1); by default 1/k for the k folds of each data set.
     higher_is_better : bool, optional
         False for losses and errors. By default the table's attribute ``df.attrs["higher_is_better"]`` says so, if there
         is one; a table whose scores only have the name of a loss is refused.
-    priors : Priors
+    priors : Priors or str
+        Or the name of a variant: "default", "juarez_steel", "kruschke" or "gaussian".
     columns : mapping, optional
-        Which column is which, such as ``{"score": "auc"}``.
+        Which column is which, such as ``{"score": "auc"}``. Where only the data set (and run and fold) is named, every
+        other column of numbers holds the scores of an algorithm.
     missing : {"error", "drop"}
         How to treat folds that one algorithm lacks or whose score is missing.
     transform : {"log"}, optional
@@ -93,7 +97,7 @@ class HierarchicalComparison:
         rope: RopeLike | None = None,
         rho: RhoLike = None,
         higher_is_better: bool | None = None,
-        priors: Priors = Priors(),  # noqa: B008 - frozen
+        priors: Priors | str = Priors(),  # noqa: B008 - frozen
         columns: Mapping[str, str] | None = None,
         missing: Literal["error", "drop"] = "error",
         transform: Literal["log"] | None = None,
@@ -124,7 +128,7 @@ class HierarchicalComparison:
         rope: RopeLike | None = None,
         rho: RhoLike = None,
         higher_is_better: bool | None = None,
-        priors: Priors = Priors(),  # noqa: B008 - frozen
+        priors: Priors | str = Priors(),  # noqa: B008 - frozen
         transform: Literal["log"] | None = None,
     ) -> HierarchicalComparison:
         """Compare two arrays of scores of shape (data sets, folds), or two lists of arrays of unequal lengths.
@@ -161,7 +165,7 @@ class HierarchicalComparison:
         differences: PairedDifferences,
         *,
         rope: RopeLike | None = None,
-        priors: Priors = Priors(),  # noqa: B008 - frozen
+        priors: Priors | str = Priors(),  # noqa: B008 - frozen
     ) -> HierarchicalComparison:
         """Compare from `PairedDifferences`, such as those of a result or of a subset of its data sets."""
         if not isinstance(differences, PairedDifferences):
@@ -170,11 +174,9 @@ class HierarchicalComparison:
         comparison._prepare(differences, rope, priors)
         return comparison
 
-    def _prepare(self, differences: PairedDifferences, rope: RopeLike | None, priors: Priors) -> None:
+    def _prepare(self, differences: PairedDifferences, rope: RopeLike | None, priors: Priors | str) -> None:
         self.rope = rope_of(differences, rope)
-        if not isinstance(priors, Priors):
-            raise ArgumentError(f"priors must be a Priors object such as Priors.kruschke(), got {priors!r}.")
-        self.priors = priors
+        self.priors = chosen_priors(priors)
         #: The sufficient statistics of every data set.
         self.differences = checked_differences(differences, self.rope)
         warn_caller(self.differences.notes)
@@ -198,6 +200,7 @@ class HierarchicalComparison:
         monte_carlo_error: float | None = 0.005,
         progress: bool = True,
         keep: Literal["all", "population"] = "all",
+        **others: Any,
     ) -> ComparisonResult:
         """Integrate the posterior, sample it, and check one against the other.
 
@@ -207,7 +210,8 @@ class HierarchicalComparison:
         draws fail a check, the integral stands, with the status "warned".
 
         A sampler alone runs again if a check fails (R-hat 1.01, effective sample size 100 per chain, any divergence,
-        E-BFMI 0.3): first in the other parameterisation, then longer. The result says so. If every run fails, its
+        E-BFMI 0.3): first in the other parameterisation, then longer; not if most trajectories of the first run reached the
+        largest tree depth, because the others would take long and fail too. The result says so. If every run fails, its
         status is "failed" and it gives no verdict. "auto" skips the longer run, and accepts fewer than 0.1% divergent
         transitions if the draws agree with the integral.
 
@@ -232,6 +236,8 @@ class HierarchicalComparison:
         keep : {"all", "population"}
             "population" discards the draws of delta and sigma, which take nearly all of a result's memory; the table of
             data sets and its plots are then unavailable.
+        **others
+            Refused; names of other packages, such as ``random_state``, with the name here.
 
         Raises
         ------
@@ -239,6 +245,8 @@ class HierarchicalComparison:
             If an argument is invalid.
         EngineError
             If the engine is missing or fails; the message gives the command that fixes it.
+        TypeError
+            If an argument has a name that is none of these.
 
         Warns
         -----
@@ -251,6 +259,9 @@ class HierarchicalComparison:
         IntegrationWarning
             If the estimated error of an integrated probability is above 0.001.
         """
+        for name in others:
+            own = [option for option in signature(self.fit).parameters if option != "others"]
+            raise TypeError(f"fit() has no argument {shown(name)!r}.{hint_of_option(name, own)}")
         fit = fit_differences(
             self.differences,
             self.rope,
@@ -404,7 +415,7 @@ class ComparisonResult(Fit):
         Raises
         ------
         ResultFileError
-            If the file exists and ``overwrite`` is False, or can't be written.
+            If the name does not end in .nc, the file exists and ``overwrite`` is False, or it can't be written.
         """
         return save_fit(self, path, overwrite=overwrite)
 
@@ -420,7 +431,7 @@ def compare(
     rope: RopeLike | None = None,
     rho: RhoLike = None,
     higher_is_better: bool | None = None,
-    priors: Priors = Priors(),  # noqa: B008 - frozen
+    priors: Priors | str = Priors(),  # noqa: B008 - frozen
     columns: Mapping[str, str] | None = None,
     missing: Literal["error", "drop"] = "error",
     transform: Literal["log"] | None = None,

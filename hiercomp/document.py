@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,8 @@ from hiercomp.wording import latex, markdown, probability_text, shown
 
 if TYPE_CHECKING:
     import pandas as pd
-    from rich.console import Group
+    from rich.console import Console, ConsoleOptions, Group
+    from rich.table import Table as RichTable
 
 MOST_ROWS = 60
 PROBABILITIES = ("left", "tie", "rope", "right", "p_left", "p_tie", "p_rope", "p_right", "probability", "majority")
@@ -58,7 +59,7 @@ class Table:
 
     def to_text(self) -> list[str]:
         """Lines with aligned columns, the first to the left, the others to the right."""
-        rows = self._with_asterisks()
+        rows = self.with_asterisks()
         widths = [max(len(row[column]) for row in rows) for column in range(len(self.header))]
         lines = []
         for row in rows:
@@ -66,7 +67,7 @@ class Table:
             lines.append("  ".join(["", row[0].ljust(widths[0]), *others]).rstrip())
         return lines + ([f"  ({self.legend})"] if self.legend else [])
 
-    def _with_asterisks(self) -> list[tuple[str, ...]]:
+    def with_asterisks(self) -> list[tuple[str, ...]]:
         """The header and the rows; in columns with bold cells these end with an asterisk, the others with a space."""
         if not self.bold:
             return [self.header, *self.rows]
@@ -88,22 +89,10 @@ class Table:
     def to_rich(self) -> list[Any]:
         """The table and its legend, for rich."""
         from rich.padding import Padding
-        from rich.table import Table as RichTable
         from rich.text import Text
 
-        table = RichTable(box=None, pad_edge=False)
-        table.add_column(Text(self.header[0]), style="bold")
-        for name in self.header[1:]:
-            table.add_column(Text(name), justify="right")
-        styles = self.styles or ("",) * len(self.rows)
-        bold = self.bold or ((False,) * len(self.header),) * len(self.rows)
-        for row, style, marks in zip(self._with_asterisks()[1:], styles, bold, strict=True):
-            cells = (
-                Text(cell, style="bold" if strong else "") for cell, strong in zip(row[1:], marks[1:], strict=True)
-            )
-            table.add_row(Text(row[0], style=style), *cells)
         legend = [Padding(Text(f"({self.legend})", style="dim"), (0, 2))] if self.legend else []
-        return [Padding(table, (0, 2)), *legend]
+        return [Padding(FittedTable(self), (0, 2)), *legend]
 
     def to_html(self) -> str:
         """A ``<table>``, every cell escaped."""
@@ -139,6 +128,50 @@ class Table:
             r"\bottomrule",
             r"\end{tabular}",
         ]
+
+
+@dataclass(frozen=True)
+class FittedTable:
+    """A table for rich that leaves out its last columns on a narrow terminal; names of rows are never cut.
+
+    Attributes
+    ----------
+    table : Table
+    """
+
+    table: Table
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Any]:
+        from rich.measure import Measurement
+        from rich.text import Text
+
+        total = columns = len(self.table.header)
+        drawn = self._first_columns(columns)
+        while columns > 2 and Measurement.get(console, options.update_width(10**6), drawn).maximum > options.max_width:
+            columns -= 1
+            drawn = self._first_columns(columns)
+        yield drawn
+        if columns < total:
+            left_out = ", ".join(self.table.header[columns:])
+            yield Text(f"(not in {console.width} columns: {left_out})", style="dim")
+
+    def _first_columns(self, count: int) -> RichTable:
+        from rich.table import Table as RichTable
+        from rich.text import Text
+
+        table = self.table
+        drawn = RichTable(box=None, pad_edge=False)
+        drawn.add_column(Text(table.header[0]), style="bold", overflow="fold")
+        for name in table.header[1:count]:
+            drawn.add_column(Text(name), justify="right", overflow="fold")
+        styles = table.styles or ("",) * len(table.rows)
+        bold = table.bold or ((False,) * len(table.header),) * len(table.rows)
+        for row, style, marks in zip(table.with_asterisks()[1:], styles, bold, strict=True):
+            cells = zip(row[1:count], marks[1:count], strict=True)
+            drawn.add_row(
+                Text(row[0], style=style), *(Text(cell, style="bold" if strong else "") for cell, strong in cells)
+            )
+        return drawn
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +33,42 @@ __all__ = [
 ]
 
 
+@dataclass(frozen=True)
+class Argument:
+    """An argument of a function as a message writes it, so that the command line can write its option instead.
+
+    Attributes
+    ----------
+    name : str
+    value : object
+        The proposed value; ... stands for one that the reader chooses.
+
+    Examples
+    --------
+    >>> print(Argument("left", "tree"), Argument("rope"), Argument("columns", {"score": "auc", "fold": ...}))
+    left='tree' rope=... columns={'score': 'auc', 'fold': ...}
+    """
+
+    name: str
+    value: Any = ...
+
+    def __str__(self) -> str:
+        if isinstance(self.value, Mapping):
+            inside = ", ".join(f"{name!r}: {_written(value)}" for name, value in self.value.items())
+            return f"{self.name}={{{inside}}}"
+        return f"{self.name}={_written(self.value)}"
+
+
+def _written(value: Any) -> str:
+    return "..." if value is ... else repr(value)
+
+
+class NoteText(str):
+    """The text of a note, with the arguments that it writes."""
+
+    arguments: tuple[Argument, ...] = ()
+
+
 class HiercompError(Exception):
     """Any error that hiercomp raises on purpose: what is wrong, where, and what to do.
 
@@ -48,10 +84,19 @@ class HiercompError(Exception):
         Names the kind of problem, for programs.
     count : int
         How many cells or rows are concerned; 0 where none are counted.
+    arguments : tuple of Argument
+        Arguments that the text writes in Python, for programs that spell them in another way.
     """
 
     def __init__(
-        self, message: str = "", *, remedy: str = "", places: tuple[str, ...] = (), key: str = "", count: int = 0
+        self,
+        message: str = "",
+        *,
+        remedy: str = "",
+        places: tuple[str, ...] = (),
+        key: str = "",
+        count: int = 0,
+        arguments: tuple[Argument, ...] = (),
     ) -> None:
         super().__init__(f"{message} {remedy}".strip())
         self.message = message
@@ -59,6 +104,7 @@ class HiercompError(Exception):
         self.places = places
         self.key = key
         self.count = count
+        self.arguments = arguments
 
 
 class ScoreTableError(HiercompError, ValueError):
@@ -159,6 +205,8 @@ class Note:
         Names the kind of note, for programs: notes with the same key say the same about other places.
     quiet : bool
         Whether it is only kept in the result: it says what was done, and nothing is wrong.
+    arguments : tuple of Argument
+        Arguments that the text writes in Python.
     """
 
     category: type[HiercompWarning]
@@ -167,11 +215,14 @@ class Note:
     places: tuple[str, ...] = ()
     key: str = ""
     quiet: bool = False
+    arguments: tuple[Argument, ...] = ()
 
     @property
     def text(self) -> str:
         """The message and the remedy."""
-        return f"{self.message} {self.remedy}".strip()
+        text = NoteText(f"{self.message} {self.remedy}".strip())
+        text.arguments = self.arguments
+        return text
 
     def warn(self, stacklevel: int = 1) -> None:
         """Raise the warning, pointing ``stacklevel`` frames above the caller."""

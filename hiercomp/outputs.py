@@ -9,8 +9,39 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from hiercomp.arguments import true_or_false
-from hiercomp.errors import ResultFileError
+from hiercomp.errors import Argument, ResultFileError
 from hiercomp.wording import shown
+
+#: How the names of files may end, by what they hold.
+ENDINGS = {"report": (".html", ".htm"), "JSON": (".json",), "result": (".nc", ".nc4", ".netcdf")}
+
+KINDS = {
+    "report": "A report is an HTML page",
+    "JSON": "The numbers are written as JSON",
+    "result": "A result is saved as netCDF",
+}
+
+
+def check_ending(path: str | Path, what: str) -> None:
+    """Refuse a file's name that says that it holds something else, such as a report called "report.pdf".
+
+    Parameters
+    ----------
+    path : str or Path
+    what : str
+        A key of `ENDINGS`.
+
+    Raises
+    ------
+    ResultFileError
+        If the name ends in another way.
+    """
+    endings, place = ENDINGS[what], Path(path)
+    if place.suffix.casefold() not in endings and not place.is_dir():
+        raise ResultFileError(
+            f"{KINDS[what]}, not {shown(place.suffix or path)}.",
+            remedy=f"Choose a name that ends in {endings[0]}, such as {shown(place.with_suffix(endings[0]))}.",
+        )
 
 
 def output_path(path: str | Path, *, overwrite: bool) -> Path:
@@ -30,7 +61,11 @@ def output_path(path: str | Path, *, overwrite: bool) -> Path:
     if is_folder:
         raise ResultFileError(f"{file} is a folder.", remedy="Name a file in it.")
     if exists and not overwrite:
-        raise ResultFileError(f"{file} exists.", remedy="Choose another name, or pass overwrite=True (--force).")
+        raise ResultFileError(
+            f"{file} exists.",
+            remedy="Choose another name, or pass overwrite=True (--force).",
+            arguments=(Argument("overwrite", True),),
+        )
     if not has_folder:
         raise ResultFileError(f"{file} can't be written: there is no folder {shown(place.parent)}.")
     return place

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TypeAlias
 
 import numpy as np
@@ -15,7 +16,7 @@ from hiercomp.errors import ArgumentError
 
 REGIONS = ("left", "rope", "right")
 
-RopeLike: TypeAlias = "float | tuple[float, float] | Rope"
+RopeLike: TypeAlias = "float | str | tuple[float, float] | Rope"
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class Rope:
 
     @classmethod
     def of(cls, rope: RopeLike) -> Rope:
-        """Make a rope from a half-width (0.01 is [-0.01, 0.01]), a pair of ends, or a rope.
+        """Make a rope from a half-width (0.01 is [-0.01, 0.01], and so is "1%"), a pair of ends, or a rope.
 
         Raises
         ------
@@ -64,6 +65,8 @@ class Rope:
         """
         if isinstance(rope, Rope):
             return rope
+        if isinstance(rope, str) and (share := percentage(rope)) is not None:
+            rope = share
         hint = meant_by(rope) if isinstance(rope, str) else ""
         message = f"rope must be a half-width such as 0.01 or a pair such as (-0.01, 0.01), got {rope!r}.{hint}"
         try:
@@ -97,12 +100,24 @@ class Rope:
         return Rope(self.lower * factor, self.upper * factor)
 
 
-def meant_by(text: str) -> str:
-    """ " Did you mean 0.01?" for a half-width such as "1%", "0,01" or "0.01" in quotation marks; else nothing.
+def percentage(text: str) -> float | None:
+    """The number that a text such as "1%" stands for; None if it is not a percentage.
 
     Examples
     --------
-    >>> meant_by("1%"), meant_by("0,5 %"), meant_by("wide")
+    >>> percentage("1%"), percentage(" 0.5 %"), percentage("-2%"), percentage("0.01"), percentage("0,5%")
+    (0.01, 0.005, -0.02, None, None)
+    """
+    found = re.fullmatch(r"\s*(-?\d*\.?\d+)\s*%\s*", text, re.ASCII)
+    return None if found is None else float(Decimal(found[1]) / 100)
+
+
+def meant_by(text: str) -> str:
+    """ " Did you mean 0.01?" for a half-width such as "0,01", "0,5 %" or "0.01" in quotation marks; else nothing.
+
+    Examples
+    --------
+    >>> meant_by("0,01"), meant_by("0,5 %"), meant_by("wide")
     (' Did you mean 0.01?', ' Did you mean 0.005?', '')
     """
     found = re.fullmatch(r"\s*(\d*[.,]?\d+)\s*(%?)\s*", text, re.ASCII)

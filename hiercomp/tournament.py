@@ -10,12 +10,12 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from hiercomp.arguments import number_of_jobs, seed_number, true_or_false
+from hiercomp.arguments import hint_of_option, number_of_jobs, seed_number, true_or_false
 from hiercomp.comparison import ComparisonResult, HierarchicalComparison
 from hiercomp.engines import choose_engine
 from hiercomp.errors import ArgumentError, HiercompError, ScoreTableError, warn_caller
 from hiercomp.files.any_table import as_tidy
-from hiercomp.model.priors import Priors
+from hiercomp.model.priors import Priors, chosen_priors
 from hiercomp.pairs.fits import FailedPair, PairFits, Task, pair_seed
 from hiercomp.pairs.notes import gathered, in_words, ranking_notes
 from hiercomp.pairs.ranking import chosen_baseline, standings_of
@@ -31,7 +31,6 @@ from hiercomp.scores.table import tidy_scores
 from hiercomp.summary.record import tournament_record
 from hiercomp.summary.scores_table import ScoresTable, tournament_scores_table
 from hiercomp.summary.tournament import TournamentSummary, summarise_tournament
-from hiercomp.wording import nearest_name
 from hiercomp.workers import sampling_progress
 
 if TYPE_CHECKING:
@@ -40,7 +39,8 @@ if TYPE_CHECKING:
     from hiercomp.plots import TournamentPlots
     from hiercomp.report.methods import Methods
 
-TAKEN = ("self", "engine", "seed", "progress")  # arguments of a fit that are compare_all's own
+TAKEN = ("self", "engine", "seed", "progress", "others")  # arguments of a fit that are compare_all's own
+OWN = ("seed", "n_jobs", "rope", "engine", "baseline", "rho", "priors")  # that a misspelt name may mean
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -148,7 +148,7 @@ def compare_all(
     checkpoint: str | Path | None = None,
     rho: RhoLike = None,
     higher_is_better: bool | None = None,
-    priors: Priors = Priors(),  # noqa: B008 - frozen
+    priors: Priors | str = Priors(),  # noqa: B008 - frozen
     columns: Mapping[str, str] | None = None,
     missing: Literal["error", "drop"] = "error",
     transform: Literal["log"] | None = None,
@@ -243,8 +243,7 @@ def compare_all(
     'better'
     """
     given = None if rope is None else Rope.of(rope)
-    if not isinstance(priors, Priors):
-        raise ArgumentError(f"priors must be a Priors object such as Priors.kruschke(), got {priors!r}.")
+    priors = chosen_priors(priors)
     if missing not in ("error", "drop"):
         raise ArgumentError(f"missing must be 'error' or 'drop', got {missing!r}.")
     if baseline is None and given is not None and given.lower != -given.upper:
@@ -296,7 +295,8 @@ def compare_all(
     if all(isinstance(result, HiercompError) for result in found.values()):
         first = found[0]
         kind = ScoreTableError if isinstance(first, ScoreTableError) else ArgumentError
-        raise kind(f"No pair can be compared. The first, {in_words(*pairs[0])}: {first}")
+        arguments = first.arguments if isinstance(first, HiercompError) else ()
+        raise kind(f"No pair can be compared. The first, {in_words(*pairs[0])}: {first}", arguments=arguments)
     kept = tuple(
         FailedPair(*pair, str(result)) if isinstance(result, HiercompError) else ComparisonResult.of(result)
         for pair, result in ((pair, found[place]) for place, pair in enumerate(pairs))
@@ -329,7 +329,7 @@ def _checked_options(options: Mapping[str, Any]) -> dict[str, Any]:
     for name in options:
         if name not in allowed:
             raise ArgumentError(
-                f"{name!r} is not an argument of compare_all or of a fit.{nearest_name(name, allowed)} The options of a "
-                f"fit are: {', '.join(allowed)}."
+                f"{name!r} is not an argument of compare_all or of a fit.{hint_of_option(name, [*allowed, *OWN])} The "
+                f"options of a fit are: {', '.join(allowed)}."
             )
     return dict(options)

@@ -159,6 +159,29 @@ def sampling_progress(description: str, chains: int, iterations: int, *, shown: 
         yield report
 
 
+@contextmanager
+def said_after(seconds: float, text: str, *, shown: bool) -> Iterator[None]:
+    """Say something on standard error if the block takes longer than so many seconds.
+
+    Parameters
+    ----------
+    seconds : float
+    text : str
+    shown : bool
+        Whether anything is to be said at all.
+    """
+    if not shown:
+        yield
+        return
+    timer = threading.Timer(seconds, lambda: print(text, file=sys.stderr, flush=True))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
 def on_screen() -> bool:
     """Whether standard error is a terminal, or a Jupyter kernel runs this code."""
     return in_notebook() or (sys.stderr is not None and sys.stderr.isatty())

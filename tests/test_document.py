@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from rich.console import Console
 
 from hiercomp.closed_form.many_algorithms.friedman import friedman_test, nemenyi_test
 from hiercomp.closed_form.many_algorithms.posthoc import posthoc_test
@@ -15,7 +17,7 @@ from hiercomp.closed_form.one_dataset.correlated_t import correlated_t_test
 from hiercomp.closed_form.one_dataset.five_by_two import five_by_two_cv_f
 from hiercomp.closed_form.one_dataset.frequentist import corrected_t_test
 from hiercomp.closed_form.one_dataset.mcnemar import mcnemar
-from hiercomp.document import MOST_ROWS, Presentation, cell_text
+from hiercomp.document import MOST_ROWS, Document, Presentation, Table, cell_text
 
 ROWS = np.random.default_rng(1).normal(0.01, 0.03, size=(3, 6))
 
@@ -149,3 +151,37 @@ def test_what_has_no_title_of_its_own_is_unfinished():
             getattr(Presentation(), name)
     with pytest.raises(NotImplementedError):
         Presentation().to_frame()
+
+
+def on_a_terminal(content: Any, width: int) -> str:
+    with io.StringIO() as stream:
+        Console(file=stream, width=width, force_terminal=False, color_system=None).print(content)
+        return stream.getvalue()
+
+
+def test_a_narrow_terminal_loses_columns_and_never_names():
+    names = ("gradient_boosting_machine", "gradient_boosting_classifier", "random_forest_with_many_trees")
+    header = ("algorithm", "expected rank", "95% interval", "P(best)", "better than", "worse than", "equivalent to")
+    rows = tuple((name, "1.23", "1.00 to 3.00", "0.500", "1", "1", "0") for name in names)
+    table = Table(header, rows, legend="what it says")
+    document = Document("title", "conclusion", (table,))
+    for width in (40, 60, 80, 100, 140):
+        text = on_a_terminal(document.to_rich(), width)
+        assert "\N{HORIZONTAL ELLIPSIS}" not in text
+        lines = text.splitlines()
+        assert max(map(len, lines)) <= width
+        assert all(name in " ".join(text.split()) for name in header)  # in the table, or among those left out
+        if width >= 60:
+            assert all(sum(name in line for line in lines) == 1 for name in names)
+            heading = next(line for line in lines if line.split()[:1] == ["algorithm"])
+            assert all(name in heading for name in header) == ("not in" not in text)
+    assert "equivalent to)" in on_a_terminal(document.to_rich(), 80)
+
+
+def test_a_name_longer_than_the_terminal_is_folded():
+    name = "a" * 30 + "b" * 30
+    table = Table(("algorithm", "rank", "more"), ((name, "1.23", "4"),))
+    text = on_a_terminal(Document("title", "conclusion", (table,)).to_rich(), 50)
+    assert "".join(character for character in text if character in "ab").count("b" * 30) >= 1
+    assert text.count("a" * 30) == 1
+    assert "1.23" in text

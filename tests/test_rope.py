@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import mpmath
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import hiercomp as hc
 from hiercomp.errors import ArgumentError
 from hiercomp.rope import Rope, most_probable_shares, region_probabilities
 
@@ -243,3 +245,17 @@ def test_shares_of_many_draws_keep_their_shape():
     regions = np.full((4, 5, 3), 1 / 3)
     assert most_probable_shares(regions).shape == (4, 5, 3)
     assert most_probable_shares(regions).sum(axis=-1) == pytest.approx(np.ones((4, 5)))
+
+
+@pytest.mark.parametrize(("text", "width"), [("1%", 0.01), ("0.5 %", 0.005), (" 10%", 0.1), ("0.3%", 0.003)])
+def test_a_half_width_may_be_in_percent(text, width):
+    assert Rope.of(text) == Rope(-width, width)
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [("0,01", "Did you mean 0.01?"), ("0,5%", "Did you mean 0.005?"), ("-1%", "negative"), ("%", "got '%'")],
+)
+def test_other_texts_are_refused(text, hint):
+    with pytest.raises(hc.ArgumentError, match=re.escape(hint)):
+        Rope.of(text)

@@ -416,7 +416,7 @@ def test_results_are_light(table):
         ({"n_jobs": 1.5}, "n_jobs"),
         ({"seed": -1}, "seed"),
         ({"progress": "yes"}, "progress"),
-        ({"priors": "flat"}, "priors must be a Priors"),
+        ({"priors": "flat"}, "priors must be one of"),
         ({"missing": "ignore"}, "missing must be"),
         ({"rho": 1.0}, "rho must be at least 0"),
         ({"rho": {"nowhere": 0.1}}, "rho names 'nowhere'"),

@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
-import os
 import sys
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
 
 from hiercomp import __version__
-from hiercomp.cli import check, compare, crossval, doctor, install_cmdstan, pairs, plan
+from hiercomp.cli import check, compare, crossval, doctor, install_cmdstan, pairs, plan, show
 from hiercomp.cli import test as test_command
-from hiercomp.cli.options import with_groups
-from hiercomp.cli.shared import EXIT_ERROR, EXIT_INTERRUPTED, in_options, one_line
+from hiercomp.cli.options import examples, with_groups
+from hiercomp.cli.parsing import Command, Commands, in_words
+from hiercomp.cli.shared import EXIT_ERROR, EXIT_INTERRUPTED, as_option, in_options, one_line, pasted
+from hiercomp.cli.streams import discard_output, prepare_streams
 from hiercomp.errors import HiercompError
+
+EXAMPLES = examples(
+    "hiercomp demo",
+    "hiercomp check scores.csv",
+    "hiercomp compare scores.csv --left A --right B --rope 0.01 --report out.html",
+    "hiercomp pairs scores.csv --rope 0.01",
+)
 
 app = typer.Typer(
     name="hiercomp",
+    cls=Commands,
     help="Which of two algorithms is better on the next data set, by more than a margin that matters?",
+    epilog=EXAMPLES,
     no_args_is_help=True,
-    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    rich_markup_mode="rich",
     pretty_exceptions_enable=False,
 )
 
@@ -33,41 +45,84 @@ def _version(asked: bool) -> None:
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+        bool, typer.Option("--version", "-V", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
     pass
 
 
-app.command()(compare.demo)
-app.command()(with_groups(compare.compare))
-app.command()(with_groups(pairs.pairs))
-app.command("test")(with_groups(test_command.apply))
-app.command()(with_groups(plan.plan))
-app.command()(with_groups(check.check))
-app.command()(crossval.crossval)
-app.command()(doctor.doctor)
-app.command("install-cmdstan")(install_cmdstan.install_cmdstan)
+PASTED = ("proposed_mapping", "unnamed_algorithms")  # errors whose remedy is the same command with more options
+COMPARING, SCORES, ENGINES = "Compare", "Scores", "Engines"
+
+
+def _add(command: Callable[..., None], panel: str, *lines: str, name: str | None = None) -> None:
+    """A command of the app, with examples below its help."""
+    app.command(name, cls=Command, epilog=examples(*lines), rich_help_panel=panel)(with_groups(command))
+
+
+_add(compare.demo, COMPARING, "hiercomp demo")
+_add(
+    compare.compare,
+    COMPARING,
+    "hiercomp compare scores.csv --left A --right B --rope 0.01",
+    "hiercomp compare wide.csv --column dataset=task --rope 1% --report out.html",
+    "hiercomp compare errors.csv --lower-is-better --transform log --rope 0.01",
+)
+_add(
+    pairs.pairs,
+    COMPARING,
+    "hiercomp pairs scores.csv --rope 0.01 --report out.html",
+    "hiercomp pairs scores.csv --baseline forest",
+)
+_add(
+    test_command.apply,
+    COMPARING,
+    "hiercomp test means.csv --left A --right B",
+    "hiercomp test means.csv --test nemenyi",
+    name="test",
+)
+_add(show.show, COMPARING, "hiercomp show fit.nc", "hiercomp show fit.nc --rope 0.02 --report out.html")
+_add(
+    plan.plan,
+    COMPARING,
+    "hiercomp plan --delta0 0.01 --sigma0 0.02 --sd 0.03",
+    "hiercomp plan --pilot scores.csv --datasets 20,40",
+)
+_add(check.check, SCORES, "hiercomp check scores.csv", "hiercomp check long.csv --column score=auc")
+_add(crossval.crossval, SCORES, "hiercomp crossval experiment.toml --checkpoint cells.db")
+_add(doctor.doctor, ENGINES, "hiercomp doctor")
+_add(install_cmdstan.install_cmdstan, ENGINES, "hiercomp install-cmdstan", name="install-cmdstan")
 
 
 def main() -> None:
     """Run the command; an error is one line on standard error with exit code 2, never a traceback."""
+    prepare_streams()
     try:
-        code = app(standalone_mode=False)
+        code = app(standalone_mode=False, prog_name="hiercomp")
     except HiercompError as error:
-        code = _fail(in_options(str(error)))
+        code = _fail(_in_words(error))
     except typer.TyperException as error:
-        message = error.format_message().rstrip(".")
-        code = _fail(f"{message}. See hiercomp --help.") if message else EXIT_ERROR  # no arguments: the help is shown
+        message = in_words(error)
+        code = _fail(message) if message else EXIT_ERROR  # no arguments: the help is shown
+    except BrokenPipeError:  # from help or a version; a result notices it itself
+        code = 0
+        discard_output()
     except OSError as error:  # such as a full disk behind standard output
         code = _fail(str(error))
-        # What could not be written would fail once more, and change the exit code, when Python closes the stream
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        discard_output()
     except (KeyboardInterrupt, typer.Abort):
         code = EXIT_INTERRUPTED
     if code == EXIT_INTERRUPTED:  # typer turns Ctrl-C into this code
         typer.echo("hiercomp: interrupted", err=True)
     sys.exit(code or 0)
+
+
+def _in_words(error: HiercompError) -> str:
+    """An error in the command line's words; where options are all that lacks, the command to paste."""
+    if error.key in PASTED:
+        options = " ".join(map(as_option, error.arguments))
+        return f"{error.message} Run: {pasted(options)}"
+    return in_options(str(error), error.arguments)
 
 
 def _fail(message: str) -> int:

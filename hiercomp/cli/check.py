@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hiercomp.cli.options import DirectionOption, OutputOptions, ReadingOptions, RhoOption
-from hiercomp.cli.shared import file_of, in_options, print_result, score_source, with_command
+from hiercomp.cli.shared import (
+    as_option,
+    file_of,
+    in_options,
+    pasted,
+    print_result,
+    score_source,
+    with_command,
+)
 
 if TYPE_CHECKING:
     from hiercomp.scores.problems import TableProblem
@@ -39,12 +46,14 @@ def check(
         print_result(
             replace(result, problems=tuple(_to_paste(problem, scores, reading) for problem in result.problems))
         )
+    outputs.tell_written()
     raise typer.Exit(result.exit_code)
 
 
 def _to_paste(problem: TableProblem, scores: Path, reading: ReadingOptions) -> TableProblem:
     """A problem in the words of the command line; a proposed mapping as the command that uses it."""
-    remedy = with_command(in_options(problem.remedy), scores, reading)
+    message, remedy = (in_options(text, problem.arguments) for text in (problem.message, problem.remedy))
+    remedy = with_command(remedy, problem.key, scores, reading)
     if problem.key == "proposed_mapping":
-        remedy = f"Run: hiercomp check {shlex.quote(str(scores))} {remedy.removeprefix('Pass ').removesuffix('.')}"
-    return replace(problem, message=in_options(problem.message), remedy=remedy)
+        remedy = f"Run: {pasted(' '.join(map(as_option, problem.arguments)))}"
+    return replace(problem, message=message, remedy=remedy)

@@ -23,6 +23,7 @@ from hiercomp.cli.options import (
 )
 from hiercomp.cli.paper import OF_TWO, PaperOptions
 from hiercomp.cli.shared import EXIT_FAILED, file_of, naming_the_tests, print_result, score_source
+from hiercomp.cli.streams import say, tell
 from hiercomp.errors import HiercompWarning
 
 if TYPE_CHECKING:
@@ -60,8 +61,10 @@ def compare(
     outputs: OutputOptions,
     paper: PaperOptions,
     sampling: SamplingOptions,
-    left: Annotated[str | None, typer.Option(help="The left algorithm; required if there are more than two.")] = None,
-    right: Annotated[str | None, typer.Option(help="The right algorithm.")] = None,
+    left: Annotated[
+        str | None, typer.Option(help="The left algorithm; required if there are more than two.", metavar="NAME")
+    ] = None,
+    right: Annotated[str | None, typer.Option(help="The right algorithm.", metavar="NAME")] = None,
     drop_unpaired: DropUnpairedOption = False,
     engine: EngineOption = "auto",
     closed_form_tests: Annotated[
@@ -82,10 +85,10 @@ def compare(
 
     Exit code 0: a result; 2: an error in the input; 3: the computation failed its checks and there is no verdict.
     """
-    from hiercomp.arguments import number_between
+    from hiercomp.arguments import verdict_level
     from hiercomp.comparison import HierarchicalComparison
 
-    number_between("alpha", model.alpha, 0, 0.5)
+    verdict_level(model.alpha)
     outputs.check(save=save, report=report, **paper.files(OF_TWO))
     source = score_source(scores) if report is not None or outputs.json_file is not None else None
     table_of_scores = reading.read(scores, rho=model.rho)
@@ -102,7 +105,7 @@ def compare(
             missing="drop" if drop_unpaired else "error",
             transform=model.ratio,
         )
-        result = comparison.fit(engine, **vars(sampling), seed=model.seed)
+        result = comparison.fit(engine, **vars(sampling), seed=model.seed, progress=not outputs.quiet)
     summary = result.summary(model.alpha)
     table = result.closed_form_tests(model.seed) if closed_form_tests else None
     variants = _sensitivity(result, model.alpha) if sensitivity else None
@@ -121,13 +124,14 @@ def compare(
         print_result(summary)
         for more in (table, variants, *paper.texts(result, alpha=model.alpha)):
             if more is not None:
-                typer.echo(f"\n{more}")
+                say(f"\n{more}")
+    outputs.tell_written(save, report, *paper.files(OF_TWO).values())
     raise typer.Exit(EXIT_FAILED if result.status == "failed" else 0)
 
 
 def _sensitivity(result: ComparisonResult, alpha: float) -> Sensitivity | None:
     if result.status == "failed":
-        typer.echo("hiercomp: no sensitivity, because the computation failed its checks", err=True)
+        tell("no sensitivity, because the computation failed its checks")
         return None
     return result.sensitivity(alpha=alpha, n_jobs=-1)
 

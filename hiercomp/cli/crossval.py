@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hiercomp.cli.options import ForceOption
+from hiercomp.cli.options import ForceOption, QuietOption, chosen_from
 from hiercomp.cli.shared import EXIT_FAILED, one_line
+from hiercomp.cli.streams import say, tell
 from hiercomp.errors import ArgumentError, FailedCellsWarning, HiercompWarning, ResultFileError
 from hiercomp.wording import normal_name, shown
 
@@ -43,8 +44,14 @@ def crossval(
             help="Another package, besides sklearn, to import estimators from; may be repeated.", metavar="NAME"
         ),
     ] = None,
-    on_error: Annotated[str, typer.Option(help="record: continue if a cell fails; raise: stop.")] = "record",
+    on_error: Annotated[
+        str,
+        typer.Option(
+            help="record: continue if a cell fails; raise: stop.", **chosen_from("record|raise", "record", "raise")
+        ),
+    ] = "record",
     force: ForceOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Cross-validate estimators on data sets, all on the same folds, into a table for compare and pairs.
 
@@ -85,6 +92,7 @@ def crossval(
             checkpoint=kept,
             on_error=on_error,
             dask=dask,
+            progress=not quiet,
         )
     again = not force and kept is not None and target.is_file()  # maybe from a process that shared the work
     if not again:
@@ -95,11 +103,11 @@ def crossval(
             remedy="Choose another name, or pass --force; the checkpoint holds every finished cell.",
         )
     for warning in caught:
-        typer.echo(f"hiercomp: warning: {one_line(str(warning.message))}", err=True)
+        tell(f"warning: {one_line(str(warning.message))}")
     counts = [
         f"{table[column].nunique()} {what}" for column, what in (("dataset", "data sets"), ("algorithm", "algorithms"))
     ]
-    typer.echo(f"{len(table)} scores of {' and '.join(counts)} are in {target}{', as before' if again else ''}.")
+    say(f"{len(table)} scores of {' and '.join(counts)} are in {target}{', as before' if again else ''}.")
     failed = any(issubclass(warning.category, FailedCellsWarning) for warning in caught)
     raise typer.Exit(EXIT_FAILED if failed else 0)
 

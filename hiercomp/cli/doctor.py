@@ -7,6 +7,7 @@ import warnings
 import typer
 
 from hiercomp.cli.shared import EXIT_ERROR, one_line
+from hiercomp.cli.streams import say
 from hiercomp.errors import HiercompError, HiercompWarning
 
 
@@ -34,7 +35,5 @@ def doctor() -> None:
             except HiercompError as error:
                 reason = str(error)
         working += reason is None
-        typer.echo(
-            f"{name}: works, {engine.version()}" if reason is None else f"{name}: does not work; {one_line(reason)}"
-        )
+        say(f"{name}: works, {engine.version()}" if reason is None else f"{name}: does not work; {one_line(reason)}")
     raise typer.Exit(0 if working else EXIT_ERROR)

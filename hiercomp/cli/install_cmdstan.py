@@ -9,6 +9,7 @@ import sys
 
 import typer
 
+from hiercomp.cli.streams import say
 from hiercomp.errors import EngineError
 
 REMEDY = (
@@ -37,4 +38,4 @@ def install_cmdstan() -> None:
     problem = CmdStanEngine().why_unavailable()
     if not installed or problem is not None:
         raise EngineError(f"CmdStan could not be installed: {problem or 'its installer failed'}", remedy=REMEDY)
-    typer.echo(f"CmdStan is installed in {cmdstanpy.cmdstan_path()}")
+    say(f"CmdStan is installed in {cmdstanpy.cmdstan_path()}")

@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
+from rich.markup import escape
 
 from hiercomp.cli.shared import in_options, one_line
+from hiercomp.cli.streams import be_quiet, say_json, tell, tell_written
 from hiercomp.errors import ArgumentError, HiercompWarning
 
 if TYPE_CHECKING:
@@ -22,10 +24,22 @@ if TYPE_CHECKING:
     from hiercomp.model.priors import Priors
 
 READING, MODEL, OUTPUT = "How the file is read", "Model and verdict", "Output"
+DIRECTION = "Which scores are better"
+HELD = {"report": "report", "json": "JSON", "save": "result"}  # what the files of options hold
 ON_COMMAND_LINE = (  # arguments of importers that --option does not set
     *("path", "source", "scores", "format", "columns", "rho", "higher_is_better"),
     *("encoding", "separator", "decimal", "percent", "largest_bytes"),
 )
+
+
+def chosen_from(metavar: str, *words: str) -> dict[str, Any]:
+    """How the help names the value of an option, and the words that the shell completes it to."""
+
+    def complete(incomplete: str) -> list[str]:
+        return [word for word in words if word.startswith(incomplete)]
+
+    return {"metavar": metavar, "autocompletion": complete}
+
 
 ScoresArgument = Annotated[
     Path,
@@ -40,13 +54,15 @@ DirectionOption = Annotated[
         "--higher-is-better/--lower-is-better",
         help="Whether the metric is a gain or a loss; by default as the file says, and higher if it says nothing.",
         show_default=False,
-        rich_help_panel=MODEL,
+        rich_help_panel=DIRECTION,
     ),
 ]
 RopeOption = Annotated[
     str | None,
     typer.Option(
-        help="Half-width of the region of equivalence, or LOWER:UPPER; by default 0.01 for scores in [0, 1].",
+        help="Half-width of the region of equivalence, such as 0.01 or 1%, or LOWER:UPPER; by default 0.01 for scores "
+        "in [0, 1].",
+        metavar="WIDTH",
         rich_help_panel=MODEL,
     ),
 ]
@@ -59,13 +75,30 @@ DropUnpairedOption = Annotated[
         "--drop-unpaired", help="Leave out folds that one algorithm lacks, with a warning.", rich_help_panel=MODEL
     ),
 ]
-EngineOption = Annotated[str, typer.Option(help="auto, embedded, cmdstan or quadrature.", rich_help_panel=MODEL)]
+EngineOption = Annotated[
+    str,
+    typer.Option(
+        help="auto, embedded, cmdstan or quadrature.",
+        rich_help_panel=MODEL,
+        **chosen_from("ENGINE", "auto", "embedded", "cmdstan", "quadrature"),
+    ),
+]
 SeedOption = Annotated[int, typer.Option(help="Seed for all random draws.", rich_help_panel=MODEL)]
 ReportOption = Annotated[
     Path | None,
     typer.Option(help="Also write a report: one HTML file with figures and tables.", rich_help_panel=OUTPUT),
 ]
 ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite existing files.", rich_help_panel=OUTPUT)]
+QuietOption = Annotated[
+    bool,
+    typer.Option(
+        "--quiet",
+        "-q",
+        callback=be_quiet,
+        help="Print only the result and errors: no notes, no progress, no names of written files.",
+        rich_help_panel=OUTPUT,
+    ),
+]
 
 
 @dataclass(frozen=True)
@@ -78,6 +111,21 @@ class TableOptions:
             "--format",
             help="auto, tidy, wide, weka, mlr3, tidymodels, mlflow, lm_eval, lm_eval_samples, sklearn or another tool's.",
             rich_help_panel=READING,
+            **chosen_from(
+                "FORMAT",
+                *(
+                    "auto",
+                    "tidy",
+                    "wide",
+                    "weka",
+                    "mlr3",
+                    "tidymodels",
+                    "mlflow",
+                    "lm_eval",
+                    "lm_eval_samples",
+                    "sklearn",
+                ),
+            ),
         ),
     ] = "auto"
     column: Annotated[
@@ -184,9 +232,9 @@ class TableOptions:
             warnings.simplefilter("ignore", HiercompWarning)  # they are among the notes
             table = read_scores(path, **arguments)
         if table.attrs["format"] != "tidy":
-            typer.echo(f"hiercomp: {path} was read as {table.attrs['format']}", err=True)
+            tell(f"{path} was read as {table.attrs['format']}")
         for note in table.attrs["notes"]:
-            typer.echo(f"hiercomp: {one_line(in_options(note))}", err=True)
+            tell(one_line(in_options(note, getattr(note, "arguments", ()))))
         return table
 
     def _of_the_format(self) -> dict[str, Any]:
@@ -225,11 +273,17 @@ class ModelOptions:
         typer.Option(
             help="log: compare ratios, for data sets in different units; a rope of 0.01 is then about 1%.",
             rich_help_panel=MODEL,
+            **chosen_from("log", "log"),
         ),
     ] = None
-    prior: Annotated[str, typer.Option(help="default, juarez_steel, kruschke or gaussian.", rich_help_panel=MODEL)] = (
-        "default"
-    )
+    prior: Annotated[
+        str,
+        typer.Option(
+            help="default, juarez_steel, kruschke or gaussian.",
+            rich_help_panel=MODEL,
+            **chosen_from("NAME", "default", "juarez_steel", "kruschke", "gaussian"),
+        ),
+    ] = "default"
     alpha: Annotated[
         float, typer.Option(help="A verdict needs a probability above 1 - alpha.", rich_help_panel=MODEL)
     ] = 0.05
@@ -266,6 +320,7 @@ class OutputOptions:
         typer.Option("--json", help="Also write the result as JSON; - prints it.", rich_help_panel=OUTPUT),
     ] = None
     force: ForceOption = False
+    quiet: QuietOption = False
 
     @property
     def text_wanted(self) -> bool:
@@ -280,19 +335,22 @@ class OutputOptions:
         **others : path or None
             Files of the command's other options, by the options' names.
         """
-        from hiercomp.outputs import output_path
+        from hiercomp.outputs import check_ending, output_path
 
+        named = {"json": self.json_file, **others}
+        files = {name: path for name, path in named.items() if path is not None and (name, str(path)) != ("json", "-")}
         seen: dict[Path, str] = {}
-        for name, path in {"json": self.json_file, **others}.items():
-            if path is None or (str(path) == "-" and name == "json"):
-                continue
+        for name, path in files.items():
             if str(path) == "-":
                 raise ArgumentError(f"--{name} needs the name of a file, such as {name}.html.")
-            output_path(path, overwrite=self.force)
             place = path.absolute()
             if place in seen:
                 raise ArgumentError(f"{seen[place]} and --{name} both name {path}.")
             seen[place] = f"--{name}"
+        for name, path in files.items():
+            if name in HELD:
+                check_ending(path, HELD[name])
+            output_path(path, overwrite=self.force)
 
     def write_json(self, content: dict[str, Any]) -> None:
         """Write a dictionary to the file that ``--json`` names, if any; - is standard output."""
@@ -302,28 +360,32 @@ class OutputOptions:
             return
         text = json.dumps(content, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
         if str(self.json_file) == "-":
-            typer.echo(text, nl=False)
+            say_json(text)
             return
         with written_whole(self.json_file, overwrite=self.force) as unfinished:
             unfinished.write_text(text, encoding="utf-8")
+
+    def tell_written(self, *others: Path | None) -> None:
+        """Say which files were written: those of the command's other options, and that of ``--json``."""
+        tell_written(*others, self.json_file)
 
 
 def rope_interval(text: str | None) -> float | tuple[float, float] | None:
     """The rope that ``--rope`` names; None for the default."""
     if text is None:
         return None
-    try:
-        numbers = [float(part) for part in text.split(":")]
-    except ValueError:
-        numbers = []
-    if len(numbers) == 1:
-        return numbers[0]
-    if len(numbers) == 2:
-        return numbers[0], numbers[1]
-    from hiercomp.rope import meant_by  # with NumPy, which a command that only helps does not need
+    from hiercomp.rope import meant_by, percentage  # with NumPy, which a command that only helps does not need
 
+    try:
+        ends = [float(part) if (share := percentage(part)) is None else share for part in text.split(":")]
+    except ValueError:
+        ends = []
+    if len(ends) == 1:
+        return ends[0]
+    if len(ends) == 2:
+        return ends[0], ends[1]
     raise ArgumentError(
-        f"--rope must be a half-width such as 0.01 or LOWER:UPPER such as -0.02:0.01, got {text!r}.{meant_by(text)}"
+        f"--rope must be a half-width such as 0.01 or 1%, or LOWER:UPPER such as -0.02:0.01, got {text!r}.{meant_by(text)}"
     )
 
 
@@ -360,6 +422,12 @@ def with_groups(command: Callable[..., None]) -> Callable[..., None]:
     expanded.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     expanded.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return expanded
+
+
+def examples(*lines: str) -> str:
+    """The foot of a command's help: what to type, one line each."""
+    title = "Examples" if len(lines) > 1 else "Example"
+    return "\n".join([f"[bold]{title}[/bold]", *(f"  {escape(line)}" for line in lines)])
 
 
 def _pair(option: str, wanted: str, text: str, *, empty: bool = False) -> tuple[str, str]:

@@ -19,6 +19,7 @@ from hiercomp.cli.options import (
 )
 from hiercomp.cli.paper import OF_MANY, PaperOptions
 from hiercomp.cli.shared import EXIT_FAILED, file_of, naming_the_tests, print_result, score_source
+from hiercomp.cli.streams import say
 from hiercomp.errors import ArgumentError, HiercompWarning
 
 
@@ -45,10 +46,10 @@ def pairs(
 
     Exit code 0: a result; 2: an error in the input; 3: some pair has no result, and the notes say why.
     """
-    from hiercomp.arguments import number_between
+    from hiercomp.arguments import verdict_level
     from hiercomp.tournament import compare_all
 
-    number_between("alpha", model.alpha, 0, 0.5)
+    verdict_level(model.alpha)
     outputs.check(report=report, **paper.files(OF_MANY))
     files = {"--json": outputs.json_file, "--report": report}
     files |= {f"--{name}": path for name, path in paper.files(OF_MANY).items()}
@@ -73,6 +74,7 @@ def pairs(
             missing="drop" if drop_unpaired else "error",
             transform=model.ratio,
             dask=dask,
+            progress=not outputs.quiet,
         )
     summary = result.summary(model.alpha)
     if report is not None:
@@ -85,5 +87,6 @@ def pairs(
     if outputs.text_wanted:
         print_result(summary)
         for more in paper.texts(result, alpha=model.alpha):
-            typer.echo(f"\n{more}")
+            say(f"\n{more}")
+    outputs.tell_written(report, checkpoint, *paper.files(OF_MANY).values())
     raise typer.Exit(EXIT_FAILED if result.status == "failed" else 0)

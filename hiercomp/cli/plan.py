@@ -128,6 +128,7 @@ def plan(
     outputs.write_json(result.to_dict() | file_of(file))
     if outputs.text_wanted:
         print_result(result)
+    outputs.tell_written()
 
 
 def _pilot(

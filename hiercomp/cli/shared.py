@@ -2,39 +2,47 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import combinations, pairwise
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-import typer
-
+from hiercomp.cli.streams import say
 from hiercomp.errors import HiercompError
 
 if TYPE_CHECKING:
     from hiercomp.cli.options import TableOptions
+    from hiercomp.errors import Argument
     from hiercomp.files.source import Source
 
-ROLE = "dataset|algorithm|run|fold|score"
-SWITCHES = {
-    "higher_is_better=False": "--lower-is-better",
-    "percent=True": "--percent",
-    "missing='drop'": "--drop-unpaired",
+ROLES = ("dataset", "algorithm", "run", "fold", "score")
+SWITCHES: dict[tuple[str, object], str] = {
+    ("higher_is_better", False): "--lower-is-better",
+    ("higher_is_better", True): "--higher-is-better",
+    ("percent", True): "--percent",
+    ("missing", "drop"): "--drop-unpaired",
+    ("overwrite", True): "--force",
 }
 OPTIONS = {
     **{
         name: f"--{name}"
-        for name in ("measure", "folds", "format", "left", "right", "rho", "encoding", "decimal", "baseline")
+        for name in (
+            *("measure", "folds", "format", "left", "right", "rho", "rope", "transform", "encoding", "decimal"),
+            *("baseline", "engine", "alpha"),
+        )
     },
     "separator": "--sep",
     "largest_bytes": "--largest-bytes",
 }
-TESTS = {  # functions that an error names, and the test of the command that does the same
-    "hc.bayesian_signed_rank_test or hc.signed_rank_test": [],
-    "hc.correlated_t_test": ["--test", "correlated-t"],
+OF_MEANS = "hc.bayesian_signed_rank_test or hc.signed_rank_test"
+TESTS: dict[str, tuple[str, list[str]]] = {  # by an error's key: the functions that it names, and the options instead
+    "no_folds": (OF_MEANS, []),
+    "constant_everywhere": (OF_MEANS, []),
+    "single_dataset": ("hc.correlated_t_test", ["--test", "correlated-t"]),
 }
 EXIT_ERROR, EXIT_FAILED, EXIT_INTERRUPTED = 2, 3, 130
 
@@ -46,12 +54,7 @@ def one_line(message: str) -> str:
 
 def print_result(result: Any) -> None:
     """In colour on a terminal, plain elsewhere."""
-    if sys.stdout.isatty():
-        from rich.console import Console
-
-        Console().print(result)
-    else:
-        typer.echo(str(result))
+    say(result)
 
 
 def score_source(path: Path) -> Source | None:
@@ -74,52 +77,76 @@ def naming_the_tests(
     try:
         yield
     except HiercompError as error:
-        text = with_command(str(error), scores, reading, left, right)
-        if text == str(error):
+        if error.key not in TESTS:
             raise
-        raise type(error)(text, places=error.places, key=error.key, count=error.count) from error
+        text = with_command(str(error), error.key, scores, reading, left, right)
+        raise type(error)(
+            text, places=error.places, key=error.key, count=error.count, arguments=error.arguments
+        ) from error
 
 
 def with_command(
-    text: str, scores: Path, reading: TableOptions, left: str | None = None, right: str | None = None
+    text: str, key: str, scores: Path, reading: TableOptions, left: str | None = None, right: str | None = None
 ) -> str:
-    """A message that names tests of Python's with ``hiercomp test`` instead, to be pasted."""
+    """The message of an error that names tests of Python's, with ``hiercomp test`` instead, to be pasted."""
+    if key not in TESTS:
+        return text
+    functions, option = TESTS[key]
     sides = [part for name, value in (("--left", left), ("--right", right)) if value for part in (name, value)]
-    for functions, option in TESTS.items():
-        command = shlex.join(["hiercomp", "test", str(scores), *sides, *option, *reading.pasted()])
-        text = re.sub(rf"{re.escape(functions)}\.?", lambda _: command, text)  # noqa: B023 - used at once
-    return text
+    return text.replace(
+        f"{functions}.", shlex.join(["hiercomp", "test", str(scores), *sides, *option, *reading.pasted()])
+    )
 
 
-def in_options(message: str) -> str:
-    """A message with the arguments of Python's functions as options of the command line, to be pasted.
+def in_options(text: str, arguments: Sequence[Argument]) -> str:
+    """A message with the arguments that it writes in Python as options of the command line, to be pasted.
 
     Examples
     --------
-    >>> in_options("Choose one with score='log loss', or pass higher_is_better=False (--lower-is-better).")
-    "Choose one with --column 'score=log loss', or pass --lower-is-better."
+    >>> from hiercomp.errors import Argument
+    >>> names = Argument("left", "naive bayes"), Argument("right", "tree")
+    >>> in_options("Name them, for instance left='naive bayes', right='tree'.", names)
+    "Name them, for instance --left 'naive bayes' --right tree."
+    >>> in_options("Pass higher_is_better=False (--lower-is-better).", [Argument("higher_is_better", False)])
+    'Pass --lower-is-better.'
     """
-    message = re.sub(r"\b\w+=(?:'[^']*'|\w+)? \((--[^()]*)\)", r"\1", message)
-    message = re.sub(r"(--[a-z-]+ [^()]*?) \(\w+=[^()]*\)", r"\1", message)
-    message = re.sub(r"columns=\{'(\w+)': ('[^']*'|\.\.\.)\}(?: \(--column\))?", r"\1=\2", message)
-    message = re.sub(
-        r"\bwhere=\{'([^']*)': '([^']*)'\}", lambda found: f"--where {_quoted(f'{found[1]}={found[2]}')}", message
-    )
-    for argument, option in SWITCHES.items():
-        message = message.replace(argument, option)
-    message = re.sub(rf"\b({ROLE})=('[^']*'|\"[^\"]*\"|\.\.\.)(?: \(--column\))?", _column, message)
-    for argument, option in OPTIONS.items():
-        pattern = rf"(?<![-\w]){argument}=('[^']*'|\"[^\"]*\"|[\w.]*\w)"
-        for found in reversed(list(re.finditer(pattern, message))):
-            value = _quoted(found[1].strip("'\""))
-            message = f"{message[: found.start()]}{option} {value}{message[found.end() :]}"
-    return re.sub(r"(--(?:column|format|where|left|right|folds|measure) (?:'[^']*'|[^\s,]+)), (?=--)", r"\1 ", message)
+    written = {str(argument): option for argument in arguments if (option := as_option(argument))}
+    for python in sorted(written, key=len, reverse=True):
+        text = text.replace(python, written[python])
+    options = list(written.values())
+    for first, second in pairwise(options):  # several arguments are one list in Python, and words on a command line
+        text = text.replace(f"{first}, {second}", f"{first} {second}")
+    for start, end in combinations(range(len(options) + 1), 2):  # where the message has both spellings
+        run = " ".join(options[start:end])
+        text = text.replace(f"{run} ({run})", run)
+        text = text.replace(f"{run} ({run.split()[0]})", run)
+    return text
 
 
-def _column(found: re.Match[str]) -> str:
-    name = found[2].strip("'\"") if found[2] != "..." else "NAME"
-    return f"--column {_quoted(f'{found[1]}={name}')}"
+def as_option(argument: Argument) -> str:
+    """An argument as an option; nothing if the command line has none for it."""
+    name, value = argument.name, argument.value
+    if isinstance(value, (bool, str)) and (name, value) in SWITCHES:
+        return SWITCHES[name, value]
+    if name in ROLES:
+        return f"--column {quote(f'{name}={_chosen(value)}')}"
+    if name in ("columns", "where") and isinstance(value, Mapping):
+        option = "--column" if name == "columns" else "--where"
+        return " ".join(f"{option} {quote(f'{role}={_chosen(one)}')}" for role, one in value.items())
+    if name not in OPTIONS:
+        return ""
+    return OPTIONS[name] if value is ... else f"{OPTIONS[name]} {_quoted(str(value))}"
+
+
+def pasted(options: str) -> str:
+    """The command line that was given, with more options, for the shell."""
+    return f"{shlex.join(['hiercomp', *sys.argv[1:]])} {options}"
 
 
 def _quoted(text: str) -> str:
-    return shlex.quote(text)
+    """For the shell; a mark such as a comma in quotation marks, to be seen."""
+    return quote(text) if any(map(str.isalnum, text)) or "'" in text else f"'{text}'"
+
+
+def _chosen(value: object) -> object:
+    return "NAME" if value is ... else value

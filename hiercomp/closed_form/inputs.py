@@ -145,7 +145,7 @@ def as_differences(
         return Given(_without_rounding(x if rho is None else _with_rho(x, rho)), single=False, labelled=True)
     if is_table(x):
         given = PairedDifferences.from_table(
-            as_tidy(x, rho=rho)[0], left, right, rho=rho, higher_is_better=higher_is_better
+            as_tidy(x, rho=rho, takes_columns=False)[0], left, right, rho=rho, higher_is_better=higher_is_better
         )
         warn_caller(given.notes)
         return Given(_without_rounding(given), single=False, labelled=True)
@@ -446,8 +446,8 @@ def _read_array(scores: Any) -> pd.DataFrame:
 
 
 def _read_frame(scores: Any, higher_is_better: bool | None) -> tuple[pd.DataFrame, Direction, list[Note]]:
-    if isinstance(scores, (str, Path)):
-        scores = as_tidy(scores)[0]
+    if isinstance(scores, (str, Path)) or _has_rows_of_folds(scores):
+        scores = as_tidy(scores, rho=0.0, takes_columns=False)[0]  # how folds depend on each other is nothing to means
     direction = Direction(higher_is_better, *stated_direction(scores))
     if not isinstance(scores, pd.DataFrame):
         scores = to_pandas(scores)
@@ -466,7 +466,8 @@ def _read_frame(scores: Any, higher_is_better: bool | None) -> tuple[pd.DataFram
     for column, kind in zip(scores.columns, scores.dtypes, strict=True):
         if kind.kind not in "fiu":
             raise ScoreTableError(
-                f"Column {shown(column)!r} doesn't contain numbers; each column must hold the scores of one algorithm."
+                f"Column {shown(column)!r} doesn't contain numbers; each column must hold the scores of one algorithm.",
+                remedy="If it names the data sets, call it 'dataset', or use read_scores.",
             )
     frame = pd.DataFrame(scores.to_numpy(dtype=float, na_value=np.nan))
     frame.index = pd.Index([normal_name(name) for name in scores.index], name="dataset")
@@ -477,6 +478,15 @@ def _read_frame(scores: Any, higher_is_better: bool | None) -> tuple[pd.DataFram
                 f"Several {kind} are called {shown(axis[axis.duplicated()][0])!r}. Rename or remove them."
             )
     return frame, direction, direction.notes()
+
+
+def _has_rows_of_folds(scores: Any) -> bool:
+    """Whether a table has a column for each algorithm, and a row for each fold instead of each data set."""
+    names = list(getattr(scores, "columns", getattr(scores, "column_names", ())))
+    roles = {role_of(name): name for name in names}
+    if "dataset" not in roles or "algorithm" in roles or "score" in roles:
+        return False
+    return bool({"run", "fold"} & set(roles)) or bool(to_pandas(scores)[roles["dataset"]].duplicated().any())
 
 
 def _unstacked(scores: pd.DataFrame, higher_is_better: bool | None) -> tuple[pd.DataFrame, Direction, list[Note]]:

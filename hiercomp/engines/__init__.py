@@ -8,7 +8,7 @@ from hiercomp.engines.base import Draws, Engine, Integrator, Sampler, SamplerSet
 from hiercomp.engines.cmdstan import CmdStanEngine
 from hiercomp.engines.embedded import EmbeddedEngine
 from hiercomp.engines.quadrature.engine import QuadratureEngine
-from hiercomp.errors import EngineError
+from hiercomp.errors import Argument, EngineError
 
 __all__ = [
     "ENGINES",
@@ -50,7 +50,11 @@ def choose_engine(name: str) -> Engine:
                 return AutoEngine(sampler, QUADRATURE)
             reasons[preferred] = reason
         listed = "; ".join(f"{engine}: {reason}" for engine, reason in reasons.items())
-        raise EngineError(f"No sampler can run here. {listed}.", remedy="fit(engine='quadrature') needs no sampler.")
+        raise EngineError(
+            f"No sampler can run here. {listed}.",
+            remedy="engine='quadrature' needs no sampler.",
+            arguments=(Argument("engine", "quadrature"),),
+        )
     reason = ENGINES[name].why_unavailable()
     if reason is not None:
         raise EngineError(f"The {name} engine can't run here. {reason}.")

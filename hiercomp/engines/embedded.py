@@ -26,7 +26,7 @@ from hiercomp.engines.base import (
     SamplerSettings,
     continuation_seed,
 )
-from hiercomp.errors import EngineError
+from hiercomp.errors import Argument, EngineError
 from hiercomp.model.programs import StanProgram, json_ready, stan_folder
 from hiercomp.workers import Report, sampling_progress
 
@@ -103,7 +103,8 @@ class EmbeddedEngine:
                     **arguments,
                 )
         except (RuntimeError, ValueError) as error:
-            raise EngineError(f"The embedded engine failed: {error}. Try engine='cmdstan'.") from error
+            other = Argument("engine", "cmdstan")
+            raise EngineError(f"The embedded engine failed: {error}. Try {other}.", arguments=(other,)) from error
         statistics = {
             name: np.asarray(fit.sampler_stats[:, :, stanli.SAMPLER_COLUMNS.index(column)])
             for column, name in STATISTIC_NAMES.items()

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from hiercomp.errors import Argument, ScoreFileError, ScoreTableError
 from hiercomp.scores.table import FOLD_COLUMNS, further_role_of, is_independent, role_of, to_pandas
 
 
 def as_tidy(
-    scores: Any, columns: Mapping[str, str] | None = None, *, rho: Any = None
+    scores: Any, columns: Mapping[str, str] | None = None, *, rho: Any = None, takes_columns: bool = True
 ) -> tuple[Any, Mapping[str, str] | None]:
     """A table that a comparison can take, and which of its columns is which.
 
@@ -19,28 +20,70 @@ def as_tidy(
     scores : data frame, or path
         A tidy frame, and one that is not recognised, comes back as it is.
     columns : mapping, optional
-        Which column is which; a frame is then tidy.
+        Which column is which. A frame whose columns for the data set are named, and none for algorithm and score, is wide.
     rho : float or mapping, optional
         The correlation that the comparison is given.
+    takes_columns : bool
+        Whether the caller has an argument ``columns``, which a refusal may propose.
     """
     number = rho if isinstance(rho, (int, float)) and not isinstance(rho, bool) else None
     if isinstance(scores, (str, Path)):
-        from hiercomp.files.read import read_scores
-
-        options: dict[str, Any] = {"rho": number, **(columns or {})}
-        return read_scores(scores, **options), None
-    if columns or not (hasattr(scores, "columns") or hasattr(scores, "__arrow_c_stream__")):
+        return _read(scores, number, columns, takes_columns), None
+    if not (hasattr(scores, "columns") or hasattr(scores, "column_names") or hasattr(scores, "__arrow_c_stream__")):
         return scores, columns
+    if columns:
+        return (_read(scores, number, columns, takes_columns), None) if _is_wide(scores, columns) else (scores, columns)
     if {"dataset", "algorithm", "score"} <= (roles := {*map(role_of, getattr(scores, "columns", ()))}):
         if {"run", "fold"} & roles or number is not None:  # nothing is left to be found, and nothing is imported for it
             return scores, columns
-    from hiercomp.files.read import read_scores, recognised_quietly
+    from hiercomp.files.read import recognised_format
 
     frame = to_pandas(scores)
-    kind = recognised_quietly(frame)
-    if kind is None or (kind == "tidy" and not _needs_mapping(list(map(str, frame.columns)), known=number is not None)):
+    try:
+        kind = recognised_format(frame)
+    except ScoreTableError as error:
+        if error.key == "proposed_mapping":
+            raise _proposing(error, takes_columns) from None
         return scores, None
-    return read_scores(frame, rho=number), None
+    if kind == "tidy" and not _needs_mapping(list(map(str, frame.columns)), known=number is not None):
+        return scores, None
+    return _read(frame, number, None, takes_columns), None
+
+
+def _read(scores: Any, rho: float | None, columns: Mapping[str, str] | None, takes_columns: bool) -> Any:
+    """A table as `hiercomp.read_scores` reads it."""
+    from hiercomp.files.read import read_scores
+
+    options: dict[str, Any] = {"rho": rho, **(columns or {})}
+    try:
+        return read_scores(scores, **options)
+    except (ScoreFileError, ScoreTableError) as error:
+        if error.key == "proposed_mapping":
+            raise _proposing(error, takes_columns) from None
+        raise
+
+
+def _is_wide(scores: Any, columns: Mapping[str, str]) -> bool:
+    """Whether the columns that are named leave a column of scores for each algorithm."""
+    if "format" in columns:
+        return True
+    names = [*map(str, getattr(scores, "columns", getattr(scores, "column_names", ())))]
+    held = {*columns, *(role_of(name) for name in names if name not in columns.values())}
+    return "dataset" in columns and not {"algorithm", "score"} & held
+
+
+def _proposing(error: ScoreFileError | ScoreTableError, takes_columns: bool) -> ScoreFileError | ScoreTableError:
+    """A refusal of `hiercomp.read_scores` whose proposal is said as its caller takes it."""
+    columns = Argument("columns", {one.name: one.value for one in error.arguments if one.name != "format"})
+    arguments = (columns,) if takes_columns else error.arguments
+    remedy = (
+        f"Pass {columns}."
+        if takes_columns
+        else f"Read it first: hc.read_scores(..., {', '.join(map(str, arguments))})."
+    )
+    refused = type(error)(error.message, remedy=remedy, places=error.places, key=error.key, arguments=arguments)
+    refused.table = error.table
+    return refused
 
 
 def _needs_mapping(names: list[str], *, known: bool) -> bool:

@@ -140,7 +140,7 @@ class TableCheck(Documented):
         if not self.problems:
             return "No problems found."
         numbers = f"{counted(len(self.errors), 'error')}, {counted(len(self.warnings), 'warning')}"
-        ready = "it can't be compared as it stands" if self.errors else "it can be compared"
+        ready = "fix the errors before comparing" if self.errors else "it can be compared"
         return f"{numbers}: {ready}."
 
     def to_frame(self) -> pd.DataFrame:

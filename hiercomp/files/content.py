@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from hiercomp.errors import ArgumentError, ScoreFileError
+from hiercomp.errors import Argument, ArgumentError, ScoreFileError
 
 GZIP, BZIP2, XZ, ZIP = b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"PK\x03\x04"
 BLOCK = 1 << 20  # bytes read at a time
@@ -197,8 +197,9 @@ def encoding_of(beginning: bytes | bytearray, file: str, encoding: str | None) -
     """
     encoding = None if encoding in ("utf-8", UTF_8) else encoding
     if beginning.startswith(codecs.BOM_UTF8) and encoding is not None:
+        given = Argument("encoding", encoding)
         raise ScoreFileError(
-            f"{file} begins with the mark of UTF-8 text.", remedy=f"Leave out encoding={encoding!r} (--encoding)."
+            f"{file} begins with the mark of UTF-8 text.", remedy=f"Leave out {given}.", arguments=(given,)
         )
     if encoding is None and beginning.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
@@ -268,7 +269,7 @@ def utf8_parts(
                 more = (
                     f"{refused.message.rstrip('.')}, nor {'is' if odd == 2 else 'are'} {odd - 1:,} more of its lines."
                 )
-                refused = ScoreFileError(more, remedy=refused.remedy, key=refused.key)
+                refused = ScoreFileError(more, remedy=refused.remedy, key=refused.key, arguments=refused.arguments)
             collected.append(refused)
         except UnicodeError as error:  # half a pair of surrogates, which no text holds
             raise ScoreFileError(f"{file} is not {encoding.upper()} text: {error}.") from error
@@ -301,11 +302,12 @@ def _undecodable(error: UnicodeDecodeError, file: str, encoding: str, line: int,
     if encoding != UTF_8:
         remedy = "Name another encoding, or save the file as UTF-8."
         return ScoreFileError(f"{place}: not {encoding.upper()} text.", remedy=remedy, key="encoding")
+    named = Argument("encoding", "latin-1")
     if before.isascii():
-        remedy = "Save it as UTF-8, or name its encoding, for instance encoding='latin-1' (--encoding latin-1)."
+        remedy = f"Save it as UTF-8, or name its encoding, for instance {named} (--encoding latin-1)."
     else:
         remedy = "What comes before it is, so the file mixes two encodings. Save it as UTF-8 throughout."
-    return ScoreFileError(f"{place}: not UTF-8 text.", remedy=remedy, key="encoding")
+    return ScoreFileError(f"{place}: not UTF-8 text.", remedy=remedy, key="encoding", arguments=(named,))
 
 
 def _nul(content: bytes | bytearray, file: str, line: int) -> ScoreFileError:
@@ -315,9 +317,11 @@ def _nul(content: bytes | bytearray, file: str, line: int) -> ScoreFileError:
     for encoding, offset in (("utf-16-le", 1), ("utf-16-be", 0)):
         half = sample[offset::2]
         if len(half) > 2 and half.count(0) > 0.9 * len(half):
+            named = Argument("encoding", encoding)
             return ScoreFileError(
                 f"{place}: holds a NUL character; it looks like UTF-16 without its mark.",
-                remedy=f"Pass encoding={encoding!r} (--encoding {encoding}).",
+                remedy=f"Pass {named} (--encoding {encoding}).",
                 key="encoding",
+                arguments=(named,),
             )
     return ScoreFileError(f"{place}: holds a NUL character; the file is damaged or not text.", key="nul")

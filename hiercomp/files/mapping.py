@@ -11,6 +11,7 @@ import numpy as np
 
 from hiercomp.arguments import whole_number
 from hiercomp.errors import (
+    Argument,
     ArgumentError,
     DefaultedRhoWarning,
     HiercompWarning,
@@ -140,13 +141,17 @@ def map_table(
     try:
         found = find_columns(frame, plain, without=[*made], choose=_as_role)
     except ScoreTableError as error:
-        remedy = error.remedy
+        remedy, arguments = error.remedy, error.arguments
         if error.places == ("dataset",):
             if own_names != list(map(str, frame.columns)):  # the names of columns have become rows
                 remedy = f"Pass dataset=.... The columns are: {first_names(own_names)}."
             stem = "" if file is None else ", or take the name of the file: dataset='{stem}'"
             remedy += f" If the table holds one data set, name it: dataset='=iris'{stem}."
-        raise ScoreTableError(error.message, remedy=remedy, places=error.places, key="columns") from None
+            named = (Argument("dataset"), Argument("dataset", "=iris"), Argument("dataset", "{stem}"))
+            arguments = (*arguments, *named)
+        raise ScoreTableError(
+            error.message, remedy=remedy, places=error.places, key="columns", arguments=arguments
+        ) from None
     _refuse_second_header(frame, found, file)
     cells: dict[str, Any] = {role: made[role] if role in made else frame[found[role]] for role in (*made, *found)}
     if "score" in found and _holds_lists(frame[found["score"]]):
@@ -174,7 +179,8 @@ def map_table(
         _refuse_repeated(frame, cells, found, several)
     if several:
         text = f"The scores are of {len(several)} measures: {first_names(several)}."
-        notes.append(Note(HiercompWarning, text, f"Keep one with measure={several[0]!r}.", key="several_measures"))
+        one = Argument("measure", several[0])
+        notes.append(Note(HiercompWarning, text, f"Keep one with {one}.", key="several_measures", arguments=(one,)))
     if "rho" not in cells and folds is None:
         independent = is_independent(names["run"], None if _is_constant(names["fold"]) else names["fold"])
         if independent:
@@ -595,8 +601,8 @@ def unpivoted(frame: pd.DataFrame, captured: Mapping[Any, Mapping[str, str]]) ->
     return long, roles
 
 
-def _as_role(role: str, name: str | None) -> str:
-    return f"{role}={'...' if name is None else repr(name)}"
+def _as_role(role: str, name: str | None) -> Argument:
+    return Argument(role, ... if name is None else name)
 
 
 def _measure_in_pattern(spec: Spec) -> str | None:
@@ -715,6 +721,7 @@ def _ordered_folds(cells: Mapping[str, Any], *, known: bool) -> np.ndarray:
         raise ScoreTableError(
             f"A data set has {most} rows and no column says which fold each is.",
             remedy="Pass folds=10 where they are runs of 10 folds, one after the other, or rho.",
+            arguments=(Argument("folds", 10),),
             key="folds",
         )
     return order
@@ -743,6 +750,10 @@ def _needs_folds(counter: Any, name: str) -> ScoreTableError:
     return ScoreTableError(
         f"Column {shown(name)!r} counts {count} iterations through all runs, and the table does not tell the folds of one.",
         remedy=f"Pass folds={count} for one run, folds={max(count // 2, 2)} for two, or rho where they are random splits.",
+        arguments=(
+            Argument("folds", count),
+            Argument("folds", max(count // 2, 2)),
+        ),
         key="folds",
     )
 
@@ -802,7 +813,7 @@ def _many_folds(cells: Mapping[str, Any]) -> list[Note]:
 def _independence(name: str) -> Note:
     message = f"The scores of a data set differ by {shown(name)!r}: they are taken as independent repetitions, rho = 0."
     remedy = "If each draws another part of the same data for testing, pass the share of test cases: rho=0.2."
-    return Note(DefaultedRhoWarning, message, remedy, key="independent")
+    return Note(DefaultedRhoWarning, message, remedy, key="independent", arguments=(Argument("rho", 0.2),))
 
 
 def _said(text: str) -> Note:

@@ -83,7 +83,11 @@ def spooled(path: str | Path, largest: int | None = None) -> Iterator[Path]:
                 yield file
         except HiercompError as error:
             renamed = type(error)(
-                error.message.replace(str(file), name), remedy=error.remedy, places=error.places, key=error.key
+                error.message.replace(str(file), name),
+                remedy=error.remedy,
+                places=error.places,
+                key=error.key,
+                arguments=error.arguments,
             )
             raise renamed from None
         for warning in raised:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from hiercomp.errors import DroppedScoresWarning, HiercompWarning, Note, ScoreTableError
+from hiercomp.errors import Argument, DroppedScoresWarning, HiercompWarning, Note, ScoreTableError
 from hiercomp.files.formats.common import Source, names_the_file, read_table, stripped_roles
 from hiercomp.files.mapping import Spec, checked_frame, kept_rows, map_table
 from hiercomp.scores.problems import MOST_FOLDS
@@ -373,4 +373,5 @@ def _parts(frame: pd.DataFrame, score: str, dataset: str, measures: Sequence[str
         return []
     listed = ", ".join(f"{measure} on {counted(count, 'data set')}" for measure, count in taken.items())
     text = f"Column {score!r} mixes measures: {listed}."
-    return [Note(HiercompWarning, text, f"Compare one at a time: score={next(iter(taken))!r}.", key="several_measures")]
+    first = Argument("score", next(iter(taken)))
+    return [Note(HiercompWarning, text, f"Compare one at a time: {first}.", key="several_measures", arguments=(first,))]

@@ -8,7 +8,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hiercomp.errors import HiercompError
+from hiercomp.errors import Argument, HiercompError
 from hiercomp.files.formats.common import column_roles
 from hiercomp.files.table import read_score_file
 from hiercomp.scores.table import NO_SCORES, PLACES, score_candidates
@@ -22,7 +22,7 @@ MOST_CANDIDATES = 8
 COUNTER = re.compile(r"(cv|fold|split|resample|iter|repeat|rep|seed|trial|run|question|item)", re.IGNORECASE)
 
 
-def proposal(path: str | Path | None, frame: pd.DataFrame | None) -> tuple[str, str] | None:
+def proposal(path: str | Path | None, frame: pd.DataFrame | None) -> tuple[str, tuple[Argument, ...]] | None:
     """What plays which role, in a sentence, and the arguments of `hiercomp.read_scores` that say so; None if nothing does.
 
     Parameters
@@ -45,17 +45,16 @@ def proposal(path: str | Path | None, frame: pd.DataFrame | None) -> tuple[str, 
     if wide is not None:
         parts = [f"{role} = {shown(name)!r} ({_extent(frame[name])})" for role, name in wide.items()]
         algorithms = [name for name in frame.columns if name not in wide.values() and frame[name].dtype.kind == "f"]
-        passed = ", ".join(f"{role}={shown(name)!r}" for role, name in wide.items())
         listed = first_names(list(map(str, algorithms)))
         text = f"Its cells suggest a column for each algorithm: {listed}, and {', '.join(parts)}."
-        return text, f"Pass format='wide', {passed}."
+        return text, (Argument("format", "wide"), *(Argument(role, shown(name)) for role, name in wide.items()))
     if not {"dataset", "algorithm"} <= set(roles) or not scores:
         return None
     parts = [f"{role} = {shown(name)!r} ({_extent(frame[name])})" for role, name in roles.items()]
     listed = " or ".join(repr(shown(name)) for name in scores[:4])
     arguments = {**roles, "score": scores[0]}
-    passed = ", ".join(f"{role}={shown(name)!r}" for role, name in arguments.items())
-    return f"Its cells suggest {', '.join(parts)} and score = {listed}.", f"Pass {passed}."
+    passed = tuple(Argument(role, shown(name)) for role, name in arguments.items())
+    return f"Its cells suggest {', '.join(parts)} and score = {listed}.", passed
 
 
 def proposed_roles(frame: pd.DataFrame) -> dict[str, str]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hiercomp.errors import ArgumentError, HiercompWarning, Note, ScoreFileError, ScoreTableError, warn_caller
+from hiercomp.errors import Argument, ArgumentError, HiercompWarning, Note, ScoreFileError, ScoreTableError, warn_caller
 from hiercomp.files.content import first_bytes, refuse_other_kinds
 from hiercomp.files.formats.arrays import from_score_arrays
 from hiercomp.files.formats.common import (
@@ -408,7 +408,8 @@ def _point_to_questions(scores: pd.DataFrame, path: Path) -> None:
     """Say that the answers to single questions are there, where evaluations are too few for the model."""
     if path.is_dir() and any(path.rglob("samples_*.jsonl")):
         text = f"A comparison needs {SMALLEST_N} seeds or more; the folder also holds the answers to single questions."
-        note = Note(HiercompWarning, text, "To compare these, pass format='lm_eval_samples'.", key="questions")
+        named = Argument("format", "lm_eval_samples")
+        note = Note(HiercompWarning, text, f"To compare these, pass {named}.", key="questions", arguments=(named,))
         scores.attrs["notes"] = [*scores.attrs["notes"], note.text]
         warn_caller([note])
 
@@ -443,6 +444,7 @@ def _joined(
             f"{counted(count, 'cell', 'has')} more than one score (first: {cells_in_words(tidy, repeated, 'score')}), in "
             f"{first_names(names)}.",
             remedy="If each file is one data set, pass dataset='{stem}'; if each is a run, run='{stem}'.",
+            arguments=(Argument("dataset", "{stem}"), Argument("run", "{stem}")),
             key="duplicate_scores",
         )
     first = frames[0].attrs
@@ -503,14 +505,17 @@ def _unknown(
     """The error of a table that fits no format, with the mapping that its cells suggest."""
     where = "" if path is None else f"{shown(path)}: "
     known = f"Known formats: {', '.join(IMPORTERS)}."
-    remedy = "Name one, for instance format='weka' (--format weka)."
+    arguments: tuple[Argument, ...] = (Argument("format", "weka"),)
+    remedy = f"Name one, for instance {arguments[0]} (--format weka)."
     suggested = proposal(path, frame) if proposed else None
     if suggested is not None:
-        reason, remedy = f"{reason} {suggested[0]}", suggested[1]
+        reason, arguments = f"{reason} {suggested[0]}", suggested[1]
+        remedy = f"Pass {', '.join(map(str, arguments))}."
     message = f"{where}the format is not clear. {reason} {known if suggested is None else ''}".rstrip()
     message = message[:1].upper() + message[1:] if path is None else message
     kind = ScoreTableError if path is None else ScoreFileError
-    return kind(message, remedy=remedy, key="unknown_format" if suggested is None else "proposed_mapping")
+    key = "unknown_format" if suggested is None else "proposed_mapping"
+    return kind(message, remedy=remedy, key=key, arguments=arguments)
 
 
 def _check_options(format: str, options: Mapping[str, Any]) -> None:
@@ -524,7 +529,8 @@ def _check_options(format: str, options: Mapping[str, Any]) -> None:
             remedy = f"{nearest_name(name, offered)} It has: {', '.join(offered)}.".strip()
             if name == "columns":
                 remedy = "Name the columns by their roles, such as score='auc'."
-            raise ArgumentError(f"The format {format} has no option {name!r}.", remedy=remedy)
+            example = (Argument("score", "auc"),)
+            raise ArgumentError(f"The format {format} has no option {name!r}.", remedy=remedy, arguments=example)
 
 
 def _column_names(roles: Mapping[str, Any]) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from pyarrow import csv as arrow_csv
 from pyarrow import parquet
 
 from hiercomp.arguments import one_of, true_or_false, whole_number
-from hiercomp.errors import ArgumentError, Note, ScaleWarning, ScoreFileError, warn_caller
+from hiercomp.errors import Argument, ArgumentError, Note, ScaleWarning, ScoreFileError, warn_caller
 from hiercomp.files.content import (
     checked_encoding,
     encoding_of,
@@ -275,7 +275,11 @@ def find_separator(content: bytearray, file: str) -> str:
     if not even:  # some row is short or long, and reading will say which
         return max(possible, key=lambda separator: len(rows[separator][0]))
     listed = " or ".join(repr(separator) for separator in even)
-    raise ScoreFileError(f"{file} could be separated by {listed}.", remedy="Say which with separator= (--sep).")
+    raise ScoreFileError(
+        f"{file} could be separated by {listed}.",
+        remedy="Say which with separator=... (--sep).",
+        arguments=(Argument("separator"),),
+    )
 
 
 def shown_separator(separator: str) -> str:
@@ -297,7 +301,8 @@ def _separator_notes(path: Path, file: str, separator: str) -> list[Note]:
         return []
     sign = shown_separator(separator)
     message = f"{file} was read as separated by {SEPARATORS[separator]}s."
-    return [Note(ScaleWarning, message, f"To avoid this warning, pass separator={sign!r} (--sep '{sign}').")]
+    named = Argument("separator", sign)
+    return [Note(ScaleWarning, message, f"To avoid this warning, pass {named} (--sep '{sign}').", arguments=(named,))]
 
 
 # A text table: columns of numbers, and of names that are kept once
@@ -782,13 +787,19 @@ def _other_notation(
     wrong = np.flatnonzero(~matches)
     row, more = int(wrong[0]), len(wrong) - 1
     cell = cells[row].as_py()
+    arguments: tuple[Argument, ...] = ()
     if "," in cell and options.decimal == ".":
         sign = shown_separator(options.separator)
-        sep, python = ("", "") if sign == "," else (f"--sep '{sign}' ", f"separator={sign!r}, ")
-        remedy = f"If the comma is the decimal sign, pass {sep}--decimal ',' ({python}decimal=','); if not, remove it."
+        arguments += () if sign == "," else (Argument("separator", sign),)
+        arguments += (Argument("decimal", ","),)
+        sep = "" if sign == "," else f"--sep '{sign}' "
+        python = ", ".join(map(str, arguments))
+        remedy = f"If the comma is the decimal sign, pass {python} ({sep}--decimal ','); if not, remove it."
     elif "." in cell and options.decimal == ",":
-        remedy = "It has a decimal point, but decimal=',' (--decimal ',') was passed."
+        arguments = (Argument("decimal", ","),)
+        remedy = f"It has a decimal point, but {arguments[0]} (--decimal ',') was passed."
     elif "%" in cell and not options.percent:
+        arguments = (Argument("percent", True),)
         remedy = "Pass percent=True (--percent) to divide such cells by 100, or remove the percent signs."
     else:
         remedy = "Some cells of the column have percent signs and others have none: write all of them in the same way."
@@ -796,7 +807,7 @@ def _other_notation(
     place = f"{options.file}, line {line}, column {shown(name)!r}"
     others = f", nor {'is' if more == 1 else 'are'} {counted(more, 'other cell')} of the column" if more else ""
     message = f"{place}: {shown(cell[:40])!r} is not a plain number{others}."
-    return ScoreFileError(message, remedy=remedy, places=(shown(name),), key="notation")
+    return ScoreFileError(message, remedy=remedy, places=(shown(name),), key="notation", arguments=arguments)
 
 
 def _percent_note(count: int, name: str, file: str) -> Note:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
-from hiercomp.arguments import finite_number
+from hiercomp.arguments import finite_number, one_of
 from hiercomp.errors import ArgumentError
 
 Interval: TypeAlias = "tuple[float, float]"
@@ -132,6 +132,24 @@ def _interval_or_number(name: str, value: object) -> Interval | float:
     if lower >= upper:
         raise ArgumentError(f"{name} must be an interval with its lower end first, got {value!r}.")
     return lower, upper
+
+
+def chosen_priors(priors: object) -> Priors:
+    """Priors as they are, or those of a name in `NAMED_PRIORS`.
+
+    Raises
+    ------
+    ArgumentError
+        If they are neither.
+    """
+    if isinstance(priors, Priors):
+        return priors
+    if isinstance(priors, str):
+        return NAMED_PRIORS[one_of("priors", priors, NAMED_PRIORS)]
+    raise ArgumentError(
+        f"priors must be a Priors object such as Priors.kruschke(), or one of {', '.join(map(repr, NAMED_PRIORS))}, got "
+        f"{priors!r}."
+    )
 
 
 NAMED_PRIORS = {

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiercomp.arguments import FloatArray, whole_number
-from hiercomp.errors import ArgumentError, HiercompWarning, Note, ScoreTableError
+from hiercomp.errors import Argument, ArgumentError, HiercompWarning, Note, ScoreTableError
 from hiercomp.scores.arrays import ScoreArrays
 from hiercomp.scores.problems import ROUNDING, notes_or_error
 from hiercomp.wording import counted, first_names, nearest_name, normal_name, shown
@@ -240,7 +240,8 @@ def chosen_baseline(arrays: ScoreArrays, baseline: str) -> tuple[str, list[Note]
         listed = ", ".join(repr(shown(known)) for known in arrays.algorithms[:20])
         raise ArgumentError(
             f"baseline={baseline!r} is not an algorithm of the table.{nearest_name(name, arrays.algorithms)} They are: "
-            f"{listed}{', ...' if len(arrays.algorithms) > 20 else ''}. Or pass 'best'."
+            f"{listed}{', ...' if len(arrays.algorithms) > 20 else ''}. Or pass 'best'.",
+            arguments=(Argument("baseline", baseline),),
         )
     means = arrays.means
     common = np.isfinite(means).all(axis=0)

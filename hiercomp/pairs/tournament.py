@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hiercomp.arguments import number_between
+from hiercomp.arguments import verdict_level
 from hiercomp.errors import ArgumentError, Note
 from hiercomp.model.priors import Priors
 from hiercomp.pairs.cliques import maximal_groups
@@ -157,7 +157,7 @@ class Tournament:
         """`verdict` of the row against the column, in words; "" on the diagonal."""
         import pandas as pd
 
-        number_between("alpha", alpha, 0, 0.5)
+        verdict_level(alpha)
         rows = [
             ["" if row == column else self.verdict(row, column, alpha) for column in self.algorithms]
             for row in self.algorithms

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiercomp.arguments import FloatArray, finite_number, whole_number
-from hiercomp.errors import ArgumentError, NoVerdictError
-from hiercomp.model.priors import Priors
+from hiercomp.errors import Argument, ArgumentError, NoVerdictError
+from hiercomp.model.priors import Priors, chosen_priors
 from hiercomp.planning.result import PlanResult
 from hiercomp.planning.simulation import Assumption, PlanSettings, simulated_plan
 from hiercomp.rope import Rope, RopeLike
@@ -38,7 +38,7 @@ def plan(
     rho: float | None = None,
     rope: RopeLike | None = None,
     alpha: float = 0.05,
-    priors: Priors = Priors(),  # noqa: B008 - frozen
+    priors: Priors | str = Priors(),  # noqa: B008 - frozen
     left: str = "left",
     right: str = "right",
     simulations: int = 200,
@@ -130,7 +130,7 @@ def plan(
         if _at_least("standard_deviation", deviation, 0) == 0:
             raise ArgumentError("standard_deviation must be above 0.")
     folds, numbers_of_runs = whole_number("folds", folds, 2), _whole_numbers("runs", runs, 1)
-    _check_priors(priors)
+    priors = chosen_priors(priors)
     _check_scale(delta0, max(deviations), priors)
     n = np.repeat(np.array(numbers_of_runs)[:, None] * folds, len(deviations), axis=1)
     rho = 1 / folds if rho is None else _correlation(rho)
@@ -166,7 +166,7 @@ def plan_from_result(
     rho: float | None = None,
     rope: RopeLike | None = None,
     alpha: float = 0.05,
-    priors: Priors | None = None,
+    priors: Priors | str | None = None,
     simulations: int = 200,
     engine: str = "quadrature",
     n_jobs: int | None = None,
@@ -229,7 +229,7 @@ def plan_from_result(
     if result.differences.identical:
         raise ArgumentError("The scores of the pilot are identical everywhere; there is no population to plan from.")
     priors = result.priors if priors is None else priors
-    _check_priors(priors)
+    priors = chosen_priors(priors)
     priors = replace(priors, delta0_bound=priors.delta0_bound or result.differences.delta0_bound)
     assumption, numbers_of_runs = pilot_assumption(result, folds=folds, runs=runs, rho=rho, seed=seed)
     rope = result.rope if rope is None else Rope.of(rope)
@@ -310,11 +310,6 @@ def _sigma_draws(result: Fit, draws: int, seed: int) -> FloatArray:
     return np.asarray(np.sqrt(spread / generator.chisquare(given.n - 2, size=(draws, len(given.n)))))
 
 
-def _check_priors(priors: object) -> None:
-    if not isinstance(priors, Priors):
-        raise ArgumentError(f"priors must be a Priors object such as Priors.kruschke(), got {priors!r}.")
-
-
 def _check_scale(delta0: float, deviation: float, priors: Priors) -> None:
     """Differences of scores in [0, 1] lie in [-1, 1], and so does their standard deviation."""
     bound = 1.0 if priors.delta0_bound is None else priors.delta0_bound
@@ -334,6 +329,7 @@ def _rope(rope: RopeLike | None, priors: Priors) -> Rope:
             f"The largest possible difference is {priors.delta0_bound:g}, and the default rope of {DEFAULT_HALF_WIDTH:g} is "
             "only for scores between 0 and 1.",
             remedy="Pass the margin that makes no practical difference, in the unit of the scores: rope=... (--rope).",
+            arguments=(Argument("rope"),),
             key="default_rope",
         )
     return Rope.of(DEFAULT_HALF_WIDTH if rope is None else rope)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hiercomp.arguments import FloatArray, number_between, seed_number, true_or_false, whole_number
+from hiercomp.arguments import FloatArray, seed_number, true_or_false, verdict_level, whole_number
 from hiercomp.engines import choose_engine
 from hiercomp.errors import ArgumentError, ConvergenceWarning, EngineError, FewDatasetsWarning, Note
 from hiercomp.model.priors import Priors
@@ -135,7 +135,7 @@ class PlanSettings:
     options: dict[str, Any]  # of `HierarchicalComparison.fit`
 
     def __post_init__(self) -> None:
-        number_between("alpha", self.alpha, 0, 0.5)
+        verdict_level(self.alpha)
         whole_number("simulations", self.simulations, 1)
         seed_number(self.options["seed"])
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hiercomp.arguments import FloatArray, number_between, true_or_false
+from hiercomp.arguments import FloatArray, true_or_false, verdict_level
 from hiercomp.errors import ArgumentError
 from hiercomp.plots.style import COLOURS, INK, LONGEST_NAME, axes, broken, labels, legend, options, plainly
 from hiercomp.rope import REGIONS
@@ -76,7 +76,7 @@ def plot_pairs_heatmap(
     ArgumentError
         If there are more than 40 algorithms to draw, or one of them is not the result's.
     """
-    alpha = number_between("alpha", alpha, 0, 0.5)
+    alpha = verdict_level(alpha)
     if numbers is not None:
         true_or_false("numbers", numbers)
     order = _chosen(result.order(), algorithms)
@@ -153,7 +153,7 @@ def plot_ranking(
     ArgumentError
         If there are more than 40 algorithms to draw, or one of them is not the result's.
     """
-    alpha = number_between("alpha", alpha, 0, 0.5)
+    alpha = verdict_level(alpha)
     everything = result.ranking()
     table = everything.loc[_chosen(tuple(everything.index), algorithms)]
     total, count = len(everything), len(table)

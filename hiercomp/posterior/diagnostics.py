@@ -120,8 +120,8 @@ class SamplerDiagnostics:
 
     @property
     def remedy(self) -> str:
-        """More iterations, or another engine."""
-        return "See .diagnostics and .attempts; try .fit(warmup=4000, draws=4000), or another engine."
+        """The engine that does not sample, or more iterations."""
+        return "See .diagnostics and .attempts; try .fit(engine='quadrature'), or .fit(warmup=4000, draws=4000)."
 
     @property
     def status(self) -> Status:

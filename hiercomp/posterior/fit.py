@@ -56,6 +56,7 @@ from hiercomp.posterior.verification import Verification
 from hiercomp.rope import Rope, RopeLike
 from hiercomp.scores.differences import PairedDifferences, comparison_problems
 from hiercomp.scores.problems import notes_or_error
+from hiercomp.workers import said_after
 
 if TYPE_CHECKING:
     from typing import Self
@@ -70,6 +71,12 @@ LONGER_WARMUP, LONGER_DRAWS = 2, 5
 PURPOSES = ("first fit", "other parameterisation", "longer")
 MOST_DRAWS = 20_000  # a chain, where runs are extended for precision
 ALLOWED_DIVERGENCES = 0.001  # share of the transitions, where the draws agree with the integral
+SECONDS_UNTIL_HINT = 60
+HINT = "hiercomp: sampling takes long; engine='quadrature' (--engine quadrature) answers without it, in seconds"
+WITHOUT_SAMPLING = (
+    "Pass engine='quadrature' (--engine quadrature), which does not sample; or more warmup and draws; or look for data sets "
+    "that do not belong."
+)
 POPULATION = ("delta0", "sigma0", "nu", "alpha", "beta")
 
 
@@ -414,17 +421,19 @@ class Computation:
     def sampled(self, engine: Sampler) -> tuple[Posterior, tuple[Note, ...]]:
         """Sample until every check passes and the probabilities are precise enough, or say why not.
 
-        A fit that fails a check is repeated in the other parameterisation, then longer and with smaller steps. Chains
+        A fit that fails a check is repeated in the other parameterisation, then longer and with smaller steps, unless most
+        trajectories of the first run reached the largest tree depth: the others would take long and fail too. Chains
         that pass continue if the Monte Carlo error of P(left), P(rope) or P(right) is above ``monte_carlo_error``.
         """
         notes = (*self.model.notes, *self._size_notes())
         warn_caller(notes)
         attempts: list[Attempt] = []
-        for run in self._runs(engine, PURPOSES):
-            attempts.append(run.attempt)
-            if not run.diagnostics.failures:
-                break
-        outcome = _sampling_notes(attempts)
+        with said_after(SECONDS_UNTIL_HINT, HINT, shown=self.settings.progress):
+            for run in self._runs(engine, PURPOSES):
+                attempts.append(run.attempt)
+                if not run.diagnostics.failures or (len(attempts) == 1 and run.diagnostics.mostly_saturated):
+                    break
+        outcome = _sampling_notes(attempts, run.diagnostics)
         warn_caller(outcome)
         return self._posterior_of(run, attempts), (*notes, *outcome)
 
@@ -587,15 +596,13 @@ def _draws_wanted(draws: Draws, rope: Rope, monte_carlo_error: float) -> int:
     return min(100 * ceil(wanted / 100), max(MOST_DRAWS, length))
 
 
-def _sampling_notes(attempts: Sequence[Attempt]) -> tuple[Note, ...]:
+def _sampling_notes(attempts: Sequence[Attempt], diagnostics: SamplerDiagnostics) -> tuple[Note, ...]:
     if attempts[-1].failures:
-        note = Note(
-            ConvergenceWarning,
-            f"The computation can't be trusted after {len(attempts)} attempts: {'; '.join(attempts[-1].failures)}. "
-            "No verdict is given.",
-            remedy="Try more warmup and draws, or look for data sets that do not belong.",
-        )
-        return (note,)
+        times = "once" if len(attempts) == 1 else f"{len(attempts)} times"
+        text = f"Sampling failed its checks {times}: {'; '.join(attempts[-1].failures)}."
+        if len(attempts) == 1 and diagnostics.mostly_saturated:
+            text += " Most trajectories reached the largest tree depth, so longer runs were not tried."
+        return (Note(ConvergenceWarning, f"{text} No verdict is given.", remedy=WITHOUT_SAMPLING),)
     return _refit_notes(attempts)
 
 

@@ -259,8 +259,8 @@ class Sampled:
     def computation(self) -> str:
         """Engine, run lengths, seed and diagnostics."""
         settings, last = self.settings, self.attempts[-1]
-        runs = f"{settings.chains} chains of {last.draws:,} draws after {last.warmup:,} of warmup"
-        extras = [f"{settings.draws:,} asked"] if last.draws != settings.draws else []
+        runs = f"{settings.chains} chains of {last.draws:,} draws after {last.warmup:,} warmup iterations"
+        extras = [f"{settings.draws:,} requested"] if last.draws != settings.draws else []
         extras += [f"{len(self.attempts)} runs, the last: {last.purpose}"] if len(self.attempts) > 1 else []
         asked = f" ({'; '.join(extras)})" if extras else ""
         engine = engine_words(self.engine_name, self.engine_version)

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hiercomp.arguments import number_between
 from hiercomp.rope import REGIONS, Rope, most_probable_shares, region_probabilities
 
 if TYPE_CHECKING:
     import pandas as pd
 
-from hiercomp.arguments import FloatArray
+from hiercomp.arguments import FloatArray, verdict_level
 
 UNDECIDED_ERRORS = 3.0  # Monte Carlo standard errors between a probability and its threshold
 QUANTITIES = ("p_left", "p_rope", "p_right", "expected_left", "expected_rope", "expected_right", "p_positive")
@@ -169,7 +168,7 @@ class Decision:
 
 def decide(inference: NextDataset, alpha: float = 0.05) -> Decision:
     """The decision at level ``alpha``, in (0, 0.5)."""
-    alpha = number_between("alpha", alpha, 0, 0.5)
+    alpha = verdict_level(alpha)
     region, probability = max(inference.probabilities.items(), key=lambda item: item[1])
     distance = probability - (1 - alpha)
     if abs(distance) <= UNDECIDED_ERRORS * inference.errors[f"p_{region}"] and inference.errors[f"p_{region}"] > 0:

@@ -14,7 +14,7 @@ import numpy as np
 from hiercomp import errors
 from hiercomp.errors import Note, ResultFileError
 from hiercomp.model.priors import Priors
-from hiercomp.outputs import written_whole
+from hiercomp.outputs import check_ending, written_whole
 from hiercomp.posterior.fit import Fit
 from hiercomp.posterior.kinds import posterior_from
 from hiercomp.rope import Rope
@@ -35,8 +35,9 @@ def save_fit(fit: Fit, path: str | Path, *, overwrite: bool) -> Path:
     Raises
     ------
     ResultFileError
-        If the file exists and ``overwrite`` is False, or can't be written.
+        If the name does not end in .nc, the file exists and ``overwrite`` is False, or it can't be written.
     """
+    check_ending(path, "result")
     tree = fit.datatree.copy()
     tree.attrs[ATTRIBUTE] = json.dumps({"format": FORMAT} | plain_values(fit))
     with written_whole(path, overwrite=overwrite) as unfinished:
@@ -127,7 +128,11 @@ def from_plain_values(plain: dict[str, Any], tree: xr.DataTree | None) -> Fit:
 
 
 def _plain_notes(notes: tuple[Note, ...]) -> list[dict[str, Any]]:
-    return [vars(note) | {"category": note.category.__name__, "places": list(note.places)} for note in notes]
+    kept = ("message", "remedy", "key", "quiet")
+    return [
+        {"category": note.category.__name__, "places": list(note.places)} | {name: getattr(note, name) for name in kept}
+        for note in notes
+    ]
 
 
 def _notes(plain: list[dict[str, Any]]) -> tuple[Note, ...]:

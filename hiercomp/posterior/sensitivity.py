@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hiercomp.arguments import number_between, number_of_jobs
+from hiercomp.arguments import number_of_jobs, verdict_level
 from hiercomp.document import Presentation
 from hiercomp.errors import ArgumentError
 from hiercomp.model.priors import NAMED_PRIORS, Priors
@@ -167,7 +167,7 @@ def sensitivity(result: Fit, *, alpha: float = 0.05, n_jobs: int | None = None, 
     """
     from joblib import Parallel, delayed
 
-    number_between("alpha", alpha, 0, 0.5)
+    verdict_level(alpha)
     number_of_jobs(n_jobs)
     differences = replace(result.differences, scores=None)  # processes do not each need the table
     options = fit_defaults(result) | fit_options

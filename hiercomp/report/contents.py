@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from hiercomp.arguments import number_between
+from hiercomp.arguments import verdict_level
 from hiercomp.closed_form.side_by_side import closed_form_tests_of
 from hiercomp.errors import ArgumentError
 from hiercomp.files.source import Source
@@ -187,7 +187,7 @@ def report_contents(
     ArgumentError
         If alpha is outside its range, or ``sensitivity`` or ``influence`` belongs to another comparison.
     """
-    alpha = number_between("alpha", alpha, 0, 0.5)
+    alpha = verdict_level(alpha)
     _check_sensitivity(sensitivity, result, alpha)
     _check_influence(influence, result)
     summary = summarise(result, alpha)
@@ -253,7 +253,7 @@ def tournament_contents(result: Tournament, *, source: Source | None = None, alp
     ArgumentError
         If alpha is outside its range.
     """
-    alpha = number_between("alpha", alpha, 0, 0.5)
+    alpha = verdict_level(alpha)
     level = f"{100 * (1 - alpha):g}%"
     order = _shown(result)
     verdicts = all_verdicts(result, alpha)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hiercomp.files.source import Source
-from hiercomp.outputs import output_path, written_whole
+from hiercomp.outputs import check_ending, output_path, written_whole
 from hiercomp.report.contents import Contents, ReportContents, report_contents, tournament_contents
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def write_report(
     Raises
     ------
     ResultFileError
-        If the file exists and ``overwrite`` is False, or can't be written.
+        If the name does not end in .html, the file exists and ``overwrite`` is False, or it can't be written.
     ScoreFileError
         If ``source`` can't be read.
     ArgumentError
@@ -73,6 +73,7 @@ def write_report(
     >>> "bayes and tree have identical scores on every fold: practically equivalent." in page
     True
     """
+    check_ending(path, "report")
     output_path(path, overwrite=overwrite)  # before the work
     contents = report_contents(
         result, sensitivity=sensitivity, influence=influence, source=_source(source), alpha=alpha
@@ -114,7 +115,7 @@ def write_tournament_report(
     Raises
     ------
     ResultFileError
-        If the file exists and ``overwrite`` is False, or can't be written.
+        If the name does not end in .html, the file exists and ``overwrite`` is False, or it can't be written.
     ScoreFileError
         If ``source`` can't be read.
     ArgumentError
@@ -133,6 +134,7 @@ def write_tournament_report(
     >>> pairs.summary().conclusion in page
     True
     """
+    check_ending(path, "report")
     output_path(path, overwrite=overwrite)  # before the work
     return _write(tournament_contents(result, source=_source(source), alpha=alpha), path, overwrite)
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiercomp.arguments import FloatArray, one_of, true_false_or_none
-from hiercomp.errors import DroppedScoresWarning, Note, ScoreTableError
+from hiercomp.errors import Argument, DroppedScoresWarning, Note, ScoreTableError
 from hiercomp.scores.moments import ScoreMoments, moments
 from hiercomp.scores.problems import (
     LARGEST_SCORE,
@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 
 IntArray = NDArray[np.int64]
 LARGEST_NUMBER = np.iinfo(np.int64).max
-LEAVE_OUT = "pass missing='drop' (--drop-unpaired) to leave these folds out."
+DROP = Argument("missing", "drop")
+LEAVE_OUT = f"pass {DROP} (--drop-unpaired) to leave these folds out."
 
 
 @dataclass(frozen=True, eq=False)
@@ -476,7 +477,13 @@ def unpaired_scores(arrays: ScoreArrays, *, drop: bool) -> Iterator[TableProblem
             total = int((arrays.present & inside).sum())
             message = f"{wrong.sum():,} of {total:,} scores are missing or not finite {where}."
             yield TableProblem(
-                ScoreTableError, message, f"Fill them in, or {LEAVE_OUT}", places, "missing_scores", int(wrong.sum())
+                ScoreTableError,
+                message,
+                f"Fill them in, or {LEAVE_OUT}",
+                places,
+                "missing_scores",
+                int(wrong.sum()),
+                arguments=(DROP,),
             )
     paired = finite.sum(axis=0) > 1
     lost = finite & ~paired & inside
@@ -495,7 +502,13 @@ def unpaired_scores(arrays: ScoreArrays, *, drop: bool) -> Iterator[TableProblem
             f"algorithm has one for the same run and fold (first: {arrays.cells_in_words(absent)})."
         )
         yield TableProblem(
-            ScoreTableError, message, f"Add them, or {LEAVE_OUT}", places, "unpaired_scores", int(absent.sum())
+            ScoreTableError,
+            message,
+            f"Add them, or {LEAVE_OUT}",
+            places,
+            "unpaired_scores",
+            int(absent.sum()),
+            arguments=(DROP,),
         )
     left_out = tuple(names[common & ~np.logical_or.reduceat(paired, arrays.starts[:-1])])
     if not paired.any():
@@ -527,6 +540,7 @@ def without_log(arrays: ScoreArrays, cells: NDArray[np.bool_], total: int) -> It
             "Leave the transform out (--transform), or compare a measure that is always above 0.",
             arrays.datasets_of(cells),
             "without_log",
+            arguments=(Argument("transform", "log"),),
         )
 
 

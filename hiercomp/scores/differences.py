@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hiercomp.arguments import FloatArray, true_false_or_none, whole_number
-from hiercomp.errors import ArgumentError, DefaultedRhoWarning, Note, ScaleWarning, ScoreTableError
+from hiercomp.errors import Argument, ArgumentError, DefaultedRhoWarning, Note, ScaleWarning, ScoreTableError
 from hiercomp.rope import Rope, RopeLike
 from hiercomp.scores.arrays import ScoreArrays, ScorePairs, checked_transform
 from hiercomp.scores.direction import Direction
@@ -483,6 +483,7 @@ def _folds_of_arrays(
         raise ScoreTableError(
             f"Arrays do not say how many folds a run has, and {n.max()} scores of a data set look like several runs.",
             remedy="Pass folds=10 for runs of 10-fold cross-validation, or rho.",
+            arguments=(Argument("folds", 10),),
             key="unknown_rho",
         )
     message = (

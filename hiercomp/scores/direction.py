@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from hiercomp.errors import HiercompWarning, Note, ScaleWarning, ScoreTableError
+from hiercomp.errors import Argument, HiercompWarning, Note, ScaleWarning, ScoreTableError
 from hiercomp.scores.problems import TableProblem, notes_or_error
 from hiercomp.wording import shown, shown_value
 
@@ -26,10 +26,8 @@ GAIN_WORDS = frozenset(
     "ppv prauc precision r2 recall return returns reward rewards roc rouge rsq rsquared sensitivity specificity srho tnr "
     "tpr".split()
 )
-BOTH_SPELLINGS = (
-    "Pass higher_is_better=False (--lower-is-better) if lower is better, or higher_is_better=True (--higher-is-better) if "
-    "not."
-)
+LOWER, HIGHER = Argument("higher_is_better", False), Argument("higher_is_better", True)
+BOTH_SPELLINGS = f"Pass {LOWER} (--lower-is-better) if lower is better, or {HIGHER} (--higher-is-better) if not."
 
 
 def named_direction(measure: object) -> bool | None:
@@ -106,6 +104,7 @@ class Direction:
                 BOTH_SPELLINGS,
                 places,
                 "named_loss",
+                arguments=(LOWER, HIGHER),
             )
             return
         says_otherwise = [

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from hiercomp.arguments import FloatArray
 from hiercomp.errors import (
+    Argument,
     DefaultedRhoWarning,
     DegenerateScoresWarning,
     DroppedScoresWarning,
@@ -58,6 +59,8 @@ class TableProblem:
         Names the kind of problem, for programs.
     count : int
         How many cells or rows are concerned; 0 where none are counted.
+    arguments : tuple of Argument
+        Arguments that the text writes in Python.
     """
 
     category: type[HiercompError] | type[HiercompWarning]
@@ -66,6 +69,7 @@ class TableProblem:
     places: tuple[str, ...] = ()
     key: str = ""
     count: int = 0
+    arguments: tuple[Argument, ...] = ()
 
     @property
     def severity(self) -> Literal["error", "warning"]:
@@ -78,12 +82,14 @@ class TableProblem:
     @classmethod
     def of_error(cls, error: HiercompError) -> TableProblem:
         """The problem behind an error."""
-        return cls(type(error), error.message, error.remedy, error.places, error.key, error.count)
+        return cls(
+            type(error), error.message, error.remedy, error.places, error.key, error.count, arguments=error.arguments
+        )
 
     @classmethod
     def of_note(cls, note: Note) -> TableProblem:
         """The problem behind a note."""
-        return cls(note.category, note.message, note.remedy, note.places, note.key)
+        return cls(note.category, note.message, note.remedy, note.places, note.key, arguments=note.arguments)
 
     def to_dict(self) -> dict[str, Any]:
         """The problem as values for JSON."""
@@ -107,8 +113,23 @@ def notes_or_error(problems: Iterable[TableProblem]) -> list[Note]:
     notes = []
     for problem in problems:
         if issubclass(problem.category, HiercompError):
-            raise problem.category(problem.message, remedy=problem.remedy, places=problem.places, key=problem.key)
-        notes.append(Note(problem.category, problem.message, problem.remedy, problem.places, problem.key))
+            raise problem.category(
+                problem.message,
+                remedy=problem.remedy,
+                places=problem.places,
+                key=problem.key,
+                arguments=problem.arguments,
+            )
+        notes.append(
+            Note(
+                problem.category,
+                problem.message,
+                problem.remedy,
+                problem.places,
+                problem.key,
+                arguments=problem.arguments,
+            )
+        )
     return notes
 
 
@@ -267,7 +288,7 @@ def constant_pairs(
             f"{counted(int(equal.sum()), 'pair')} of algorithms with identical scores everywhere: "
             f"{first_names(pairs(equal))}."
         )
-        remedy = "Was one of them scored twice under two names?"
+        remedy = "Is this one algorithm under two names?"
         yield TableProblem(DegenerateScoresWarning, message, remedy, pairs(equal), "identical_scores")
     hopeless = compared & (variation.constant == variation.compared) & ~equal
     if hopeless.any():

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hiercomp.arguments import FloatArray
-from hiercomp.errors import ArgumentError, ScaleWarning
+from hiercomp.errors import Argument, ArgumentError, ScaleWarning
 from hiercomp.rope import Rope, RopeLike
 from hiercomp.scores.problems import TableProblem
 from hiercomp.wording import counted, shown
@@ -116,6 +116,7 @@ class Scale:
             return Rope.of(DEFAULT_HALF_WIDTH)
         holds = f"the default rope of {DEFAULT_HALF_WIDTH:g} is only for scores between 0 and 1"
         message = f"The scores range from {self.low:g} to {self.high:g}, and {holds}."
+        width = f"{self.suggested_half_width:g}"
         if self.transform is not None:
             message = "Logs of scores have no default rope."
             remedy = "Pass rope=0.01 (--rope 0.01) for a ratio of about 1%."
@@ -135,10 +136,11 @@ class Scale:
                 "in the unit of the scores."
             )
         else:
-            width = f"{self.suggested_half_width:g}"
             example = f", such as rope={width} (--rope {width}), about a hundredth of a typical score" * (width != "0")
             remedy = f"Pass the margin that makes no practical difference, in the unit of the scores{example}."
-        raise ArgumentError(message, remedy=remedy, key="default_rope")
+        widths = (int(width) if width.isdecimal() else float(width), 1, 0.01)
+        arguments = (Argument("transform", "log"), *(Argument("rope", one) for one in widths))
+        raise ArgumentError(message, remedy=remedy, key="default_rope", arguments=arguments)
 
     def problems(self, rope: Rope | None) -> Iterator[TableProblem]:
         """What looks like a mistake, none of it an error: a rope that was given is an answer.
@@ -165,6 +167,7 @@ class Scale:
                 f"Scores range from {self.low:g} to {self.high:g} and are treated as higher-is-better.",
                 "For a loss or an error pass higher_is_better=False (--lower-is-better).",
                 key="unlikely_gain",
+                arguments=(Argument("higher_is_better", False),),
             )
         if not self.higher_is_better and self.transform is None and self.low < 0 and self.high <= 0:
             yield TableProblem(
@@ -173,6 +176,7 @@ class Scale:
                 "If they are losses with the sign reversed, as scikit-learn's scorers give them, pass higher_is_better=True "
                 "(--higher-is-better).",
                 key="reversed_loss",
+                arguments=(Argument("higher_is_better", True),),
             )
         yield from self._units(rope)
 
@@ -229,7 +233,8 @@ class Scale:
                 "If their units differ, compare ratios: transform='log' (--transform log); a rope of 0.01 is about 1%."
             )
         names = tuple(self.dataset_names[place] for place in places)
-        yield TableProblem(ScaleWarning, f"{message}.", remedy, names, "different_units")
+        logs = (Argument("transform", "log"),)
+        yield TableProblem(ScaleWarning, f"{message}.", remedy, names, "different_units", arguments=logs)
 
 
 def short_number(value: float) -> str:

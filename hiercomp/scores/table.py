@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hiercomp.errors import ArgumentError, Note, ScaleWarning, ScoreTableError
+from hiercomp.errors import Argument, ArgumentError, Note, ScaleWarning, ScoreTableError
 from hiercomp.scores.direction import Direction, stated_direction
 from hiercomp.scores.problems import TableProblem, notes_or_error, single_algorithm
 from hiercomp.wording import EXAMPLES_SHOWN, cells_in_words, first_names, nearest_name, normal_name, shown
@@ -258,9 +258,10 @@ def choose_algorithms(tidy: TidyScores, left: str | None, right: str | None) -> 
     for side, name in (("left", left), ("right", right)):
         if name is not None and name not in names:
             raise ScoreTableError(
-                f"{side}={name!r} is not an algorithm of the table.",
+                f"{Argument(side, name)} is not an algorithm of the table.",
                 remedy=f"{nearest_name(name, names)} They are: {listed}.".lstrip(),
                 key="unknown_algorithm",
+                arguments=(Argument(side, name),),
             )
     if left is not None and left == right:
         raise ScoreTableError(f"left and right are both {left!r}; an algorithm can't be compared with itself.")
@@ -268,10 +269,14 @@ def choose_algorithms(tidy: TidyScores, left: str | None, right: str | None) -> 
         first = left or next(name for name in names if name != right)
         return first, next(name for name in names if name != first)
     if left is None or right is None:
+        given = {"left": left, "right": right}
+        free = iter(name for name in names if name not in (left, right))
+        lacking = tuple(Argument(side, next(free)) for side, name in given.items() if name is None)
         raise ScoreTableError(
             f"The table has {len(names)} algorithms ({listed}).",
             remedy=f"Name the two to compare, for instance left={names[0]!r}, right={names[1]!r}.",
             key="unnamed_algorithms",
+            arguments=lacking,
         )
     return left, right
 
@@ -281,7 +286,7 @@ def find_columns(
     columns: Mapping[str, str] | None = None,
     *,
     without: Collection[str] = (),
-    choose: Callable[[str, str | None], str] | None = None,
+    choose: Callable[[str, str | None], Argument] | None = None,
 ) -> dict[str, str]:
     """Which column of a frame plays which role (dataset, algorithm, score; run and fold if present).
 
@@ -331,7 +336,8 @@ def find_columns(
         if len(exact or matches) > 1:
             listed = " and ".join(repr(name) for name in matches)
             message = f"More than one column could be the {role}: {listed}."
-            raise _wrong_columns(message, f"Choose one with {choose(role, matches[0])}.")
+            one = choose(role, matches[0])
+            raise _wrong_columns(message, f"Choose one with {one}.", arguments=(one,))
         if matches:
             chosen[role] = (exact or matches)[0]
     if "score" not in chosen and "score" not in without:
@@ -341,11 +347,12 @@ def find_columns(
         elif len(numeric) > 1:
             listed = ", ".join(repr(name) for name in numeric)
             message = f"No column is called 'score' and several are numeric: {listed}."
-            raise _wrong_columns(message, f"Choose one with {choose('score', numeric[0])}.")
+            one = choose("score", numeric[0])
+            raise _wrong_columns(message, f"Choose one with {one}.", arguments=(one,))
     for role in ("dataset", "algorithm", "score"):
         if role not in chosen and role not in without:
-            hint = _nearest(role, names, choose)
-            raise _wrong_columns(f"There is no column {role!r}.", f"{hint} {_listing(names)}", (role,))
+            hint, arguments = _nearest(role, names, choose)
+            raise _wrong_columns(f"There is no column {role!r}.", f"{hint} {_listing(names)}", (role,), arguments)
     if "rho" in names and "rho" not in chosen and "rho" not in chosen.values() and "rho" not in without:
         chosen["rho"] = "rho"
     return chosen
@@ -473,12 +480,14 @@ def _plain(name: object) -> str:
     return re.sub(r"[\s._-]+", "", str(name)).casefold()
 
 
-def _as_columns(role: str, name: str | None) -> str:
-    return f"columns={{{role!r}: {'...' if name is None else repr(name)}}}"
+def _as_columns(role: str, name: str | None) -> Argument:
+    return Argument("columns", {role: ... if name is None else name})
 
 
-def _wrong_columns(message: str, remedy: str, places: tuple[str, ...] = ()) -> ScoreTableError:
-    return ScoreTableError(message, remedy=remedy, places=places, key="columns")
+def _wrong_columns(
+    message: str, remedy: str, places: tuple[str, ...] = (), arguments: tuple[Argument, ...] = ()
+) -> ScoreTableError:
+    return ScoreTableError(message, remedy=remedy, places=places, key="columns", arguments=arguments)
 
 
 def _listing(names: list[Any]) -> str:
@@ -486,16 +495,21 @@ def _listing(names: list[Any]) -> str:
     return f"The columns are: {listed}{', ...' if len(names) > 20 else ''}."
 
 
-def _nearest(role: str, names: list[Any], choose: Callable[[str, str | None], str]) -> str:
+def _nearest(
+    role: str, names: list[Any], choose: Callable[[str, str | None], Argument]
+) -> tuple[str, tuple[Argument, ...]]:
+    """What to do about a missing column, and the arguments that this names."""
     if len(names) == 1 and ";" in str(names[0]):
-        return "The only column holds semicolons: was the file read with sep=';' (and decimal=',')?"
+        return "The only column holds semicolons: was the file read with sep=';' (and decimal=',')?", ()
     text = {str(name): _plain(name) for name in names}
     for alias in ALIASES[role]:
         close = difflib.get_close_matches(alias, list(text.values()), n=1, cutoff=0.75)
         if close:
             name = next(original for original, plain in text.items() if plain == close[0])
-            return f"Did you mean {shown(name)!r}? Rename it, or pass {choose(role, shown(name))} (--column)."
-    return f"Rename a column, or pass {choose(role, None)}."
+            one = choose(role, shown(name))
+            return f"Did you mean {shown(name)!r}? Rename it, or pass {one} (--column).", (one,)
+    one = choose(role, None)
+    return f"Rename a column, or pass {one}.", (one,)
 
 
 def _names(column: pd.Series, name: str, lines: Sequence[int] | None) -> tuple[pd.Series, list[Note]]:
@@ -634,9 +648,12 @@ def _scores(
         return values, []
     first = cells[int(np.flatnonzero(wrong)[0])]
     text = first if isinstance(first, str) else ""
-    remedy = "Correct or remove these rows."
+    remedy, arguments = "Correct or remove these rows.", tuple[Argument, ...]()
     if re.fullmatch(r"\s*[+-]?\d+,\d+\s*", text):
-        remedy = "These look like decimal commas: read the file with decimal=','."
+        remedy, arguments = (
+            "These look like decimal commas: read the file with decimal=','.",
+            (Argument("decimal", ","),),
+        )
     elif text.strip().endswith("%"):
         remedy = "Remove the percent signs, and give the rope in percentage points or divide the scores by 100."
     elif not text.isascii():
@@ -650,4 +667,5 @@ def _scores(
         f"{wrong.sum()} of {len(cells)} cells of column {name!r} are not numbers (first: "
         f"{where}{cells_in_words(view, wrong, 'score')})."
     )
-    return values, [TableProblem(ScoreTableError, message, remedy, (str(name),), "not_numbers", int(wrong.sum()))]
+    count = int(wrong.sum())
+    return values, [TableProblem(ScoreTableError, message, remedy, (str(name),), "not_numbers", count, arguments)]

@@ -170,7 +170,8 @@ class Summary(Documented):
         if inference is not None:
             positive = probability_text(inference.p_positive, exact=inference.exact)
             details.append(f"Probability that {shown(self.right)} is better on average: {positive}")
-        details += [f"Odds, {names[odds.favoured]} against {names[odds.against]}: {odds}" for odds in self.odds]
+        if self.decision is not None and self.decision.region in REGIONS:  # large odds beside "no verdict" only confuse
+            details += [f"Odds, {names[odds.favoured]} against {names[odds.against]}: {odds}" for odds in self.odds]
         details += [self._parameter(name, row) for name, row in self.population.items()]
         details += self._ratio()
         details.append(f"Computation {self.status}: {self.computation}")
@@ -272,14 +273,16 @@ def _conclusion(result: Fit, decision: Decision | None) -> str:
         within = f"difference within {result.rope}"
         if result.differences.transform is not None:
             within = f"ratio within [{math.exp(result.rope.lower):.4g}, {math.exp(result.rope.upper):.4g}]"
-        claim = f"{left} and {right} are practically equivalent ({within})"
-    else:
-        better, worse = (left, right) if decision.region == "left" else (right, left)
-        margin = -result.rope.lower if decision.region == "left" else result.rope.upper
-        words = f"by more than {abs(margin):g}"
-        if result.differences.transform is not None:
-            words = f"by a relative difference of more than {100 * math.expm1(abs(margin)):.3g}%"
-        claim = f"{better} is better than {worse}" + (f" {words}" if margin else "")
-        if margin < 0:  # a rope beside zero: the region holds differences of both signs
-            claim = f"{worse} is not better than {better} {words}"
+        return (
+            f"The most likely outcome on the next data set is that {left} and {right} are practically equivalent ({within}, "
+            f"probability {probability})."
+        )
+    better, worse = (left, right) if decision.region == "left" else (right, left)
+    margin = -result.rope.lower if decision.region == "left" else result.rope.upper
+    words = f"by more than {abs(margin):g}"
+    if result.differences.transform is not None:
+        words = f"by a relative difference of more than {100 * math.expm1(abs(margin)):.3g}%"
+    claim = f"{better} is better than {worse}" + (f" {words}" if margin else "")
+    if margin < 0:  # a rope beside zero: the region holds differences of both signs
+        claim = f"{worse} is not better than {better} {words}"
     return f"The most likely outcome on the next data set is that {claim} (probability {probability})."

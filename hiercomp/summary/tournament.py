@@ -6,12 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from hiercomp.arguments import number_between
+from hiercomp.arguments import verdict_level
 from hiercomp.document import Document, Documented, Table
 from hiercomp.engines import engine_words
 from hiercomp.errors import ArgumentError
 from hiercomp.pairs.tournament import LEGEND, SIGNS
-from hiercomp.wording import counted, error_text, metric_words, probability_text, shown
+from hiercomp.wording import SMALLEST_SHOWN, counted, error_text, metric_words, probability_text, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -188,7 +188,7 @@ class TournamentSummary(Documented):
 
 def summarise_tournament(result: Tournament, alpha: float = 0.05) -> TournamentSummary:
     """The summary of all pairs at level ``alpha``."""
-    alpha = number_between("alpha", alpha, 0, 0.5)
+    alpha = verdict_level(alpha)
     verdicts, frame = result.verdicts(alpha), result.to_frame(alpha)
     ranks = result.ranking() if result.standings.dataset_names else None
     places = {} if ranks is None else {str(row["algorithm"]): row for row in ranks.reset_index().to_dict("records")}
@@ -250,10 +250,14 @@ def _conclusion(result: Tournament, ranks: pd.DataFrame | None, counts: dict[str
     text = f"Of {counted(len(result.pairs), 'pair')} at the {100 * (1 - alpha):g}% level: {', '.join(parts)}."
     if ranks is None:
         return text
-    first = ranks.iloc[0]
+    first, likeliest = ranks.iloc[0], ranks["p_best"].idxmax()
+    chance, largest = (probability_text(value, exact=True) for value in (first["p_best"], ranks["p_best"].max()))
+    headed = f"{text} {shown(ranks.index[0])} has the best expected rank, {first['expected_rank']:.2f} of {len(ranks)}"
+    if first["p_best"] == ranks["p_best"].max():
+        return f"{headed}, and is the best on the next data set with probability {chance}."
     return (
-        f"{text} {shown(ranks.index[0])} has the best expected rank, {first['expected_rank']:.2f} of {len(ranks)}, and is "
-        f"the best on the next data set with probability {probability_text(first['p_best'], exact=True)}."
+        f"{headed}; {shown(likeliest)} is more often the best on the next data set, with probability {largest} against "
+        f"{chance}."
     )
 
 
@@ -263,9 +267,14 @@ OTHERS = {"none": "without a verdict", "undecided": "too close to call", "failed
 def _assumption(ranks: pd.DataFrame) -> str:
     return (
         f"{ranks.attrs['assumption']} {counted(ranks.attrs['n_datasets'], 'data set')}, {ranks.attrs['draws']:,} draws, "
-        f"Monte Carlo error of a rank at most {error_text(ranks.attrs['expected_rank_error'])}, of a probability "
-        f"{error_text(ranks.attrs['p_best_error'])}."
+        f"Monte Carlo error of a rank {_bound(ranks.attrs['expected_rank_error'])}, of a probability "
+        f"{_bound(ranks.attrs['p_best_error'])}."
     )
+
+
+def _bound(error: float) -> str:
+    """ "at most 0.004", or "below 0.001"."""
+    return f"below {SMALLEST_SHOWN}" if 0 < error < SMALLEST_SHOWN else f"at most {error_text(error)}"
 
 
 def _computation(result: Tournament, frame: pd.DataFrame) -> str:

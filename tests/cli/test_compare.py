@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import hiercomp as hc
@@ -56,7 +58,9 @@ def test_compare_gives_what_python_gives_and_writes_json_and_the_result(hiercomp
         "fit.nc",
     )
     assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
+    written = [re.fullmatch(r"hiercomp: wrote (.*) \(\d+ [kM]B\)", line) for line in done.stderr.splitlines()]
+    assert [line and line[1] for line in written] == ["fit.nc", "out.json"]
+    assert f"out.json ({round((folder / 'out.json').stat().st_size / 1000)} kB)" in done.stderr
     assert done.stdout == f"{result.summary()}\n"
     content = json.loads((folder / "out.json").read_text(encoding="utf-8"))
     assert content.pop("file")["name"] == "scores.csv"
@@ -155,6 +159,11 @@ def test_force_overwrites(hiercomp, folder):
         (["scores.csv", "--column", "score=auc"], ["'auc'"]),
         (["scores.csv", "--rho", "1"], ["rho"]),
         (["scores.csv", "--save", "nowhere/fit.nc"], ["nowhere"]),
+        (["scores.csv", "--save", "fit.csv", "--draws", "1000000"], ["netCDF", "such as fit.nc"]),
+        (["scores.csv", "--report", "out.pdf", "--draws", "1000000"], ["HTML", "such as out.html"]),
+        (["scores.csv", "--report", "out", "--draws", "1000000"], ["HTML", "such as out.html"]),
+        (["scores.csv", "--json", "out.txt", "--draws", "1000000"], ["JSON", "such as out.json"]),
+        (["scores.csv", "--rope", "0,01"], ["--rope", "Did you mean 0.01?"]),
         (["scores.csv", "--save", "x", "--json", "x"], ["--json and --save"]),
         (["scores.csv", "--bogus"], ["--bogus"]),
         (["missing.csv"], ["missing.csv"]),
@@ -210,8 +219,9 @@ def test_ratios_and_the_default_rope_on_the_command_line(hiercomp, tmp_path, sco
     assert any("-fold in size" in note for note in plain["notes"])
     pairs = json.loads(hiercomp(tmp_path, "pairs", "scores.csv", "--transform", "log", *quick).stdout)
     assert pairs["transform"] == "log"
-    for wrong, words in (("--transform=square", "--transform must be log"), ("--rope=1%", "Did you mean 0.01?")):
-        assert_one_line_of_error(hiercomp(tmp_path, "compare", "scores.csv", wrong), words)
+    assert_one_line_of_error(
+        hiercomp(tmp_path, "compare", "scores.csv", "--transform=square"), "--transform must be log"
+    )
 
 
 def test_a_full_disk_behind_standard_output_is_one_line(folder):
@@ -281,3 +291,27 @@ def test_closed_form_tests_follow_the_summary_and_are_in_the_json(hiercomp, fold
     assert done.stdout == f"{result.summary()}\n\n{result.closed_form_tests()}\n"
     content = json.loads((folder / "out.json").read_text(encoding="utf-8"))
     assert content["closed_form_tests"] == result.closed_form_tests().to_dict()
+
+
+@pytest.mark.parametrize(
+    ("text", "ends"), [("1%", [-0.01, 0.01]), ("0.5 %", [-0.005, 0.005]), ("-2%:1%", [-0.02, 0.01])]
+)
+def test_a_rope_may_be_in_percent(hiercomp, folder, text, ends):
+    quick = ("--engine", "quadrature", "--prior", "gaussian", "--json", "-")
+    done = hiercomp(folder, "compare", "scores.csv", f"--rope={text}", *quick)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["rope"] == ends
+
+
+def test_quiet_leaves_only_the_result(hiercomp, folder):
+    wide = pd.read_csv(folder / "scores.csv").pivot(
+        index=["dataset", "run", "fold"], columns="algorithm", values="score"
+    )
+    wide.to_csv(folder / "wide.csv")
+    command = ("compare", "wide.csv", "--engine", "quadrature", "--report", "out.html", "--force")
+    loud, quiet, short = (hiercomp(folder, *command, *more) for more in ((), ("--quiet",), ("-q",)))
+    assert "wide.csv was read as wide" in loud.stderr
+    assert "wrote out.html" in loud.stderr
+    assert (quiet.returncode, quiet.stderr, short.stderr) == (0, "", "")
+    assert loud.stdout == quiet.stdout == short.stdout
+    assert "--left" in hiercomp(folder, "compare", "scores.csv", "--left", "x", "-q").stderr

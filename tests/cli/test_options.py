@@ -15,7 +15,7 @@ READING = {
 }
 DIRECTION = {"--higher-is-better", "--lower-is-better"}
 MODEL = {"--rope", "--rho", *DIRECTION, "--transform", "--prior", "--alpha", "--seed", "--engine"}
-OUTPUT = {"--json", "--force"}
+OUTPUT = {"--json", "--force", "--quiet"}
 PAPER = {"--scores-table", "--methods", "--figure", "--plot"}
 OWN = {
     "check": {"--rho", *DIRECTION, "--folds"},

@@ -52,7 +52,8 @@ def test_pairs_prints_what_python_gives_and_writes_json(folder, table):
     done = pairs(folder, "scores.csv", "--rope", "0.01", "--json", "out.json", "--checkpoint", "pairs.sqlite")
     expected = summary_of(table)
     assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
+    written = [line.split(" (")[0] for line in done.stderr.splitlines()]
+    assert written == ["hiercomp: wrote pairs.sqlite", "hiercomp: wrote out.json"]
     assert done.stdout == f"{expected}\n"
     content = json.loads((folder / "out.json").read_text(encoding="utf-8"))
     assert content.items() >= expected.to_dict().items()
@@ -131,7 +132,7 @@ def test_existing_files_are_refused_before_anything_is_computed_and_overwritten_
         (["scores.csv", "--checkpoint", "no/x"], ["no"]),
         (["scores.csv", "--dask", "nonsense"], ["No Dask scheduler answers"]),
         (["scores.csv", "--json", "x", "--report", "x"], ["--json and --report"]),
-        (["scores.csv", "--json", "x", "--checkpoint", "x"], ["--checkpoint and --json"]),
+        (["scores.csv", "--json", "x.json", "--checkpoint", "x.json"], ["--checkpoint and --json"]),
         (["scores.csv", "--report", "-"], ["--report needs the name"]),
         (["missing.csv"], ["missing.csv"]),
         ([], ["scores"]),

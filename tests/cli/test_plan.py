@@ -87,7 +87,7 @@ def test_a_pilot_takes_the_place_of_the_assumed_numbers(hiercomp, folder, scores
         ([*ASSUMED, "--pilot", "scores.csv"], "--delta0 and --pilot exclude each other"),
         (["--nu", "3", "--pilot", "scores.csv"], "--nu and --pilot exclude each other"),
         (["--pilot", "none.csv"], "none.csv"),
-        ([*ASSUMED, "--json", "scores.csv"], "scores.csv exists"),
+        ([*ASSUMED, "--json", "scores.csv"], "such as scores.json"),
         ([*ASSUMED, "--simulations", "0"], "simulations must be at least 1"),
     ],
 )

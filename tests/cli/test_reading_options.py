@@ -134,7 +134,7 @@ def test_an_unknown_table_is_answered_with_the_command_to_paste(hiercomp, tmp_pa
     assert command in " ".join(checked.stdout.split())
     assert hiercomp(tmp_path, *command.split()[1:]).returncode == 0
     refused = hiercomp(tmp_path, "compare", "odd.csv")
-    assert "Pass --column dataset=place --column algorithm=who" in refused.stderr
+    assert f"Run: {command.replace('check', 'compare')}\n" in refused.stderr
     assert "dataset='" not in refused.stderr
 
 

@@ -286,7 +286,7 @@ def test_text_and_dictionary_hold_the_same():
     content = json.loads(json.dumps(check.to_dict(), allow_nan=False))
     assert content["algorithms"] == ["a", "b", "c"]
     assert content["datasets"][0]["dataset"] == "d0"
-    assert content["conclusion"] == "1 error, 0 warnings: it can't be compared as it stands."
+    assert content["conclusion"] == "1 error, 0 warnings: fix the errors before comparing."
     for problem in content["problems"]:
         assert problem["message"] in str(check)
         assert problem["remedy"] in str(check)

@@ -364,7 +364,7 @@ def test_a_quoted_decimal_comma_is_refused_with_the_option_that_reads_it(tmp_pat
     path = written(tmp_path, "quoted.csv", HEADER + 'd,a,1,1,"0,91"\nd,b,1,1,NA\nd,c,1,1,1\n')  # row 13
     text = message(path)
     assert "line 2" in text
-    assert "pass --decimal ','" in text
+    assert "pass decimal=',' (--decimal ',')" in text
     assert read_score_file(path, decimal=",")["score"].tolist()[::2] == [0.91, 1]
 
 

@@ -7,6 +7,7 @@ import math
 
 import pytest
 
+import hiercomp as hc
 from hiercomp.errors import ArgumentError
 from hiercomp.model.priors import NAMED_PRIORS, Priors
 
@@ -136,3 +137,14 @@ def test_alpha_and_beta_are_both_fixed_or_both_free():
 def test_an_unknown_population_is_refused_with_the_known_ones():
     with pytest.raises(ArgumentError, match=r"population must be 'student_t' or 'gaussian', got 'cauchy'"):
         Priors(population="cauchy")
+
+
+def test_priors_may_be_named(scores):
+    assert hc.HierarchicalComparison(scores, priors="kruschke").priors == hc.Priors.kruschke()
+    assert hc.HierarchicalComparison(scores, priors="default").priors == hc.Priors()
+    every = hc.compare_all(scores, rope=0.01, priors="gaussian", n_jobs=1, progress=False)
+    assert every.priors == hc.Priors.gaussian()
+    with pytest.raises(hc.ArgumentError, match="Did you mean 'kruschke'"):
+        hc.HierarchicalComparison(scores, priors="krushke")
+    with pytest.raises(hc.ArgumentError, match=r"Priors.kruschke\(\), or one of"):
+        hc.HierarchicalComparison(scores, priors=1)

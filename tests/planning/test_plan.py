@@ -290,7 +290,7 @@ def test_few_data_sets_are_said():
         ({"rho": 1.0}, "rho must be at least 0 and below 1"),
         ({"rope": -0.01}, "rope is negative"),
         ({"alpha": 0.7}, "alpha must be above 0 and below 0.5"),
-        ({"priors": "kruschke"}, "priors must be a Priors object"),
+        ({"priors": "krushke"}, "priors must be one of"),
         ({"left": "a", "right": "a"}, "both called 'a'"),
         ({"simulations": 0}, "simulations must be at least 1"),
         ({"seed": -1}, "seed must be between"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Callable
 
 import numpy as np
@@ -85,7 +87,7 @@ def test_a_fit_that_fails_a_check_is_run_again_and_says_so(nearly_equal):
 def test_a_fit_that_fails_every_time_gives_no_verdict(nearly_equal, monkeypatch):
     # All but one data set centred: as bad
     monkeypatch.setattr(HierarchicalModel, "centred_otherwise", lambda model: np.arange(len(model.mean)) > 0)
-    with pytest.warns(hc.ConvergenceWarning, match="can't be trusted after 3 attempts"):
+    with pytest.warns(hc.ConvergenceWarning, match="Sampling failed its checks 3 times.*engine='quadrature'"):
         result = nearly_equal(10).fit("embedded", chains=2, warmup=100, draws=100, progress=False)
     assert result.status == "failed"
     assert [attempt.purpose for attempt in result.attempts] == ["first fit", "other parameterisation", "longer"]
@@ -107,3 +109,47 @@ def test_runs_are_extended_to_the_precision_asked_for():
     errors = precise.next_dataset.errors
     assert max(errors[region] for region in ("p_left", "p_rope", "p_right")) < 0.0036  # the error is itself an estimate
     assert f"{precise.attempts[0].draws:,} draws" in precise.summary().computation
+
+
+def test_a_fit_whose_trajectories_are_all_too_long_ends_after_one_run():
+    """Errors in units of their own: one population of such differences is beyond the sampler."""
+    generator = np.random.default_rng(3)
+    left, right = [], []
+    for unit in 10.0 ** generator.uniform(-2, 4.7, 15):
+        left.append(unit * (1 + generator.normal(0, 0.05, 20)))
+        right.append(left[-1] * (0.97 + generator.normal(0, 0.02, 20)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", hc.HiercompWarning)
+        comparison = hc.HierarchicalComparison.from_arrays(left, right, rope=0.01, folds=10, higher_is_better=False)
+    with pytest.warns(hc.ConvergenceWarning, match="largest tree depth.*engine='quadrature'"):
+        result = comparison.fit("embedded", warmup=150, draws=100, monte_carlo_error=None, progress=False)
+    assert result.status == "failed"
+    assert result.diagnostics.mostly_saturated
+    assert len(result.attempts) == 1
+    with pytest.raises(hc.NoVerdictError, match="engine='quadrature'"):
+        result.decision()
+
+
+def test_a_fit_that_takes_long_says_what_is_faster(nearly_equal, monkeypatch, capsys):
+    monkeypatch.setattr("hiercomp.posterior.fit.SECONDS_UNTIL_HINT", 0.001)
+    comparison = nearly_equal(6)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", hc.HiercompWarning)
+        comparison.fit("embedded", warmup=100, draws=100, monte_carlo_error=None)
+        assert capsys.readouterr().err.count("engine='quadrature' (--engine quadrature)") == 1
+        comparison.fit("embedded", warmup=100, draws=100, monte_carlo_error=None, progress=False)
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("random_state", "mean 'seed'?"),
+        ("n_jobs", "run in parallel"),
+        ("n_chains", "'chains'?"),
+        ("drawss", "'draws'?"),
+    ],
+)
+def test_an_option_under_another_name_is_answered_with_ours(nearly_equal, name, hint):
+    with pytest.raises(TypeError, match=re.escape(hint)):
+        nearly_equal(6).fit(**{name: 1})

@@ -79,7 +79,7 @@ def test_the_conclusion_of_a_better_left_algorithm_names_it_first(mirrored):
 
 def test_the_conclusion_of_equivalence_claims_no_winner(result):
     conclusion = result.with_rope(0.2).summary().conclusion
-    assert "bayes and tree are practically equivalent (difference within [-0.2, 0.2])" in conclusion
+    assert "bayes and tree are practically equivalent (difference within [-0.2, 0.2], probability " in conclusion
     assert "better" not in conclusion
 
 
@@ -224,7 +224,7 @@ def test_undetermined_odds_are_null_in_the_dictionary(result):
 
 def test_the_text_names_the_engine_the_runs_the_seed_and_the_checks(result):
     text = str(result.summary())
-    for part in ("embedded (stanli", "4 chains", "1,000 of warmup", "seed 0", "R-hat at most", "0 divergences"):
+    for part in ("embedded (stanli", "4 chains", "1,000 warmup iterations", "seed 0", "R-hat at most", "0 divergences"):
         assert part in text
     assert f"{result.diagnostics.ess_bulk:,.0f} (bulk)" in text
 
@@ -297,3 +297,12 @@ def test_a_data_set_name_in_a_failure_is_made_harmless_too():
     failures = diagnose(variables, statistics, ("\x1b[31m",)).failures
     assert failures
     assert not any("\x1b" in failure for failure in failures)
+
+
+def test_odds_are_shown_only_beside_a_verdict(result):
+    assert "\n  Odds, " in str(result.summary())
+    without = result.with_rope(float(result.expected_difference)).summary(0.001)
+    assert without.decision is not None
+    assert without.decision.region in ("none", "undecided")
+    assert "Odds" not in str(without)
+    assert len(without.to_dict()["odds"]) == 3

@@ -115,7 +115,7 @@ CASES: dict[str, Callable[[Path], object]] = {
     "attributes that are contradicted": compared(with_attributes(), higher_is_better=True),
     "names that differ by case": compared(in_capitals()),
     "differences inside the rope": compared(table(), rope=1.0),
-    "a rope with a percent sign": compared(table(), rope="1%"),
+    "a rope with a decimal comma": compared(table(), rope="0,01"),
     "identical scores": compared(table().assign(score=0.8), rope=0.0),
     "constant differences": compared(table().assign(score=np.where(table()["algorithm"] == "tree", 0.9, 0.8))),
     "a negative rope": compared(table(), rope=-0.01),

@@ -131,7 +131,9 @@ def _errors_at(path: str, number: int, collected: list[ScoreFileError] | None = 
     try:
         yield
     except ScoreFileError as error:
-        placed = ScoreFileError(f"{path}, line {number}: {error.message}", remedy=error.remedy)
+        placed = ScoreFileError(
+            f"{path}, line {number}: {error.message}", remedy=error.remedy, arguments=error.arguments
+        )
         if collected is None:
             raise placed from None
         collected.append(placed)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
 
-from hiercomp.errors import ArgumentError, ScoreFileError, ScoreTableError
+from hiercomp.errors import Argument, ArgumentError, ScoreFileError, ScoreTableError
 from hiercomp.files.content import checked_encoding, encoding_of, file_blocks, joined, utf8_parts
 from hiercomp.files.table import SEPARATORS, checked_separator, names_as_text, read_score_file
 from hiercomp.scores.rho import default_rho
@@ -51,7 +51,9 @@ def names_the_file(importer: Callable[P, R]) -> Callable[P, R]:
 def error_of_file(file: str, error: ScoreTableError) -> ScoreFileError:
     """The error of a table as one of the file that holds it."""
     message = f"{shown(file)}: {error.message}"
-    refused = ScoreFileError(message, remedy=error.remedy, places=error.places, key=error.key)
+    refused = ScoreFileError(
+        message, remedy=error.remedy, places=error.places, key=error.key, arguments=error.arguments
+    )
     refused.table = error.table
     return refused
 
@@ -133,7 +135,8 @@ def chosen_measure(measure: str | None, measures: Sequence[str]) -> str:
             raise ScoreTableError("No column holds scores.")
         raise ScoreTableError(
             f"There are {len(measures)} measures: {first_names(measures)}.",
-            remedy=f"Say which with measure={measures[0]!r}.",
+            remedy=f"Say which with {Argument('measure', measures[0])}.",
+            arguments=(Argument("measure", measures[0]),),
         )
     if measure not in measures:
         raise ArgumentError(

@@ -9,7 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hiercomp.errors import ArgumentError, DroppedScoresWarning, HiercompWarning, Note, ScoreFileError, ScoreTableError
+from hiercomp.errors import (
+    Argument,
+    ArgumentError,
+    DroppedScoresWarning,
+    HiercompWarning,
+    Note,
+    ScoreFileError,
+    ScoreTableError,
+)
 from hiercomp.files.formats.common import (
     error_of_file,
     file_text,
@@ -273,7 +281,8 @@ def _key(values: Mapping[str, float], measure: str | None, task: str, path: str)
     if len(fits) > 1:
         raise ScoreFileError(
             f"{shown(path)}: task {shown(task)!r} has several measures: {first_names(fits)}.",
-            remedy=f"Say which with measure={fits[0]!r}.",
+            remedy=f"Say which with {Argument('measure', fits[0])}.",
+            arguments=(Argument("measure", fits[0]),),
         )
     return fits[0] if fits else None
 

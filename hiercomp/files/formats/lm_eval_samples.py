@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hiercomp.errors import ArgumentError, DroppedScoresWarning, Note, ScoreFileError
+from hiercomp.errors import Argument, ArgumentError, DroppedScoresWarning, Note, ScoreFileError
 from hiercomp.files.formats.common import chosen_measure, file_text, one_or_more, text_options
 from hiercomp.files.mapping import Spec, map_table, tidy_frame
 from hiercomp.wording import counted, first_names, shown
@@ -97,6 +97,7 @@ def read_lm_eval_samples(
                 raise ScoreFileError(
                     f"{shown(file)}, line {line}: question {question} is there twice.",
                     remedy="Say which filter with measure, such as measure='exact_match,strict-match'.",
+                    arguments=(Argument("measure", "exact_match,strict-match"),),
                 )
             rows[question] = (float(number), answer)
             proof = answer.get("doc_hash")

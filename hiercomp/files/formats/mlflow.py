@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hiercomp.errors import ArgumentError, DefaultedRhoWarning, DroppedScoresWarning, Note, ScoreTableError
+from hiercomp.errors import Argument, ArgumentError, DefaultedRhoWarning, DroppedScoresWarning, Note, ScoreTableError
 from hiercomp.files.formats.common import (
     Source,
     chosen_measure,
@@ -131,7 +131,7 @@ def read_mlflow(
         columns["rho"] = np.zeros(len(frame))
         message = f"The runs differ by {shown(found['run'])!r}: they are taken as independent repetitions, rho = 0."
         remedy = "If each seed draws another part of the same data for testing, pass the share of test cases: rho=0.2."
-        notes.append(Note(DefaultedRhoWarning, message, remedy))
+        notes.append(Note(DefaultedRhoWarning, message, remedy, arguments=(Argument("rho", 0.2),)))
     for other in one_or_more("also", also):
         further = chosen_measure(other.removeprefix(METRICS), metrics)
         columns[further] = frame[METRICS + further]

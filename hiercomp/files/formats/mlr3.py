@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hiercomp.arguments import number_between, whole_number
-from hiercomp.errors import ScoreTableError
+from hiercomp.errors import Argument, ScoreTableError
 from hiercomp.files.formats.common import (
     Source,
     chosen_measure,
@@ -122,6 +122,7 @@ def read_mlr3(
                     f"The resampling is 'repeated_cv' with {last} iterations, and the table does not tell the folds of a "
                     "run.",
                     remedy="Pass folds=10 for repeats of 10-fold cross-validation.",
+                    arguments=(Argument("folds", 10),),
                 )
             if last % count:
                 raise ScoreTableError(f"{last} iterations are no whole number of runs of {count} folds.")

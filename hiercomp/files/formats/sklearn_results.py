@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from hiercomp.arguments import whole_number
-from hiercomp.errors import ArgumentError, DefaultedRhoWarning, DroppedScoresWarning, Note, ScoreTableError
+from hiercomp.errors import Argument, ArgumentError, DefaultedRhoWarning, DroppedScoresWarning, Note, ScoreTableError
 from hiercomp.files.formats.arrays import Block, number_array, tidy_blocks
 from hiercomp.files.formats.common import (
     Source,
@@ -160,7 +160,9 @@ def from_grid_search(
         raise ArgumentError("dataset is for one search; results are a mapping from data set to search.")
     if not several and dataset is None:
         raise ArgumentError(
-            "A search does not name its data set.", remedy="Pass dataset='iris', or a mapping from data set."
+            "A search does not name its data set.",
+            remedy="Pass dataset='iris', or a mapping from data set.",
+            arguments=(Argument("dataset", "iris"),),
         )
     blocks = []
     notes: list[Note] = []
@@ -260,6 +262,7 @@ def _frame(
                 raise ScoreTableError(
                     f"{place}: {count} scores look like several runs.",
                     remedy="Pass folds=10 for runs of 10-fold cross-validation, or cv.",
+                    arguments=(Argument("folds", 10),),
                 )
             size = count
             if not any(note.key == "one_run" for note in notes):

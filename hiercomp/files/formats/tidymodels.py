@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hiercomp.arguments import whole_number
-from hiercomp.errors import ArgumentError, ScoreTableError
+from hiercomp.errors import Argument, ArgumentError, ScoreTableError
 from hiercomp.files.formats.common import (
     Source,
     chosen_measure,
@@ -150,6 +150,7 @@ def _datasets(frame: pd.DataFrame, dataset: str | None) -> Any:
         raise ScoreTableError(
             "The table names no data set.",
             remedy="Pass dataset='iris', or add a column dataset before joining tables.",
+            arguments=(Argument("dataset", "iris"),),
         )
     return frame[found["dataset"]]
 
@@ -176,6 +177,7 @@ def _algorithms(frame: pd.DataFrame, algorithm: str | None) -> Any:
     raise ScoreTableError(
         "The table does not name its algorithm: there is no column wflow_id.",
         remedy="Pass algorithm='tree', or add a column.",
+        arguments=(Argument("algorithm", "tree"),),
     )
 
 
@@ -251,5 +253,6 @@ def _resamples(frame: pd.DataFrame, rho: float | None, count: int | None) -> tup
             "table does not tell which.",
             remedy=f"Pass rho, the share of test cases, such as 0.25 for mc_cv(prop = 3/4); or folds={number.max()} for "
             "group_vfold_cv.",
+            arguments=(Argument("folds", int(number.max())),),
         )
     return number, ones, np.full(len(frame), rho)

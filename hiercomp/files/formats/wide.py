@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hiercomp.errors import ScoreTableError
+from hiercomp.errors import Argument, ScoreTableError
 from hiercomp.files.formats.common import (
     Source,
     column_roles,
@@ -90,6 +90,10 @@ def from_wide(
         raise ScoreTableError(
             f"No column is called 'dataset': {first_names(list(frame.columns))}.",
             remedy="Say which with dataset='...', or name the only one: dataset='=iris'.",
+            arguments=(
+                Argument("dataset", "..."),
+                Argument("dataset", "=iris"),
+            ),
         )
     need_columns(frame, named)
     if "rho" not in given and RHO in frame.columns and RHO not in [*named, *found.values()]:

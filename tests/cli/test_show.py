@@ -1,0 +1,51 @@
+"""``hiercomp show``: what a saved result says is what it said when it was fitted."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.command_line import assert_one_line_of_error
+
+
+@pytest.fixture
+def folder(tmp_path, result) -> Path:
+    result.save(tmp_path / "fit.nc")
+    return tmp_path
+
+
+def test_the_summary_is_that_of_the_result(hiercomp, folder, result):
+    done = hiercomp(folder, "show", "fit.nc")
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{result.summary()}\n", "")
+
+
+def test_level_rope_json_and_report_are_chosen_anew(hiercomp, folder, result):
+    options = ("--alpha", "0.1", "--rope", "2%", "--json", "out.json", "--report", "out.html")
+    done = hiercomp(folder, "show", "fit.nc", *options)
+    assert done.returncode == 0, done.stderr
+    wanted = result.with_rope(0.02).summary(0.1)
+    assert done.stdout == f"{wanted}\n"
+    assert json.loads((folder / "out.json").read_text(encoding="utf-8")) == wanted.to_dict()
+    assert wanted.conclusion in (folder / "out.html").read_text(encoding="utf-8")
+    assert done.stderr.count("hiercomp: wrote out.") == 2
+    again = hiercomp(folder, "show", "fit.nc", "--report", "out.html")
+    assert_one_line_of_error(again, "out.html exists", "--force")
+
+
+def test_closed_form_tests_follow(hiercomp, folder):
+    done = hiercomp(folder, "show", "fit.nc", "--closed-form-tests", "--json", "-")
+    assert json.loads(done.stdout)["closed_form_tests"]
+
+
+@pytest.mark.parametrize(("name", "part"), [("absent.nc", "absent.nc"), ("scores.csv", "is not a saved result")])
+def test_a_file_that_is_no_result_is_refused(hiercomp, folder, name, part):
+    (folder / "scores.csv").write_text("dataset,algorithm,score\n")
+    assert_one_line_of_error(hiercomp(folder, "show", name), part)
+
+
+def test_a_failed_result_has_no_verdict(hiercomp, tmp_path, failed):
+    failed.save(tmp_path / "fit.nc")
+    done = hiercomp(tmp_path, "show", "fit.nc")
+    assert (done.returncode, done.stdout) == (3, f"{failed.summary()}\n")

@@ -1,0 +1,104 @@
+"""Every front door takes a path, a wide frame and a tidy frame, and says the same of what it can't read."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import hiercomp as hc
+
+SIDES = {"left": "bayes", "right": "tree"}
+
+
+def numbers(result: Any) -> np.ndarray:
+    return result.to_frame().select_dtypes("number").to_numpy()
+
+
+def comparisons(table: Any) -> hc.TournamentResult:
+    return hc.compare_all(table, rope=0.01, priors="gaussian", baseline="tree", n_jobs=1, progress=False)
+
+
+DOORS: dict[str, Callable[[Any], Any]] = {
+    "HierarchicalComparison": lambda table: hc.HierarchicalComparison(table, **SIDES, rope=0.01).differences.mean,
+    "compare_all": lambda table: comparisons(table).pairs[0].differences.mean,
+    "check_scores": lambda table: hc.check_scores(table).n_places.sum(),
+    "read_scores": lambda table: hc.read_scores(table).groupby(["algorithm", "dataset"])["score"].mean().to_numpy(),
+    "correlated_t_test": lambda table: numbers(hc.correlated_t_test(table, **SIDES, rope=0.01)),
+    "signed_rank_test": lambda table: hc.signed_rank_test(table, **SIDES).pvalue,
+    "bayesian_signed_rank_test": lambda table: numbers(hc.bayesian_signed_rank_test(table, **SIDES, rope=0.01)),
+    "poisson_binomial_test": lambda table: numbers(hc.poisson_binomial_test(table, **SIDES, rope=0.01)),
+    "friedman_test": lambda table: hc.friedman_test(table).statistic,
+    "posthoc_test": lambda table: numbers(hc.posthoc_test(table)),
+}
+
+
+@pytest.fixture(scope="module")
+def tidy() -> pd.DataFrame:
+    generator = np.random.default_rng(4)
+    places = pd.MultiIndex.from_product(
+        [[f"d{number}" for number in range(6)], ["bayes", "forest", "tree"], [1, 2], [1, 2, 3]],
+        names=["dataset", "algorithm", "run", "fold"],
+    )
+    frame = places.to_frame(index=False)
+    better = frame["algorithm"].map({"bayes": 0.0, "forest": 0.01, "tree": 0.02})
+    return frame.assign(score=generator.normal(0.8, 0.02, len(frame)) + better)
+
+
+def wide_of(tidy: pd.DataFrame) -> pd.DataFrame:
+    wide = tidy.pivot(index=["dataset", "run", "fold"], columns="algorithm", values="score").reset_index()
+    wide.columns.name = None
+    return wide
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_path_a_wide_frame_and_a_tidy_one_give_the_same(door, tidy, tmp_path):
+    tidy.to_csv(tmp_path / "tidy.csv", index=False)
+    wide_of(tidy).to_csv(tmp_path / "wide.csv", index=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", hc.HiercompWarning)
+        expected = DOORS[door](tidy)
+        for table in (wide_of(tidy), tmp_path / "tidy.csv", str(tmp_path / "wide.csv")):
+            np.testing.assert_allclose(DOORS[door](table), expected, rtol=1e-12)
+
+
+def test_columns_name_what_a_frame_or_file_calls_otherwise(tidy, tmp_path):
+    names = {"dataset": "Daten", "algorithm": "Verfahren", "run": "Lauf", "fold": "Falte", "score": "Güte"}
+    odd = tidy.rename(columns=names)
+    wide = wide_of(tidy).rename(columns=names)
+    odd.to_csv(tmp_path / "odd.csv", index=False)
+    wide.to_csv(tmp_path / "wide.csv", index=False)
+    rows = {role: names[role] for role in ("dataset", "run", "fold")}
+    expected = hc.HierarchicalComparison(tidy, **SIDES).differences
+    for table, columns in ((odd, names), (wide, rows), (tmp_path / "odd.csv", names), (tmp_path / "wide.csv", rows)):
+        found = hc.HierarchicalComparison(table, **SIDES, columns=columns).differences
+        assert found.dataset_names == expected.dataset_names
+        np.testing.assert_allclose(found.mean, expected.mean, rtol=1e-12)
+        assert found.rho.tolist() == expected.rho.tolist()
+
+
+@pytest.mark.filterwarnings("ignore::hiercomp.HiercompWarning")
+def test_rows_without_a_fold_are_folds_when_rho_is_given(tidy):
+    wide = wide_of(tidy).drop(columns=["run", "fold"])
+    found = hc.HierarchicalComparison(wide, **SIDES, rho=0.25).differences
+    expected = hc.HierarchicalComparison(tidy, **SIDES, rho=0.25).differences
+    np.testing.assert_allclose(found.mean, expected.mean, rtol=1e-12)
+    assert found.n.tolist() == [6] * 6
+    many = pd.concat([wide.assign(bayes=wide["bayes"] + shift) for shift in np.arange(6) / 1000])
+    with pytest.raises(hc.ScoreTableError, match="folds=10"):
+        hc.HierarchicalComparison(many, **SIDES)
+    assert hc.HierarchicalComparison(many, **SIDES, rho=0.25).differences.n.tolist() == [36] * 6
+
+
+@pytest.mark.filterwarnings("ignore::hiercomp.HiercompWarning")
+def test_a_proposal_is_an_argument_of_the_caller(tidy):
+    wide = wide_of(tidy).drop(columns=["run", "fold"]).rename(columns={"dataset": "Daten"})
+    with pytest.raises(hc.ScoreTableError, match=r"Pass columns=\{'dataset': 'Daten'\}\.$"):
+        hc.HierarchicalComparison(wide, **SIDES, rho=0.1)
+    assert hc.HierarchicalComparison(wide, **SIDES, rho=0.1, columns={"dataset": "Daten"}).differences.n.sum() == 36
+    with pytest.raises(hc.ScoreTableError, match=r"hc\.read_scores\(\.\.\., format='wide', dataset='Daten'\)"):
+        hc.signed_rank_test(wide, **SIDES)
