@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SMALLEST_SHOWN = 0.001
+MINUS = "\N{MINUS SIGN}"  # which screen readers say, unlike a hyphen
 LONGEST_SHOWN = 100  # characters of a value in a message
 LONGEST_ERROR = 500  # characters of another package's error
 EXAMPLES_SHOWN = 5  # offending cells named in a message
@@ -29,6 +30,17 @@ def probability_text(value: float, exact: bool = False) -> str:
     if value > 1 - SMALLEST_SHOWN:
         return f"> {1 - SMALLEST_SHOWN}"
     return f"{value:.3f}"
+
+
+def with_minus(value: object) -> str:
+    """A number, or an interval of numbers, with the minus sign of print.
+
+    Examples
+    --------
+    >>> with_minus("[-0.01, 0.01]")
+    '[−0.01, 0.01]'
+    """
+    return str(value).replace("-", MINUS)
 
 
 def error_text(value: float) -> str:

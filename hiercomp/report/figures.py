@@ -248,7 +248,7 @@ def _posterior(result: Fit) -> FigureSpec:
 def _shrinkage(result: Fit) -> FigureSpec:
     frame = shrinkage_table(result)
     count = len(frame)
-    height = min(max(1.8 + dataset_plots.NARROWEST_ROW * count, 2.6), dataset_plots.TALLEST)
+    height = dataset_plots.shrinkage_height(count)
     ends = [
         f"the {word} raw mean difference is {row['raw']:.3g}, shrunken to {row['posterior']:.3g} ({shown(name)})"
         for word, name, row in (
