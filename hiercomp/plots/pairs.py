@@ -52,6 +52,7 @@ MEANINGS = {
     "not compared": "not compared",
 }
 NUMBERS_FROM, FLAT_NAMES_FROM = 34.0, 58.0  # points that a cell must measure for its numbers, and its name, to be read
+OUTLINE = "#9A9A9A"
 CELL = 0.92  # of the grid's step, which leaves a gap
 LONGEST_TITLE = 30  # characters of a line, however narrow the axes are
 MOST_BARS = 16  # columns of cliques beside the ranks
@@ -115,6 +116,8 @@ def plot_pairs_heatmap(
     signs = _signs(ax, verdicts)
     _name(ax, rows, columns)
     legend(ax, columns=3, handlelength=1.2)
+    for patch in ax.get_legend().get_patches():
+        patch.set(edgecolor=OUTLINE, linewidth=0.4)
     figure = ax.get_figure(root=True)
     assert figure is not None
     figure.draw_without_rendering()  # the layout and the aspect are known after it
@@ -282,7 +285,7 @@ def _fill(ax: Axes, probabilities: dict[str, FloatArray], cells: dict[str, Any])
         ax.add_collection(PolyCollection(list(boxes), **drawn))
         floor = floor - height
     outlines = _boxes(column, row + CELL / 2, row - CELL / 2)
-    ax.add_collection(PolyCollection(list(outlines), facecolor="none", edgecolor="#9A9A9A", linewidth=0.4))
+    ax.add_collection(PolyCollection(list(outlines), facecolor="none", edgecolor=OUTLINE, linewidth=0.4))
 
 
 def _name(ax: Axes, rows: list[str], columns: list[str]) -> None:

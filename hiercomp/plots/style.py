@@ -22,7 +22,7 @@ LONGEST_NAME = 28
 LONGEST_LINE = 34  # characters under axes of one column
 COLUMN_WIDTH, PAGE_WIDTH = 3.5, 7.1  # inches, of a two-column journal and of its page
 LETTER = 0.067  # inches: of a letter of a name
-MOST_STEPS = 5  # between the numbers of an axis
+FEWEST_STEPS, MOST_STEPS, STEP = 3, 5, 0.5  # between the numbers of an axis, and inches of one
 GAP = 3.0  # points between the labels of an axis and its legend
 
 
@@ -104,7 +104,10 @@ def labels(ax: Axes, x: str = "", y: str = "", title: str = "") -> None:
 
     size = "small"
     if isinstance(ax.xaxis.get_major_locator(), AutoLocator):
-        ax.locator_params(axis="x", nbins=MOST_STEPS)
+        figure = ax.get_figure(root=True)
+        assert figure is not None
+        room = int(ax.get_window_extent().width / figure.dpi / STEP)
+        ax.locator_params(axis="x", nbins=min(max(room, FEWEST_STEPS), MOST_STEPS))
     plainly([ax.set_xlabel(x, size=size), ax.set_ylabel(y, size=size), ax.set_title(title, size=size, loc="left")])
     ax.tick_params(labelsize=size)
     ax.spines[["top", "right"]].set_visible(False)
@@ -139,13 +142,15 @@ def shade_rope(ax: Axes, rope: Rope, *, vertical: bool = True) -> None:
         line(end, color=COLOURS["rope"], linewidth=0.8, linestyle="--", zorder=1)
 
 
-def legend(ax: Axes, *, columns: int = 1, **options: Any) -> None:
-    """A small frameless legend below the axes and their label, in as many of the columns as there is room for."""
+def legend(ax: Axes, *, columns: int = 1, settled: bool = True, **options: Any) -> None:
+    """A small frameless legend below the axes and their label, in as many of the columns as there is room for.
+
+    Without ``settled`` the layout of the figure is left to the caller, who has more to draw.
+    """
     from matplotlib.transforms import ScaledTranslation
 
     figure = ax.get_figure(root=True)
     assert figure is not None
-    figure.draw_without_rendering()  # the labels of the axis have their places after it
     labelled = ax.xaxis.get_tightbbox()
     depth = max(0.0, ax.bbox.y0 - labelled.y0) if labelled is not None else 0.0
     down = ScaledTranslation(0, -depth / figure.dpi - GAP / 72, figure.dpi_scale_trans)
@@ -158,7 +163,7 @@ def legend(ax: Axes, *, columns: int = 1, **options: Any) -> None:
         plainly(drawn.get_texts())
         if drawn.get_window_extent().width <= room:
             break
-    if figure.get_layout_engine() is not None:
+    if settled and figure.get_layout_engine() is not None:
         figure.draw_without_rendering()  # a legend below the axes takes the layout two passes
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -21,6 +20,7 @@ from hiercomp import plots
 from hiercomp.planning.result import PlanResult
 from hiercomp.posterior.sensitivity import Sensitivity, VariantResult
 from tests.conftest import simulated_scores
+from tests.long_names import long, named
 from tests.tournaments import tournament
 
 TOUCHING = 1.0  # pixels by which two boxes of letters may overlap: they include the space above and below the letters
@@ -33,22 +33,6 @@ DATASETS = (3, 54)
 def _close_figures():
     yield
     plt.close("all")
-
-
-def long(name: str, letters: int) -> str:
-    """A name of so many letters, in words that can be broken, different for different names."""
-    return (
-        name[:letters] if letters < 10 else (f"{name}_" + "gradient_boosted_decision_forests_with_more_words")[:letters]
-    )
-
-
-def named(result: hc.ComparisonResult, letters: int) -> hc.ComparisonResult:
-    """The same result under names of so many letters."""
-    given = result.differences
-    names = tuple(long(f"d{place:03}", letters) for place in range(len(given.dataset_names)))
-    left, right = long("baye", letters), long("tree", letters)
-    given = replace(given, left=left, right=right, dataset_names=names, scores=None)
-    return replace(result, differences=given, posterior=replace(result.posterior, differences=given))
 
 
 @cache
@@ -191,3 +175,8 @@ def flaws(figure: Figure) -> list[str]:
 @pytest.mark.parametrize("name", DRAWINGS)
 def test_no_text_is_cut_or_lies_over_another(name, letters, count):
     assert flaws(figure_of(DRAWINGS[name](count, letters))) == []
+
+
+@pytest.mark.parametrize("name", ["result", "failed"])
+def test_the_diagnostics_keep_their_texts_apart(request, name):
+    assert flaws(plots.plot_diagnostics(request.getfixturevalue(name))) == []
