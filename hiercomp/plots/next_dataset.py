@@ -145,13 +145,13 @@ def simplex(
         middle = (CORNERS[a] + CORNERS[b]) / 2
         ax.plot(*np.stack([centre, middle]).T, color=INK, linewidth=0.7, linestyle="--", zorder=3)
     names = broken_outcomes(left, right)
-    places = {"left": ((0.0, -0.03), "left", "top"), "right": ((1.0, -0.03), "right", "top")}
-    places["rope"] = ((0.5, CORNERS[1, 1] + 0.03), "center", "bottom")
-    for region, (place, horizontal, vertical) in places.items():
+    places = {"left": ((0.0, -0.03), "top"), "right": ((1.0, -0.03), "top")}
+    places["rope"] = ((0.5, CORNERS[1, 1] + 0.03), "bottom")
+    for region, (place, vertical) in places.items():
         drawn = ax.text(
             *place,
             f"{names[region]}\n{probability_text(shares[region])}",
-            ha=horizontal,
+            ha="center",
             va=vertical,
             fontsize="small",
             color=INK,

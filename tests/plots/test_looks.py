@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -175,6 +176,14 @@ def flaws(figure: Figure) -> list[str]:
 @pytest.mark.parametrize("name", DRAWINGS)
 def test_no_text_is_cut_or_lies_over_another(name, letters, count):
     assert flaws(figure_of(DRAWINGS[name](count, letters))) == []
+
+
+@pytest.mark.parametrize("draw", [plots.plot_simplex, plots.plot_next_dataset])
+def test_long_names_in_capitals_have_room_below_the_outcomes(draw):
+    result = comparison(3, 40)
+    given = replace(result.differences, left=result.left.upper(), right=result.right.upper())
+    capitals = replace(result, differences=given, posterior=replace(result.posterior, differences=given))
+    assert flaws(figure_of(draw(capitals))) == []
 
 
 @pytest.mark.parametrize("name", ["result", "failed"])
