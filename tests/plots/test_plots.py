@@ -192,6 +192,21 @@ def test_the_rope_curve_is_the_frame(result):
     assert ax.lines[3].get_xdata()[0] == 0.01
 
 
+def test_the_rope_curve_is_integrated_once_however_often_it_is_drawn(scores, monkeypatch):
+    integrated = hc.HierarchicalComparison(scores, "bayes", "tree", rope=0.01).fit("quadrature")
+    kind, asked = type(integrated.posterior), []
+    original = kind.next_dataset
+    monkeypatch.setattr(
+        kind, "next_dataset", lambda self, rope, **more: asked.append(rope.upper) or original(self, rope, **more)
+    )
+    first, second = (integrated.plot.rope_curve(half_widths=[0.0, 0.01, 0.03]) for _ in range(2))
+    assert asked == [0.0, 0.01, 0.03]
+    for one, other in zip(first.lines, second.lines, strict=True):
+        np.testing.assert_array_equal(one.get_ydata(), other.get_ydata())
+    integrated.rope_curve([0.01, 0.02])
+    assert asked == [0.0, 0.01, 0.03, 0.02]
+
+
 def test_replicated_spreads_have_the_moments_of_the_model(result):
     given = result.differences
     spreads = plots.replicated_standard_deviations(result, seed=1)
