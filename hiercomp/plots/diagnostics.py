@@ -164,8 +164,8 @@ def _divergences(ax: Axes, centre: FloatArray, spread: FloatArray, diverging: Fl
     ax.scatter(centre[:, few], spread[:, few], s=4, color=INK, alpha=0.3, linewidths=0, label="draws")
     count = int(diverging.sum())
     if count:
-        marked = {"s": 16, "marker": "x", "color": COLOURS["left"], "linewidths": 1.0, "zorder": 3}
-        ax.scatter(centre[diverging], spread[diverging], label="divergent", **marked)
+        red = COLOURS["left"]
+        ax.scatter(centre[diverging], spread[diverging], s=16, marker="x", color=red, linewidths=1.0, label="divergent")
     if (spread > 0).all():
         ax.set_yscale("log")
     labels(ax, "delta0", "sigma0", counted(count, "divergence"))

@@ -116,7 +116,9 @@ def plot_pairs_heatmap(
     signs = _signs(ax, verdicts)
     _name(ax, rows, columns)
     legend(ax, columns=3, handlelength=1.2)
-    for patch in ax.get_legend().get_patches():
+    explained = ax.get_legend()
+    assert explained is not None
+    for patch in explained.get_patches():
         patch.set(edgecolor=OUTLINE, linewidth=0.4)
     figure = ax.get_figure(root=True)
     assert figure is not None
@@ -139,7 +141,8 @@ def plot_pairs_heatmap(
     lines = [f"Verdicts at {100 * (1 - alpha):g}% (no sign: no verdict), {rope}", *how]
     width = max(LONGEST_TITLE, round(_points(ax) / 72 / LETTER))
     plainly(ax.set_title("\n".join(in_lines(line, width) for line in lines), size="small", loc="left"))
-    figure.draw_without_rendering()
+    for _ in range(2):  # the layout takes two passes
+        figure.draw_without_rendering()
     return ax
 
 
@@ -230,6 +233,7 @@ def heatmap_size(result: Tournament, algorithms: Sequence[str]) -> tuple[float, 
     longest = LETTER * max(map(len, names))
     width = min(PAGE_WIDTH, max(4.4, 1.3 + longest + 0.62 * columns))
     step = min(LARGEST_CELL, (width - 0.3 - longest) / columns)
+    width = max(4.4, 0.3 + longest + step * columns)
     flat = _flat(names, step)
     above = LINE * max(name.count("\n") + 1 for name in flat) if flat else longest
     return width, step * rows + above + 1.3

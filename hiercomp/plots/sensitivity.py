@@ -54,7 +54,7 @@ def plot_sensitivity(sensitivity: Sensitivity, *, ax: Axes | None = None, **bars
         for variant in sensitivity.variants
     ]
     width = min(PAGE_WIDTH, 4.3 + LETTER * max(map(len, verdicts)))
-    ax = axes(ax, width=width, height=1.1 + 0.27 * len(table))
+    ax = axes(ax, width=width, height=1.3 + 0.27 * len(table))
     rows = np.arange(len(table))[::-1]
     start = np.zeros(len(table))
     for region in REGIONS:
@@ -66,10 +66,10 @@ def plot_sensitivity(sensitivity: Sensitivity, *, ax: Axes | None = None, **bars
         start += values
     for row, words, changed in zip(rows, verdicts, table["changed"], strict=True):
         weight = "bold" if changed else "normal"
-        drawn = ax.annotate(
+        written = ax.annotate(
             words, (1.0, row), xytext=(4, 0), textcoords="offset points", va="center", fontsize="x-small", weight=weight
         )
-        plainly(drawn)
+        plainly(written)
     ax.axvline(0.95, color=INK, linewidth=0.5, linestyle=":")
     ax.axvline(0.05, color=INK, linewidth=0.5, linestyle=":")
     ax.set_yticks(rows, table.index, fontsize="x-small")

@@ -23,6 +23,7 @@ LONGEST_LINE = 34  # characters under axes of one column
 COLUMN_WIDTH, PAGE_WIDTH = 3.5, 7.1  # inches, of a two-column journal and of its page
 LETTER = 0.067  # inches: of a letter of a name
 FEWEST_STEPS, MOST_STEPS, STEP = 3, 5, 0.5  # between the numbers of an axis, and inches of one
+BROADER = 1.25  # than its axes a legend may be
 GAP = 3.0  # points between the labels of an axis and its legend
 
 
@@ -157,6 +158,9 @@ def legend(ax: Axes, *, columns: int = 1, settled: bool = True, **options: Any) 
     place = {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "bbox_transform": ax.transAxes + down}
     grid = ax.get_subplotspec()
     room = figure.bbox.width / (1 if grid is None else grid.get_gridspec().ncols)
+    if settled and columns > 1:
+        figure.draw_without_rendering()
+        room = min(room, BROADER * ax.bbox.width)  # a much wider legend would make the axes narrow
     for count in range(columns, 0, -1):
         given = {"ncols": count, "frameon": False, "fontsize": "x-small", "borderaxespad": 0.0}
         drawn = ax.legend(**(given | place | options))
