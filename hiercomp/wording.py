@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SMALLEST_SHOWN = 0.001
+MINUS = "\N{MINUS SIGN}"  # which screen readers say, unlike a hyphen
 LONGEST_SHOWN = 100  # characters of a value in a message
 LONGEST_ERROR = 500  # characters of another package's error
 EXAMPLES_SHOWN = 5  # offending cells named in a message
@@ -29,6 +31,17 @@ def probability_text(value: float, exact: bool = False) -> str:
     if value > 1 - SMALLEST_SHOWN:
         return f"> {1 - SMALLEST_SHOWN}"
     return f"{value:.3f}"
+
+
+def with_minus(value: object) -> str:
+    """A number, or an interval of numbers, with the minus sign of print.
+
+    Examples
+    --------
+    >>> with_minus("[-0.01, 0.01]")
+    '[−0.01, 0.01]'
+    """
+    return str(value).replace("-", MINUS)
 
 
 def error_text(value: float) -> str:
@@ -122,6 +135,19 @@ def latex(text: str) -> str:
 def normal_name(name: object) -> str:
     """A name as text, in Unicode normal form C without outer spaces."""
     return unicodedata.normalize("NFC", str(name)).strip()
+
+
+def reading_order(name: str) -> tuple[list[tuple[str, int]], str]:
+    """A key that sorts names as a reader expects: without regard to case and accents, and numbers by their size.
+
+    Examples
+    --------
+    >>> sorted(["zoo", "Übung", "credit-g", "ds10", "ds2", "Größe"], key=reading_order)
+    ['credit-g', 'ds2', 'ds10', 'Größe', 'Übung', 'zoo']
+    """
+    letters = "".join(letter for letter in unicodedata.normalize("NFKD", name) if not unicodedata.combining(letter))
+    parts = re.findall(r"([^0-9]*)([0-9]*)", letters.casefold())
+    return [(words, int(digits[:LONGEST_SHOWN] or -1)) for words, digits in parts], name
 
 
 def nearest_name(name: str, names: Iterable[str]) -> str:

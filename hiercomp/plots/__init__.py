@@ -1,9 +1,9 @@
 """All plots of comparisons and tests; each uses the given axes or makes new ones, and changes no global style."""
 
 from hiercomp.plots.accessor import ComparisonPlots, TournamentPlots
-from hiercomp.plots.arviz_page import plot_diagnostics
 from hiercomp.plots.closed_form import plot_critical_difference, plot_poisson_binomial, plot_sign_simplex, plot_student
 from hiercomp.plots.datasets import plot_ppc, plot_shrinkage, replicated_standard_deviations, shrinkage_table
+from hiercomp.plots.diagnostics import plot_diagnostics
 from hiercomp.plots.next_dataset import plot_next_dataset, plot_simplex
 from hiercomp.plots.pairs import plot_pairs_heatmap, plot_ranking
 from hiercomp.plots.planning import plot_plan

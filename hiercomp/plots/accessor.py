@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
-from hiercomp.plots.arviz_page import plot_diagnostics
 from hiercomp.plots.datasets import plot_ppc, plot_shrinkage
+from hiercomp.plots.diagnostics import plot_diagnostics
 from hiercomp.plots.next_dataset import plot_next_dataset, plot_simplex
 from hiercomp.plots.pairs import plot_pairs_heatmap, plot_ranking
 from hiercomp.plots.population import plot_population, plot_posterior, plot_rope_curve
@@ -74,7 +74,7 @@ class ComparisonPlots:
         return plot_ppc(self.result, seed=seed, figure=figure)
 
     def diagnostics(self) -> Figure:
-        """ArviZ's diagnostics on one page; see `hiercomp.plots.plot_diagnostics`."""
+        """The sampler's diagnostics on one page; see `hiercomp.plots.plot_diagnostics`."""
         return plot_diagnostics(self.result)
 
     def __repr__(self) -> str:

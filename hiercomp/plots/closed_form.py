@@ -9,12 +9,29 @@ import numpy as np
 from hiercomp.errors import ArgumentError
 from hiercomp.plots.next_dataset import simplex
 from hiercomp.plots.population import shade_density
-from hiercomp.plots.style import COLOURS, INK, axes, label, labels, legend, options, outcomes, plainly, shade_rope
+from hiercomp.plots.style import (
+    COLOURS,
+    INK,
+    LETTER,
+    PAGE_WIDTH,
+    axes,
+    distinct_labels,
+    in_lines,
+    label,
+    labels,
+    legend,
+    options,
+    outcomes,
+    plainly,
+    rank_ticks,
+    shade_rope,
+)
 from hiercomp.rope import REGIONS
-from hiercomp.wording import probability_text
+from hiercomp.wording import probability_text, with_minus
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.text import Text
 
     from hiercomp.closed_form.across_datasets.bayesian_sign import BayesianSignResult
     from hiercomp.closed_form.across_datasets.poisson_binomial import PoissonBinomialResult
@@ -22,6 +39,9 @@ if TYPE_CHECKING:
     from hiercomp.closed_form.one_dataset.correlated_t import CorrelatedTResult
 
 POINTS = 401
+UNDER = 42  # characters of a line under the axes
+ROW, STEP_OF_BARS = 0.17, 0.35  # of the mean ranks: inches of a row, and rows of a bar
+NARROWEST_RANKS = 0.25  # share of the width that the ranks have, however long the names are
 
 
 def plot_student(result: CorrelatedTResult, dataset: str | None = None, *, ax: Axes | None = None, **line: Any) -> Axes:
@@ -64,14 +84,15 @@ def plot_student(result: CorrelatedTResult, dataset: str | None = None, *, ax: A
         ax.plot(x, density, **options(line, color=INK, linewidth=1.2))
         probabilities = {region: row[f"p_{region}"] for region in REGIONS}
         shade_density(ax, x, density, rope, outcomes(*result.algorithms), probabilities)
-        legend(ax)
     else:
         ax.axvline(row["mean"], **options(line, color=INK, linewidth=1.6))
     shade_rope(ax, rope)
     ax.set_ylim(0, None)
     left, right = map(label, result.algorithms)
     where = "" if dataset is None else f", {label(dataset)}"
-    labels(ax, f"mean difference, {right} minus {left}", "density", f"Correlated t{where}")
+    labels(ax, in_lines(f"mean difference, {right} minus {left}", UNDER), "density", f"Correlated t{where}")
+    if row["scale"] > 0:
+        legend(ax)
     return ax
 
 
@@ -115,7 +136,8 @@ def plot_poisson_binomial(result: PoissonBinomialResult, *, ax: Axes | None = No
     seen = np.flatnonzero(result.pmf > 1e-4 * result.pmf.max())
     ax.set_xlim(min(seen[0], q / 2) - 1.5, max(seen[-1], q / 2) + 1.5)
     ax.locator_params(axis="x", integer=True)
-    labels(ax, f"data sets of {q} on which {label(result.algorithms[1])} is better", "probability", "Poisson-binomial")
+    counted = in_lines(f"data sets of {q} on which {label(result.algorithms[1])} is better", UNDER)
+    labels(ax, counted, "probability", "Poisson-binomial")
     legend(ax)
     return ax
 
@@ -135,7 +157,7 @@ def plot_sign_simplex(result: BayesianSignResult, *, ax: Axes | None = None, **m
     matplotlib.axes.Axes
     """
     shares = {"left": result.p_left, "rope": result.p_rope, "right": result.p_right}
-    title = f"Bayesian {result.test} test; rope {result.rope}"
+    title = f"Bayesian {result.test} test, rope {with_minus(result.rope)}"
     return simplex(result.region_draws, shares, *result.algorithms, title, ax, **marks)
 
 
@@ -157,39 +179,59 @@ def plot_critical_difference(result: PostHocResult, *, ax: Axes | None = None, *
     import pandas as pd
 
     ranks = pd.Series(np.asarray(result.mean_ranks), index=list(result.algorithms)).sort_values(kind="stable")
+    named = dict(zip(ranks.index, distinct_labels([str(name) for name in ranks.index]), strict=True))
     groups = [group for group in result.groups() if len(group) > 1]
     count = len(ranks)
-    ax = axes(ax, width=5.2, height=1.5 + 0.13 * count + 0.13 * len(groups))
+    first_name = -0.8 - STEP_OF_BARS * len(groups)  # one row is 1 high; the ranks' axis is at 0
+    lowest = first_name - (count + 1) // 2 + 0.4
+    highest = 2.8 if result.critical_difference is not None else 1.4
+    longest = LETTER * max(map(len, named.values()))
+    ax = axes(ax, width=min(PAGE_WIDTH, max(5.2, 3.4 + 2 * longest)), height=0.25 + ROW * (highest - lowest))
+    texts: dict[str, list[Text]] = {"left": [], "right": []}
     low, high = 1, count
+    outer = 0.06 * (high - low)
     for number, (name, rank) in enumerate(ranks.items()):
         leftmost = number < (count + 1) // 2
-        depth = number if leftmost else count - 1 - number
-        y = -1.0 - 0.35 * len(groups) - depth
-        end = low - 0.12 * (high - low) if leftmost else high + 0.12 * (high - low)
+        y = first_name - (number if leftmost else count - 1 - number)
+        end = low - outer if leftmost else high + outer
         ax.plot([rank, rank, end], [0, y, y], color=INK, linewidth=0.8)
         text = ax.text(
             end,
             y,
-            f"{label(str(name))} {rank:.2f} " if leftmost else f" {rank:.2f} {label(str(name))}",
+            f"{named[name]} {rank:.2f} " if leftmost else f" {rank:.2f} {named[name]}",
             ha="right" if leftmost else "left",
             va="center",
             fontsize="small",
         )
+        text.set_in_layout(False)  # the limits make room for it
         plainly(text)
+        texts["left" if leftmost else "right"].append(text)
     for number, group in enumerate(groups):
         members = ranks[list(group)]
         drawn = options(line, color=INK, linewidth=3.2, solid_capstyle="butt")
-        ax.plot([members.min() - 0.02, members.max() + 0.02], [-0.45 - 0.35 * number] * 2, **drawn)
+        height = -0.45 - STEP_OF_BARS * number
+        ax.plot([members.min() - 0.02, members.max() + 0.02], [height] * 2, **drawn)
     ax.plot([low, high], [0, 0], color=INK, linewidth=1)
-    for rank in range(low, high + 1):
+    for rank in rank_ticks(count):
         ax.plot([rank, rank], [0, 0.15], color=INK, linewidth=1)
         ax.text(rank, 0.3, str(rank), ha="center", va="bottom", fontsize="small")
     if result.critical_difference is not None:
-        ax.plot([low, low + result.critical_difference], [1.5, 1.5], color=INK, linewidth=1.5, marker="|")
-        middle = low + result.critical_difference / 2
-        ax.text(middle, 1.7, f"critical difference {result.critical_difference:.3g}", ha="center", fontsize="small")
-    ax.set_xlim(low - 0.45 * (high - low) - 0.3, high + 0.45 * (high - low) + 0.3)
-    ax.set_ylim(-1.6 - 0.35 * len(groups) - (count + 1) // 2, 2.6)
+        ax.plot([low, low + result.critical_difference], [1.6, 1.6], color=INK, linewidth=1.5, marker="|")
+        words = f"critical difference {result.critical_difference:.3g}"
+        ax.text(low, 1.8, words, ha="left", va="bottom", fontsize="small")
+    ax.set_ylim(lowest, highest)
     ax.set_axis_off()
     ax.set_title("Mean ranks (1 is best); bars: no significant difference", fontsize="small", loc="left")
+    _make_room(ax, low - outer, high + outer, texts)
     return ax
+
+
+def _make_room(ax: Axes, low: float, high: float, texts: dict[str, list[Text]]) -> None:
+    """Limits that leave room for the texts on both sides of the interval from ``low`` to ``high``."""
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    figure.draw_without_rendering()
+    whole = ax.get_window_extent().width
+    left, right = (max((text.get_window_extent().width for text in texts[side]), default=0) for side in texts)
+    unit = (high - low) / max(whole - left - right, NARROWEST_RANKS * whole)
+    ax.set_xlim(low - unit * left, high + unit * right)

@@ -11,15 +11,18 @@ from hiercomp.closed_form.one_dataset.correlated_t import correlated_t_posterior
 from hiercomp.plots.style import (
     COLOURS,
     INK,
+    LETTER,
+    PAGE_WIDTH,
     axes,
     difference_label,
-    label,
+    distinct_labels,
     labels,
     legend,
     options,
     plainly,
     shade_rope,
 )
+from hiercomp.wording import with_minus
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,7 +79,9 @@ def plot_shrinkage(result: Fit, *, ax: Axes | None = None, **arrows: Any) -> Axe
     """
     table = shrinkage_table(result)
     count = len(table)
-    ax = axes(ax, width=4.6, height=min(max(1.6 + NARROWEST_ROW * count, 2.6), TALLEST))
+    names = distinct_labels([str(name) for name in table.index])
+    width = min(PAGE_WIDTH, 4.1 + LETTER * max(map(len, names)))
+    ax = axes(ax, width=width, height=shrinkage_height(count))
     rows = np.arange(count)
     many = count > MOST_NAMES
     offset = 0.0 if many else 0.16
@@ -99,18 +104,24 @@ def plot_shrinkage(result: Fit, *, ax: Axes | None = None, **arrows: Any) -> Axe
     ax.scatter(table["posterior"], rows, s=size, color=SHRUNKEN, zorder=5, linewidths=0)
     shade_rope(ax, result.rope)
     centre = result.draws("delta0").mean()
-    ax.axvline(centre, color=INK, linewidth=0.8, linestyle=":", label=f"population, delta0 = {centre:.3g}")
+    words = f"population, delta0 = {with_minus(f'{centre:.3g}')}"
+    ax.axvline(centre, color=INK, linewidth=0.8, linestyle=":", label=words)
     if many:
         ax.set_yticks([])
         labels(ax, y=f"{count} data sets, ordered by their raw mean")
     else:
-        ax.set_yticks(rows, [label(str(name)) for name in table.index], fontsize="x-small")
+        ax.set_yticks(rows, names, fontsize="x-small")
         plainly(ax.get_yticklabels())
     ax.set_ylim(-0.8, count - 0.2)
     labels(ax, difference_label(result), ax.get_ylabel(), "Data sets, raw and shrunken")
     ax.tick_params(axis="y", labelsize="x-small")
-    legend(ax, loc="lower right", bbox_to_anchor=(1, 0))
+    legend(ax, columns=3)
     return ax
+
+
+def shrinkage_height(count: int) -> float:
+    """Inches that the plot of so many data sets needs."""
+    return min(max(1.9 + NARROWEST_ROW * count, 2.9), TALLEST)
 
 
 def replicated_standard_deviations(result: Fit, seed: int = 0) -> FloatArray:
@@ -165,7 +176,7 @@ def plot_ppc(result: Fit, *, seed: int = 0, figure: Figure | None = None) -> Flo
         ax.scatter(observed, middle, s=8, color=colours, linewidths=0, zorder=3)
         ends = [min(observed.min(), low.min()), max(observed.max(), high.max())]
         ax.plot(ends, ends, color=COLOURS["rope"], linewidth=0.8, linestyle="--", zorder=0)
-        labels(ax, f"observed {name}", "replicated", f"{within.sum()} of {len(within)} within 95%")
+        labels(ax, f"observed {name}", f"replicated {name}", f"{within.sum()} of {len(within)} within 95%")
     return np.asarray(panels)
 
 

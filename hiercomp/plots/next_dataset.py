@@ -9,10 +9,11 @@ import numpy as np
 from hiercomp.arguments import FloatArray
 from hiercomp.plots.style import COLOURS, HATCHES, INK, axes, broken_outcomes, labels, options, plainly
 from hiercomp.rope import REGIONS, region_probabilities
-from hiercomp.wording import probability_text
+from hiercomp.wording import probability_text, with_minus
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.colors import ListedColormap
 
     from hiercomp.posterior.fit import Fit
 
@@ -69,7 +70,7 @@ def plot_next_dataset(result: Fit, *, ax: Axes | None = None, **bars: Any) -> Ax
     plainly(ax.get_xticklabels())
     ax.set_ylim(0, 1.12)
     ax.set_yticks([0, 0.25, 0.5, 0.75, 1])
-    labels(ax, y="probability", title=f"Next data set, rope {result.rope}")
+    labels(ax, y="probability", title=f"Next data set, rope {with_minus(result.rope)}")
     return ax
 
 
@@ -97,8 +98,15 @@ def plot_simplex(result: Fit, *, ax: Axes | None = None, **marks: Any) -> Axes:
     """
     shares = result.next_dataset.probabilities
     regions = region_probabilities(result.draws("delta0"), result.draws("sigma0"), result.draws("nu"), result.rope)
-    title = f"Next data set; rope {result.rope}"
+    title = f"Next data set, rope {with_minus(result.rope)}"
     return simplex(regions.reshape(-1, 3), shares, result.left, result.right, title, ax, **marks)
+
+
+def _more_ink() -> ListedColormap:
+    """Colours from faint to full ink: more draws are darker, whatever is behind them."""
+    from matplotlib.colors import ListedColormap, to_rgba
+
+    return ListedColormap([to_rgba(INK, alpha) for alpha in np.linspace(0.12, 1, 64)])
 
 
 def simplex(
@@ -123,8 +131,8 @@ def simplex(
                 extent=(0, 1, 0, np.sqrt(0.75)),
                 mincnt=1,
                 bins="log",
-                cmap="cividis_r",
-                linewidths=0.1,
+                cmap=_more_ink(),
+                linewidths=0,
                 zorder=1,
             ),
         )
@@ -137,13 +145,13 @@ def simplex(
         middle = (CORNERS[a] + CORNERS[b]) / 2
         ax.plot(*np.stack([centre, middle]).T, color=INK, linewidth=0.7, linestyle="--", zorder=3)
     names = broken_outcomes(left, right)
-    places = {"left": ((0.0, -0.03), "left", "top"), "right": ((1.0, -0.03), "right", "top")}
-    places["rope"] = ((0.5, CORNERS[1, 1] + 0.03), "center", "bottom")
-    for region, (place, horizontal, vertical) in places.items():
+    places = {"left": ((0.0, -0.03), "top"), "right": ((1.0, -0.03), "top")}
+    places["rope"] = ((0.5, CORNERS[1, 1] + 0.03), "bottom")
+    for region, (place, vertical) in places.items():
         drawn = ax.text(
             *place,
             f"{names[region]}\n{probability_text(shares[region])}",
-            ha=horizontal,
+            ha="center",
             va=vertical,
             fontsize="small",
             color=INK,

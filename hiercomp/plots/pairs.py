@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hiercomp.arguments import FloatArray, true_or_false, verdict_level
 from hiercomp.errors import ArgumentError
-from hiercomp.plots.style import COLOURS, INK, LONGEST_NAME, axes, broken, labels, legend, options, plainly
+from hiercomp.plots.style import (
+    COLOURS,
+    GAP,
+    INK,
+    LETTER,
+    PAGE_WIDTH,
+    axes,
+    broken,
+    distinct_labels,
+    in_lines,
+    labels,
+    legend,
+    options,
+    plainly,
+    rank_ticks,
+)
 from hiercomp.rope import REGIONS
-from hiercomp.wording import counted, probability_text, shown
+from hiercomp.wording import counted, probability_text, with_minus
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,7 +37,9 @@ if TYPE_CHECKING:
     from hiercomp.pairs.tournament import Tournament
 
 MOST_ALGORITHMS = 40  # whose names can be read at a page's width
-WIDEST, LETTER = 7.1, 0.067  # inches: of a page, and of a letter of a name
+LARGEST_CELL, LINE = 0.85, 0.14  # inches: of a cell, and of a line of names
+MOST_LINES = 2  # of a name above its cells; longer names are upright
+NO_BREAK = "\N{NO-BREAK SPACE}"
 TINTS = {"left": 0.75, "rope": 0.4, "right": 0.12}  # dark, middle and light: they differ in grey too
 WORDS = {"left": "P(row better)", "rope": "P(practically equivalent)", "right": "P(column better)"}
 # Of the signs, in the legend
@@ -34,7 +52,9 @@ MEANINGS = {
     "not compared": "not compared",
 }
 NUMBERS_FROM, FLAT_NAMES_FROM = 34.0, 58.0  # points that a cell must measure for its numbers, and its name, to be read
+OUTLINE = "#9A9A9A"
 CELL = 0.92  # of the grid's step, which leaves a gap
+LONGEST_TITLE = 30  # characters of a line, however narrow the axes are
 MOST_BARS = 16  # columns of cliques beside the ranks
 
 
@@ -95,10 +115,15 @@ def plot_pairs_heatmap(
     }
     signs = _signs(ax, verdicts)
     _name(ax, rows, columns)
-    legend(ax, loc="upper center", bbox_to_anchor=(0.5, -0.01), ncols=3, handlelength=1.2)
+    legend(ax, columns=3, handlelength=1.2)
+    explained = ax.get_legend()
+    assert explained is not None
+    for patch in explained.get_patches():
+        patch.set(edgecolor=OUTLINE, linewidth=0.4)
     figure = ax.get_figure(root=True)
     assert figure is not None
     figure.draw_without_rendering()  # the layout and the aspect are known after it
+    _turn_if_crowded(ax, _labels(rows, columns)[1])
     size = _points(ax) / len(columns)
     written = size >= NUMBERS_FROM if numbers is None else numbers
     for verdict, line in signs.items():
@@ -111,9 +136,13 @@ def plot_pairs_heatmap(
         for i, j in np.argwhere(np.isfinite(better)).tolist():
             text = f"{probability_text(better[i, j])}\n{probability_text(equivalent[i, j])}"
             ax.text(j, i + 0.16, text, ha="center", va="center", fontsize=min(8.0, 0.17 * size), color=INK)
-    how = "\nNumbers: P(row better) over P(equivalent)" if written else ""
-    title = f"Verdicts at {100 * (1 - alpha):g}% (no sign: no verdict), rope {result.rope}{how}"
-    plainly(ax.set_title(title, size="small", loc="left"))
+    how = ["Numbers: P(row better) over P(equivalent)"] if written else []
+    rope = f"rope {with_minus(result.rope)}".replace(" ", NO_BREAK)
+    lines = [f"Verdicts at {100 * (1 - alpha):g}% (no sign: no verdict), {rope}", *how]
+    width = max(LONGEST_TITLE, round(_points(ax) / 72 / LETTER))
+    plainly(ax.set_title("\n".join(in_lines(line, width) for line in lines), size="small", loc="left"))
+    for _ in range(2):  # the layout takes two passes
+        figure.draw_without_rendering()
     return ax
 
 
@@ -184,7 +213,7 @@ def plot_ranking(
     ax.set_ylim(count - 0.5, -0.5)
     ax.set_yticks(rows, names)
     plainly(ax.get_yticklabels())
-    ax.set_xticks(_rank_ticks(total))
+    ax.set_xticks(rank_ticks(total))
     ax.xaxis.grid(True, color="#DDDDDD", linewidth=0.6)
     ax.set_axisbelow(True)
     more = f"; {counted(left_out, 'more group')} not drawn" if left_out else ""
@@ -200,44 +229,20 @@ def plot_ranking(
 def heatmap_size(result: Tournament, algorithms: Sequence[str]) -> tuple[float, float]:
     """Width and height in inches of the heatmap of these algorithms: as large as needed, but no wider than a page."""
     rows, columns = map(len, _sides(result, list(algorithms)))
-    longest = LETTER * max(map(len, distinct_labels(algorithms)))
-    width = min(WIDEST, max(4.4, 1.3 + longest + 0.62 * columns))
-    step = (width - 0.3 - longest) / columns
-    return width, step * rows + (0.35 if 72 * step >= FLAT_NAMES_FROM else longest) + 0.65
+    names = distinct_labels(algorithms)
+    longest = LETTER * max(map(len, names))
+    width = min(PAGE_WIDTH, max(4.4, 1.3 + longest + 0.62 * columns))
+    step = min(LARGEST_CELL, (width - 0.3 - longest) / columns)
+    width = max(4.4, 0.3 + longest + step * columns)
+    flat = _flat(names, step)
+    above = LINE * max(name.count("\n") + 1 for name in flat) if flat else longest
+    return width, step * rows + above + 1.3
 
 
 def ranking_size(algorithms: Sequence[str]) -> tuple[float, float]:
     """Width and height in inches of the plot of these algorithms' ranks."""
     longest = LETTER * max(map(len, distinct_labels(algorithms)))
-    return min(WIDEST, 4.6 + longest), 1.3 + 0.23 * len(algorithms)
-
-
-def distinct_labels(names: Sequence[str], longest: int = LONGEST_NAME) -> list[str]:
-    """Names as different labels of at most ``longest`` characters, with the middle cut out if necessary.
-
-    The cut is placed so that they stay different; if that fails, they are numbered.
-
-    Examples
-    --------
-    >>> distinct_labels(["forest_with_100_trees_and_depth_3", "forest_with_900_trees_and_depth_3"], longest=20)
-    ['forest_with_1…epth_3', 'forest_with_9…epth_3']
-    """
-    plain = [shown(name) for name in names]
-    middle = (longest - 1) // 2
-    for head in sorted(range(longest), key=lambda place: (abs(place - middle), place)):
-        cut = [_cut(name, longest, head) for name in plain]
-        if len(set(cut)) == len(cut):
-            return cut
-    return [
-        f"{place}. {_cut(name, longest - len(f'{place}. '), middle // 2)}" for place, name in enumerate(plain, start=1)
-    ]
-
-
-def _cut(name: str, longest: int, head: int) -> str:
-    if len(name) <= longest:
-        return name
-    tail = longest - 1 - head
-    return f"{name[:head]}…{name[len(name) - tail :]}"
+    return min(PAGE_WIDTH, 4.6 + longest), 1.3 + 0.23 * len(algorithms)
 
 
 def _chosen(order: Sequence[str], algorithms: Sequence[str] | None) -> list[str]:
@@ -264,12 +269,11 @@ def _sides(result: Tournament, order: list[str]) -> tuple[list[str], list[str]]:
     return [result.baseline], [name for name in order if name != result.baseline]
 
 
-def _tint(region: str) -> tuple[float, float, float]:
-    """The region's colour on white, opaque, and light enough for the signs to be readable."""
-    from matplotlib.colors import to_rgb
+def _tint(region: str) -> tuple[float, float, float, float]:
+    """The region's colour, so transparent that the signs are readable on it, on a light and on a dark page."""
+    from matplotlib.colors import to_rgba
 
-    red, green, blue = (1 - TINTS[region] * (1 - part) for part in to_rgb(COLOURS[region]))
-    return red, green, blue
+    return to_rgba(COLOURS[region], TINTS[region])
 
 
 def _fill(ax: Axes, probabilities: dict[str, FloatArray], cells: dict[str, Any]) -> None:
@@ -285,25 +289,50 @@ def _fill(ax: Axes, probabilities: dict[str, FloatArray], cells: dict[str, Any])
         ax.add_collection(PolyCollection(list(boxes), **drawn))
         floor = floor - height
     outlines = _boxes(column, row + CELL / 2, row - CELL / 2)
-    ax.add_collection(PolyCollection(list(outlines), facecolor="none", edgecolor="#9A9A9A", linewidth=0.4))
+    ax.add_collection(PolyCollection(list(outlines), facecolor="none", edgecolor=OUTLINE, linewidth=0.4))
 
 
 def _name(ax: Axes, rows: list[str], columns: list[str]) -> None:
-    """The axes of the cells, with the algorithms' names; those at the top are vertical if the cells are narrow."""
-    names = list(dict.fromkeys([*rows, *columns]))
-    named = dict(zip(names, distinct_labels(names), strict=True))
+    """The axes of the cells, with the algorithms' names; those at the top are upright if the cells are narrow."""
+    beside, above = _labels(rows, columns)
     ax.set_xlim(-0.5, len(columns) - 0.5)
     ax.set_ylim(len(rows) - 0.5, -0.5)
     ax.set_aspect("equal")
     ax.xaxis.tick_top()
-    flat = _points(ax) / len(columns) >= FLAT_NAMES_FROM
-    above = [broken(named[name], 13) if flat else named[name] for name in columns]
-    ax.set_xticks(range(len(columns)), above, rotation=0 if flat else 90)
-    ax.set_yticks(range(len(rows)), [named[name] for name in rows])
+    flat = _flat(above, min(LARGEST_CELL, _points(ax) / 72 / len(columns)))
+    ax.set_xticks(range(len(columns)), flat or above, rotation=0 if flat else 90)
+    ax.set_yticks(range(len(rows)), beside)
     plainly([*ax.get_xticklabels(), *ax.get_yticklabels()])
     labels(ax)
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
+
+
+def _flat(names: list[str], step: float) -> list[str]:
+    """The names in few lines that fit above cells of ``step`` inches; none if they don't."""
+    if 72 * step < FLAT_NAMES_FROM:
+        return []
+    lines = [broken(name, int(0.85 * step / LETTER)) for name in names]
+    return lines if max(name.count("\n") for name in lines) < MOST_LINES else []
+
+
+def _labels(rows: list[str], columns: list[str]) -> tuple[list[str], list[str]]:
+    """The names of rows and columns as labels, the same for the same name."""
+    names = list(dict.fromkeys([*rows, *columns]))
+    named = dict(zip(names, distinct_labels(names), strict=True))
+    return [named[name] for name in rows], [named[name] for name in columns]
+
+
+def _turn_if_crowded(ax: Axes, names: list[str]) -> None:
+    """The names above the cells are turned upright if they meet."""
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    figure.draw_without_rendering()
+    boxes = [tick.get_window_extent() for tick in ax.get_xticklabels()]
+    if any(one.x1 + GAP > other.x0 for one, other in pairwise(boxes)):
+        ax.set_xticks(range(len(names)), names, rotation=90)
+        plainly(ax.get_xticklabels())
+        figure.draw_without_rendering()
 
 
 def _boxes(column: np.ndarray, bottom: np.ndarray, top: np.ndarray) -> FloatArray:
@@ -377,10 +406,3 @@ def _runs(rows: list[int]) -> list[tuple[int, int]]:
     starts = [row for row in rows if row - 1 not in rows]
     stops = [row for row in rows if row + 1 not in rows]
     return list(zip(starts, stops, strict=True))
-
-
-def _rank_ticks(total: int) -> list[int]:
-    """Whole ranks, about ten at most, including the first and the last."""
-    step = max(1, round(total / 10))
-    inner = [rank for rank in range(1 + step, total, step) if total - rank >= step]
-    return [1, *inner, total]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from hiercomp.planning.result import POWER
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 STYLES = ("-", "--", ":", "-.")  # of the numbers of runs, the largest first
 MARKERS = {"left": "v", "rope": "s", "right": "^", "none": "o", "undecided": "x", "failed": "+"}
 OTHER_COLOURS = {"none": INK, "undecided": "#CC79A7", "failed": "#E69F00"}  # Okabe & Ito's purple and orange
+SPACE = 0.02  # of the axis, for a digit
 MOST_BANDS = 1  # numbers of runs whose intervals can still be distinguished
 
 
@@ -38,9 +40,9 @@ def plot_plan(plan: PlanResult, *, ax: Axes | None = None, **line: Any) -> Axes:
     matplotlib.axes.Axes
     """
     table = plan.to_frame()
-    ax = axes(ax, width=5.2, height=3.2)
     names = outcomes(*plan.algorithms) | {"none": "no verdict", "undecided": "undecided", "failed": "failed"}
     several = len(plan.runs) > 1
+    ax = axes(ax, width=5.2, height=2.7 + 0.085 * len(names) * len(plan.runs))
     for option in reversed(range(len(plan.runs))):
         rows = table.iloc[option * len(plan.n_datasets) : (option + 1) * len(plan.n_datasets)]
         style = STYLES[(len(plan.runs) - 1 - option) % len(STYLES)]
@@ -57,7 +59,17 @@ def plot_plan(plan: PlanResult, *, ax: Axes | None = None, **line: Any) -> Axes:
                 ax.fill_between(rows["n_datasets"], low, high, color=colour, alpha=0.15, linewidth=0)
     ax.axhline(POWER, color=INK, linewidth=0.5, linestyle=":")
     ax.set_ylim(-0.02, 1.02)
-    ax.set_xticks(plan.n_datasets)
+    ax.set_xticks(_apart(plan.n_datasets))
     labels(ax, "number of data sets", "probability of the verdict", title=f"Verdicts at {100 * (1 - plan.alpha):g}%")
-    legend(ax, ncols=2)
+    legend(ax, columns=2)
     return ax
+
+
+def _apart(sizes: Sequence[int]) -> list[int]:
+    """The sizes whose numbers can stand beside each other on the axis; the smallest and the largest always do."""
+    least = SPACE * (sizes[-1] - sizes[0]) * (1 + len(str(sizes[-1])))
+    kept = [sizes[0]]
+    for size in sizes[1:-1]:
+        if size - kept[-1] >= least and sizes[-1] - size >= least:
+            kept.append(size)
+    return sorted({*kept, sizes[-1]})

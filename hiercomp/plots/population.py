@@ -22,7 +22,7 @@ from hiercomp.plots.style import (
     shade_rope,
 )
 from hiercomp.rope import REGIONS, Rope
-from hiercomp.wording import probability_text
+from hiercomp.wording import probability_text, with_minus
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 POINTS = 401
 LINES = ("-", "--", ":", "-.")
+SHOWN_SHARE = (0.005, 0.995)  # quantiles of the draws: the far tails would squeeze everything else
 
 
 def population_density(result: Fit, x: ArrayLike) -> FloatArray:
@@ -147,8 +148,8 @@ def plot_posterior(result: Fit, *, figure: Figure | None = None) -> FloatArray:
     for ax, name in zip(panels, table.index, strict=True):
         values = result.draws(name).ravel()
         row = table.loc[name]
-        upper = np.quantile(values, 0.995) if name == "nu" else values.max()
-        counts, edges = np.histogram(values[values <= upper], bins=60, density=True)
+        low, high = np.quantile(values, SHOWN_SHARE)
+        counts, edges = np.histogram(values[(values >= low) & (values <= high)], bins=60, density=True)
         ax.stairs(counts, edges, fill=True, color="#56B4E9", alpha=0.55)
         ax.stairs(counts, edges, color=INK, linewidth=0.7)
         ax.plot([row["lower"], row["upper"]], [0, 0], color=INK, linewidth=4, solid_capstyle="butt", clip_on=False)
@@ -157,8 +158,8 @@ def plot_posterior(result: Fit, *, figure: Figure | None = None) -> FloatArray:
             shade_rope(ax, result.rope)
         ax.set_ylim(0, None)
         ax.set_yticks([])
-        ax.locator_params(axis="x", nbins=5)
-        labels(ax, f"mean {row['mean']:.3g}, 95% [{row['lower']:.3g}, {row['upper']:.3g}]", title=words[str(name)])
+        interval = with_minus(f"mean {row['mean']:.3g}, 95% [{row['lower']:.3g}, {row['upper']:.3g}]")
+        labels(ax, interval, title=words[str(name)])
     return panels
 
 

@@ -6,13 +6,29 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hiercomp.plots.style import COLOURS, HATCHES, INK, axes, labels, legend, options, outcomes
+from hiercomp.plots.style import (
+    COLOURS,
+    HATCHES,
+    INK,
+    LETTER,
+    PAGE_WIDTH,
+    axes,
+    distinct_labels,
+    labels,
+    legend,
+    options,
+    outcomes,
+    plainly,
+)
 from hiercomp.rope import REGIONS
+from hiercomp.wording import outcome_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from hiercomp.posterior.sensitivity import Sensitivity
+
+BESIDE = 20  # letters of a name beside the bars
 
 
 def plot_sensitivity(sensitivity: Sensitivity, *, ax: Axes | None = None, **bars: Any) -> Axes:
@@ -31,9 +47,15 @@ def plot_sensitivity(sensitivity: Sensitivity, *, ax: Axes | None = None, **bars
     matplotlib.axes.Axes
     """
     table = sensitivity.to_frame()
-    ax = axes(ax, width=5.2, height=0.9 + 0.27 * len(table))
-    rows = np.arange(len(table))[::-1]
     names = outcomes(*sensitivity.algorithms)
+    short = outcome_words(*distinct_labels(sensitivity.algorithms, BESIDE)) | {"none": "no verdict"}
+    verdicts = [
+        f"{short.get(variant.verdict, variant.verdict)}{' (changed)' if variant.name in sensitivity.changed else ''}"
+        for variant in sensitivity.variants
+    ]
+    width = min(PAGE_WIDTH, 4.3 + LETTER * max(map(len, verdicts)))
+    ax = axes(ax, width=width, height=1.3 + 0.27 * len(table))
+    rows = np.arange(len(table))[::-1]
     start = np.zeros(len(table))
     for region in REGIONS:
         values = table[f"p_{region}"].fillna(0).to_numpy()
@@ -42,16 +64,16 @@ def plot_sensitivity(sensitivity: Sensitivity, *, ax: Axes | None = None, **bars
         )
         ax.barh(rows, values, left=start, label=names[region], **drawn)
         start += values
-    for row, (_, variant) in zip(rows, table.iterrows(), strict=True):
-        words = f"{variant['verdict']}{' (changed)' if variant['changed'] else ''}"
-        weight = "bold" if variant["changed"] else "normal"
-        ax.annotate(
+    for row, words, changed in zip(rows, verdicts, table["changed"], strict=True):
+        weight = "bold" if changed else "normal"
+        written = ax.annotate(
             words, (1.0, row), xytext=(4, 0), textcoords="offset points", va="center", fontsize="x-small", weight=weight
         )
+        plainly(written)
     ax.axvline(0.95, color=INK, linewidth=0.5, linestyle=":")
     ax.axvline(0.05, color=INK, linewidth=0.5, linestyle=":")
     ax.set_yticks(rows, table.index, fontsize="x-small")
     ax.set_xlim(0, 1)
     labels(ax, "probability of being the most likely outcome", title="Sensitivity")
-    legend(ax, loc="upper center", bbox_to_anchor=(0.5, -0.28), ncols=3)
+    legend(ax, columns=3)
     return ax

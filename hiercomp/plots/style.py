@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,11 @@ HATCHES = {"left": "//", "rope": "", "right": "\\\\"}
 INK = "#222222"
 LONGEST_NAME = 28
 LONGEST_LINE = 34  # characters under axes of one column
-COLUMN_WIDTH = 3.5  # inches, of a two-column journal
+COLUMN_WIDTH, PAGE_WIDTH = 3.5, 7.1  # inches, of a two-column journal and of its page
+LETTER = 0.067  # inches: of a letter of a name
+FEWEST_STEPS, MOST_STEPS, STEP = 3, 5, 0.5  # between the numbers of an axis, and inches of one
+BROADER = 1.25  # than its axes a legend may be
+GAP = 3.0  # points between the labels of an axis and its legend
 
 
 def axes(ax: Axes | None, width: float = COLUMN_WIDTH, height: float = 2.6) -> Axes:
@@ -42,6 +47,39 @@ def label(name: str) -> str:
     return f"{plain[:half]}…{plain[-half:]}"
 
 
+def distinct_labels(names: Sequence[str], longest: int = LONGEST_NAME) -> list[str]:
+    """Names as different labels of at most ``longest`` characters, with the middle cut out if necessary.
+
+    The cut is placed so that they stay different; if that fails, they are numbered.
+
+    Examples
+    --------
+    >>> distinct_labels(["forest_with_100_trees_and_depth_3", "forest_with_900_trees_and_depth_3"], longest=20)
+    ['forest_with_1…epth_3', 'forest_with_9…epth_3']
+    """
+    plain = [shown(name) for name in names]
+    middle = (longest - 1) // 2
+    for head in sorted(range(longest), key=lambda place: (abs(place - middle), place)):
+        cut = [_cut(name, longest, head) for name in plain]
+        if len(set(cut)) == len(cut):
+            return cut
+    return [
+        f"{place}. {_cut(name, longest - len(f'{place}. '), middle // 2)}" for place, name in enumerate(plain, start=1)
+    ]
+
+
+def _cut(name: str, longest: int, head: int) -> str:
+    if len(name) <= longest:
+        return name
+    tail = longest - 1 - head
+    return f"{name[:head]}…{name[len(name) - tail :]}"
+
+
+def in_lines(text: str, width: int = LONGEST_LINE) -> str:
+    """A text in lines of about ``width`` characters, broken at spaces."""
+    return textwrap.fill(text, width, break_long_words=False, break_on_hyphens=False)
+
+
 def broken(name: str, width: int = 15) -> str:
     """A label in lines of at most ``width`` characters, if possible broken after underscores, hyphens, dots, spaces."""
     lines = [""]
@@ -62,8 +100,15 @@ def plainly(texts: Text | Sequence[Text]) -> None:
 
 
 def labels(ax: Axes, x: str = "", y: str = "", title: str = "") -> None:
-    """Labels and title of axes, as plain text."""
+    """Labels and title of axes, as plain text; few numbers on the horizontal axis, which would otherwise run together."""
+    from matplotlib.ticker import AutoLocator
+
     size = "small"
+    if isinstance(ax.xaxis.get_major_locator(), AutoLocator):
+        figure = ax.get_figure(root=True)
+        assert figure is not None
+        room = int(ax.get_window_extent().width / figure.dpi / STEP)
+        ax.locator_params(axis="x", nbins=min(max(room, FEWEST_STEPS), MOST_STEPS))
     plainly([ax.set_xlabel(x, size=size), ax.set_ylabel(y, size=size), ax.set_title(title, size=size, loc="left")])
     ax.tick_params(labelsize=size)
     ax.spines[["top", "right"]].set_visible(False)
@@ -98,16 +143,41 @@ def shade_rope(ax: Axes, rope: Rope, *, vertical: bool = True) -> None:
         line(end, color=COLOURS["rope"], linewidth=0.8, linestyle="--", zorder=1)
 
 
-def legend(ax: Axes, **options: Any) -> None:
-    """A small frameless legend below the axes, where nothing is drawn, with names as plain text."""
-    below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.25)}
-    drawn = ax.legend(frameon=False, fontsize="x-small", **(below | options))
-    plainly(drawn.get_texts())
+def legend(ax: Axes, *, columns: int = 1, settled: bool = True, **options: Any) -> None:
+    """A small frameless legend below the axes and their label, in as many of the columns as there is room for.
+
+    Without ``settled`` the layout of the figure is left to the caller, who has more to draw.
+    """
+    from matplotlib.transforms import ScaledTranslation
+
     figure = ax.get_figure(root=True)
-    if figure is not None and figure.get_layout_engine() is not None:
+    assert figure is not None
+    labelled = ax.xaxis.get_tightbbox()
+    depth = max(0.0, ax.bbox.y0 - labelled.y0) if labelled is not None else 0.0
+    down = ScaledTranslation(0, -depth / figure.dpi - GAP / 72, figure.dpi_scale_trans)
+    place = {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "bbox_transform": ax.transAxes + down}
+    grid = ax.get_subplotspec()
+    room = figure.bbox.width / (1 if grid is None else grid.get_gridspec().ncols)
+    if settled and columns > 1:
+        figure.draw_without_rendering()
+        room = min(room, BROADER * ax.bbox.width)  # a much wider legend would make the axes narrow
+    for count in range(columns, 0, -1):
+        given = {"ncols": count, "frameon": False, "fontsize": "x-small", "borderaxespad": 0.0}
+        drawn = ax.legend(**(given | place | options))
+        plainly(drawn.get_texts())
+        if drawn.get_window_extent().width <= room:
+            break
+    if settled and figure.get_layout_engine() is not None:
         figure.draw_without_rendering()  # a legend below the axes takes the layout two passes
 
 
 def options(given: dict[str, Any], **defaults: Any) -> dict[str, Any]:
     """Keyword arguments for matplotlib: the user's, else the defaults."""
     return defaults | given
+
+
+def rank_ticks(total: int) -> list[int]:
+    """Whole ranks, about ten at most, including the first and the last."""
+    step = max(1, round(total / 10))
+    inner = [rank for rank in range(1 + step, total, step) if total - rank >= step]
+    return [1, *inner, total]

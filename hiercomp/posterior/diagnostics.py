@@ -417,8 +417,6 @@ def diagnose(
     dataset_names : tuple of str
         Names for the messages.
     """
-    from arviz_stats.base import array_stats
-
     labels: list[str] = []
     columns = []
     for name, values in variables.items():
@@ -428,15 +426,7 @@ def diagnose(
         )
     draws = np.concatenate(columns, axis=2)
     chains, length = draws.shape[:2]
-    axes = {"chain_axis": 0, "draw_axis": 1}
-    halves = draws if chains > 1 else np.stack(np.array_split(draws[0, : length - length % 2], 2))
-    with np.errstate(divide="ignore", invalid="ignore"):  # a parameter that never moves
-        computed = {
-            "r_hat": array_stats.rhat(halves, **axes),  # of a single chain: between its halves
-            "ess_bulk": array_stats.ess(draws, method="bulk", **axes),
-            "ess_tail": array_stats.ess(draws, method="tail", prob=(0.05, 0.95), **axes),
-        }
-        e_bfmi = float(np.min(array_stats.bfmi(statistics["energy"], **axes)))
+    computed = convergence(draws)
     # A value that can't be computed is the worst that there is
     checked = {
         name: np.where(np.isnan(value), np.inf if name == "r_hat" else 0.0, value) for name, value in computed.items()
@@ -453,5 +443,38 @@ def diagnose(
         worst=worst,
         divergences=int(np.sum(statistics["diverging"])),
         tree_depth_saturated=int(np.sum(statistics["tree_depth"] >= MAX_TREE_DEPTH)),
-        e_bfmi=e_bfmi,
+        e_bfmi=energy_fraction(statistics["energy"]),
     )
+
+
+def convergence(draws: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+    """R-hat and the effective sample sizes of each parameter: r_hat, ess_bulk and ess_tail; NaN if it never moves.
+
+    Parameters
+    ----------
+    draws : ndarray, shape (chains, draws, parameters)
+    """
+    from arviz_stats.base import array_stats
+
+    chains, length = draws.shape[:2]
+    axes = {"chain_axis": 0, "draw_axis": 1}
+    halves = draws if chains > 1 else np.stack(np.array_split(draws[0, : length - length % 2], 2))
+    with np.errstate(divide="ignore", invalid="ignore"):  # a parameter that never moves
+        return {
+            "r_hat": array_stats.rhat(halves, **axes),  # of a single chain: between its halves
+            "ess_bulk": array_stats.ess(draws, method="bulk", **axes),
+            "ess_tail": array_stats.ess(draws, method="tail", prob=(0.05, 0.95), **axes),
+        }
+
+
+def energy_fraction(energy: NDArray[np.float64]) -> float:
+    """The smallest energy Bayesian fraction of missing information (E-BFMI) of the chains.
+
+    Parameters
+    ----------
+    energy : ndarray, shape (chains, draws)
+    """
+    from arviz_stats.base import array_stats
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return float(np.min(array_stats.bfmi(energy, chain_axis=0, draw_axis=1)))

@@ -304,11 +304,17 @@ class Fit:
         if widths.ndim != 1 or not np.isfinite(widths).all() or (widths < 0).any():
             raise ArgumentError(f"half_widths must be finite numbers of 0 or more, got {half_widths!r}.")
         self.refuse_if_failed()
-        rows = []
-        for width in widths:
-            inference = self.posterior.next_dataset(Rope.of(float(width)), estimate_errors=False)
-            rows.append({name: getattr(inference, name) for name in QUANTITIES if name != "p_positive"})
-        return pd.DataFrame(rows, index=pd.Index(widths, name="half_width"))
+        known = self._known_half_widths
+        for width in map(float, widths):
+            if width not in known:
+                inference = self.posterior.next_dataset(Rope.of(width), estimate_errors=False)
+                known[width] = {name: getattr(inference, name) for name in QUANTITIES if name != "p_positive"}
+        return pd.DataFrame([known[float(width)] for width in widths], index=pd.Index(widths, name="half_width"))
+
+    @cached_property
+    def _known_half_widths(self) -> dict[float, dict[str, float]]:
+        """Points of the rope curve that were computed before: each is an integral, and plots and tables share them."""
+        return {}
 
     def next_differences(self, seed: int | np.random.Generator = 0) -> FloatArray:
         """Draws of the mean difference on the next data set, shape (chains, draws)."""

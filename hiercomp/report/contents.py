@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -30,10 +30,11 @@ from hiercomp.report.provenance import (
     tournament_setting_facts,
 )
 from hiercomp.report.tables import Table
+from hiercomp.rope import Rope
 from hiercomp.summary.comparison import summarise
 from hiercomp.summary.scores_table import scores_table_of, tournament_scores_table
 from hiercomp.summary.tournament import summarise_tournament
-from hiercomp.wording import counted, measure_in_brackets, probability_text, shown
+from hiercomp.wording import counted, measure_in_brackets, probability_text, shown, with_minus
 
 if TYPE_CHECKING:
     from hiercomp.pairs.tournament import Tournament
@@ -212,14 +213,15 @@ def report_contents(
         None if sensitivity is None else tables.sensitivity_table(sensitivity),
         None if influence is None else tables.influence_table(influence),
     )
+    described = methods(result, tests, sensitivity=sensitivity, influence=influence, alpha=alpha)
     return ReportContents(
         left=shown(result.left),
         right=shown(result.right),
         subtitle=(
-            f"{counted(summary.n_datasets, 'data set')}, {counted(summary.n_scores, 'paired score')}, rope {result.rope}, "
-            f"{direction} scores are better{measured}"
+            f"{counted(summary.n_datasets, 'data set')}, {counted(summary.n_scores, 'paired score')}, "
+            f"rope {with_minus(result.rope)}, {direction} scores are better{measured}"
         ),
-        conclusion=summary.conclusion,
+        conclusion=printed(summary.conclusion, result.rope),
         standing=standing,
         status=f"{summary.status}: {result.diagnostics.status_meaning}",
         computation=summary.computation,
@@ -233,7 +235,7 @@ def report_contents(
         data=data_facts(result, source),
         settings=setting_facts(result, alpha),
         software=software_facts(),
-        methods=methods(result, tests, sensitivity=sensitivity, influence=influence, alpha=alpha),
+        methods=replace(described, text=printed(described.text, result.rope)),
     )
 
 
@@ -272,15 +274,17 @@ def tournament_contents(result: Tournament, *, source: Source | None = None, alp
             f"The page shows the best {len(order)} of {len(result.order())} algorithms and the pairs of these; "
             "result.to_frame() and result.ranking() have all of them."
         )
+    described = tournament_methods(result, verdicts, ranking, alpha)
     return TournamentContents(
         heading=f"{counted(len(result.order()), 'algorithm')}, pair by pair"
         if result.baseline is None
         else f"{counted(len(result.order()) - 1, 'algorithm')} against {shown(result.baseline)}",
         subtitle=(
-            f"{counted(len(result.dataset_names), 'data set')}, {counted(len(verdicts), 'pair')}, rope {result.rope}, "
-            f"verdicts at {level}, {'higher' if result.higher_is_better else 'lower'} scores are better{measured}"
+            f"{counted(len(result.dataset_names), 'data set')}, {counted(len(verdicts), 'pair')}, "
+            f"rope {with_minus(result.rope)}, verdicts at {level}, "
+            f"{'higher' if result.higher_is_better else 'lower'} scores are better{measured}"
         ),
-        conclusion=summary.conclusion,
+        conclusion=printed(summary.conclusion, result.rope),
         failed=set(verdicts.values()) == {"failed"},
         names=tuple(map(shown, order)),
         matrix=() if result.baseline is not None else _matrix(result, order, alpha),
@@ -296,8 +300,13 @@ def tournament_contents(result: Tournament, *, source: Source | None = None, alp
         data=tournament_data_facts(result, source),
         settings=tournament_setting_facts(result, alpha, ranking),
         software=software_facts(),
-        methods=tournament_methods(result, verdicts, ranking, alpha),
+        methods=replace(described, text=printed(described.text, result.rope)),
     )
+
+
+def printed(text: str, rope: Rope) -> str:
+    """A text whose rope has the minus sign of print; nothing else in it changes."""
+    return text.replace(str(rope), with_minus(rope))
 
 
 def numbered(items: Iterable[Item]) -> dict[str, tuple[int, Item]]:

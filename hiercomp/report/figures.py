@@ -27,7 +27,7 @@ from hiercomp.plots import (
 )
 from hiercomp.plots.pairs import heatmap_size, plot_pairs_heatmap, plot_ranking, ranking_size
 from hiercomp.rope import REGIONS
-from hiercomp.wording import counted, outcome_words, probability_text, shown
+from hiercomp.wording import counted, outcome_words, probability_text, shown, with_minus
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,6 +44,22 @@ STYLE = {name: "small" for name in ("axes.labelsize", "xtick.labelsize", "ytick.
 DIGITS = re.compile(r"(\.\d\d)\d+")
 LARGEST_NAMED = 5  # algorithms whose chances of being the best the words state
 CURVE_POINTS = (0.0, 0.5, 1.0, 2.0, 4.0)  # half-widths of the rope that the words state, in units of the present one
+
+
+@dataclass(frozen=True)
+class _Shades:
+    """A colour as matplotlib writes it, and what it becomes on a light and on a dark page."""
+
+    drawn: tuple[str, ...]
+    light: str
+    dark: str
+
+
+THEME = {
+    "ink": _Shades(("#222222", "#000000"), "#222222", "#e6e6e3"),
+    "paper": _Shades(("#ffffff",), "#ffffff", "#17181b"),
+    "rule": _Shades(("#dddddd",), "#dddddd", "#3b3d42"),
+}
 
 
 @dataclass(frozen=True)
@@ -164,14 +180,27 @@ def draw(specs: Sequence[FigureSpec], names: Sequence[str]) -> tuple[Figure, ...
             figure = MatplotlibFigure(figsize=spec.size, layout="constrained")
             spec.draw(figure)
             stream = io.BytesIO()
-            figure.savefig(stream, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
+            unsaid = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+            figure.savefig(stream, format="svg", transparent=True, metadata=unsaid)
             # Hundredths of a point are enough for any printer; the page of 40 algorithms stays below 2 MB
             svg = re.sub(r' d="[^"]*"', lambda path: DIGITS.sub(r"\1", path[0]), stream.getvalue().decode())
-            svg = svg.replace("\n", "")
+            svg = themed(svg.replace("\n", ""))
             address = f"data:image/svg+xml,{quote(svg, safe=' /:;=,.-')}"
             width, height = (round(PIXELS_PER_INCH * length) for length in spec.size)
             drawn.append(Figure(**vars(spec), address=address, width=width, height=height))
     return tuple(drawn)
+
+
+def themed(svg: str) -> str:
+    """The drawing with the ink, paper and rules of the page, light or dark; the outcomes keep their colours."""
+    for name, colours in THEME.items():
+        for colour in colours.drawn:
+            svg = svg.replace(f": {colour}", f": var(--{name})")
+    light = ";".join(f"--{name}:{colours.light}" for name, colours in THEME.items())
+    dark = ";".join(f"--{name}:{colours.dark}" for name, colours in THEME.items())
+    # What has no colour of its own, such as letters, is black in SVG
+    rules = f":root{{{light};fill:var(--ink)}}@media (prefers-color-scheme:dark){{:root{{{dark}}}}}"
+    return svg.replace("</style>", f"{rules}</style>", 1)
 
 
 def _has_letters(names: Sequence[str]) -> bool:
@@ -225,7 +254,8 @@ def _population(result: Fit) -> FigureSpec:
         lambda figure: plot_population(result, ax=figure.subplots()),
         "Density of the mean difference on the next data set",
         f"Expected probabilities of the three outcomes: {_listed(result, seen.expected)}. The centre of the population is "
-        f"{_interval(result, 'delta0')}, and its spread {_interval(result, 'sigma0')}. The rope is {result.rope}.",
+        f"{_interval(result, 'delta0')}, and its spread {_interval(result, 'sigma0')}. "
+        f"The rope is {with_minus(result.rope)}.",
         "Posterior density of the mean difference on the next data set; shaded, the expected probabilities of the three "
         "outcomes. Dashed, a kernel density of the posterior means of these data sets.",
     )
@@ -248,9 +278,10 @@ def _posterior(result: Fit) -> FigureSpec:
 def _shrinkage(result: Fit) -> FigureSpec:
     frame = shrinkage_table(result)
     count = len(frame)
-    height = min(max(1.8 + dataset_plots.NARROWEST_ROW * count, 2.6), dataset_plots.TALLEST)
+    height = dataset_plots.shrinkage_height(count)
     ends = [
-        f"the {word} raw mean difference is {row['raw']:.3g}, shrunken to {row['posterior']:.3g} ({shown(name)})"
+        with_minus(f"the {word} raw mean difference is {row['raw']:.3g}, shrunken to {row['posterior']:.3g}")
+        + f" ({shown(name)})"
         for word, name, row in (
             ("smallest", frame.index[0], frame.iloc[0]),
             ("largest", frame.index[-1], frame.iloc[-1]),
@@ -328,7 +359,7 @@ def _listed(result: Fit, values: dict[str, float]) -> str:
 
 def _interval(result: Fit, name: str) -> str:
     row = result.population().loc[name]
-    return f"{row['mean']:.3g} (95% interval {row['lower']:.3g} to {row['upper']:.3g})"
+    return with_minus(f"{row['mean']:.3g} (95% interval {row['lower']:.3g} to {row['upper']:.3g})")
 
 
 def _heatmap(result: Tournament, order: list[str], verdicts: dict[tuple[str, str], str], alpha: float) -> FigureSpec:
@@ -350,7 +381,7 @@ def _heatmap(result: Tournament, order: list[str], verdicts: dict[tuple[str, str
         f"The algorithms, the best first: {', '.join(map(shown, order))}. Of "
         f"{counted(len(drawn), 'pair')}, {said}. The table of the pairs has every number.",
         "Every pair as a cell, filled from below with the probability that the row's algorithm is better on the next data "
-        "set and above it with the probability of practical equivalence; the light rest is the probability that the "
+        "set and above it with the probability of practical equivalence; the pale rest is the probability that the "
         "column's algorithm is better. Signs are the verdicts.",
     )
 

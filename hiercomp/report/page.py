@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,10 +12,14 @@ from hiercomp.outputs import check_ending, output_path, written_whole
 from hiercomp.report.contents import Contents, ReportContents, report_contents, tournament_contents
 
 if TYPE_CHECKING:
+    from markupsafe import Markup
+
     from hiercomp.pairs.tournament import Tournament
     from hiercomp.posterior.fit import Fit
     from hiercomp.posterior.influence import Influence
     from hiercomp.posterior.sensitivity import Sensitivity
+
+LONGEST_WORD = 18  # letters that a heading need not break
 
 
 def write_report(
@@ -151,8 +156,17 @@ def render(contents: Contents) -> str:
     environment = Environment(
         loader=FunctionLoader(_read), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
+    environment.filters["breakable"] = breakable
+    environment.tests["long_word"] = lambda text: max(map(len, text.split()), default=0) > LONGEST_WORD
     template = "report.html.j2" if isinstance(contents, ReportContents) else "tournament.html.j2"
     return environment.get_template(template).render(contents=contents, style=Markup(_read("report.css")))
+
+
+def breakable(text: str) -> Markup:
+    """A text that may be broken after underscores and dots, where names have their joints; its letters stay the same."""
+    from markupsafe import Markup, escape
+
+    return Markup("<wbr>").join(escape(part) for part in re.split(r"(?<=[_.])(?=[^\W\d])", text))
 
 
 def _write(contents: Contents, path: str | Path, overwrite: bool) -> Path:

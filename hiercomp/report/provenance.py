@@ -13,7 +13,7 @@ from hiercomp.errors import DegenerateScoresWarning, DroppedScoresWarning
 from hiercomp.files.source import Source
 from hiercomp.pairs.fits import FailedPair
 from hiercomp.versions import versions
-from hiercomp.wording import counted, measure_in_brackets, shown
+from hiercomp.wording import counted, measure_in_brackets, shown, with_minus
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -132,7 +132,7 @@ def _shared_settings(
     """Settings of one comparison or of many; ``bounds`` as in `priors_text`."""
     unit = "' logs, so 0.01 is a ratio of about 1%" if transform else ""
     return (
-        Fact("Rope", f"{result.rope}, in the unit of the scores{unit}"),
+        Fact("Rope", f"{with_minus(result.rope)}, in the unit of the scores{unit}"),
         Fact("Level", f"a verdict needs a probability above {1 - alpha:g}"),
         Fact("Priors", f"{result.priors!r}: {priors_text(result.priors, bounds)}"),
         Fact("Engine", engine_words(result.engine_name, result.engine_version)),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hiercomp.pairs.fits import FailedPair
 from hiercomp.rope import REGIONS
-from hiercomp.wording import error_text, outcome_words, probability_text, shown, unit_words
+from hiercomp.wording import MINUS, error_text, outcome_words, probability_text, reading_order, shown, unit_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from hiercomp.summary.scores_table import ScoresTable
 
 ABSENT = "–"
-MINUS = "\N{MINUS SIGN}"  # which screen readers say, unlike a hyphen
 LARGEST_FIXED, SMALLEST_FIXED = 1e6, 1e-6  # beyond them numbers are written with a power of ten
 MEANINGS = {
     "R-hat": "Compares the chains with each other; above 1.01 they have not mixed.",
@@ -170,6 +169,7 @@ def population_table(result: Fit) -> Table:
 def datasets_table(result: Fit) -> Table:
     """Each data set; without a posterior if the computation failed."""
     frame, failed, exact = result.datasets(), result.status == "failed", result.differences.identical
+    frame = frame.iloc[sorted(range(len(frame)), key=lambda place: reading_order(str(frame.index[place])))]
     turned = "" if result.differences.higher_is_better else " with the sign reversed, because lower scores are better"
     of = "differences of the scores' logs" if result.differences.transform else "score differences"
     legend = f"Mean and SD: of the {of}, {shown(result.right)} minus {shown(result.left)}{turned}. "

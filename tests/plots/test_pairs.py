@@ -11,11 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib import pyplot as plt
-from matplotlib.colors import to_rgb
+from matplotlib.colors import to_hex, to_rgb
 
 import hiercomp as hc
 from hiercomp.plots import TournamentPlots, plot_pairs_heatmap, plot_ranking
-from hiercomp.plots.pairs import CELL, MEANINGS, distinct_labels
+from hiercomp.plots.pairs import CELL, MEANINGS
+from hiercomp.plots.style import distinct_labels
 from hiercomp.rope import REGIONS
 from hiercomp.tournament import TournamentResult
 from hiercomp.wording import probability_text
@@ -186,17 +187,30 @@ def luminance(colour) -> float:
     return float(np.dot([0.2126, 0.7152, 0.0722], linear))
 
 
-def test_the_fillings_differ_in_grey_and_the_signs_can_be_read_on_each(ten):
+@pytest.mark.parametrize(
+    ("paper", "ink", "lightest"),
+    [("#FFFFFF", "#222222", "right"), ("#17181B", "#E6E6E3", "left")],
+    ids=["light", "dark"],
+)
+def test_the_fillings_differ_in_grey_and_the_signs_can_be_read_on_each(ten, paper, ink, lightest):
     ax = ten.plot.heatmap()
     found = []
     for region in REGIONS:
         (drawn,) = [each for each in ax.collections if each.get_label() == WORDS[region]]
-        found.append(luminance(drawn.get_facecolor()[0][:3]))
-    assert found == sorted(found)
-    ink = luminance(ax.lines[0].get_color())
+        *colour, alpha = drawn.get_facecolor()[0]
+        found.append(luminance(alpha * np.array(colour) + (1 - alpha) * np.array(to_rgb(paper))))
+    ordered = sorted(found)
+    assert found == (ordered if lightest == "right" else ordered[::-1])
     # Contrast of WCAG 2.2: 4.5 for text, and here 1.2 between neighbouring areas that a line parts
-    assert all((light + 0.05) / (ink + 0.05) > 4.5 for light in found)
-    assert all((lighter + 0.05) / (darker + 0.05) > 1.2 for darker, lighter in itertools.pairwise(found))
+    assert all(contrast(luminance(ink), light) > 4.5 for light in found)
+    assert all(contrast(*pair) > 1.2 for pair in itertools.pairwise(ordered))
+    if paper == "#FFFFFF":
+        assert to_hex(ax.lines[0].get_color()).upper() == ink
+
+
+def contrast(*luminances: float) -> float:
+    darker, lighter = sorted(luminances)
+    return (lighter + 0.05) / (darker + 0.05)
 
 
 def test_a_baseline_is_the_only_row(base):

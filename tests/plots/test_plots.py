@@ -17,6 +17,7 @@ from scipy import integrate, stats
 
 import hiercomp as hc
 from hiercomp import plots
+from hiercomp.plots.diagnostics import band_of_ranks, rank_gaps
 from hiercomp.plots.style import COLOURS, broken, label
 from hiercomp.rope import REGIONS, region_probabilities
 from tests.conftest import simulated_scores
@@ -191,6 +192,21 @@ def test_the_rope_curve_is_the_frame(result):
     assert ax.lines[3].get_xdata()[0] == 0.01
 
 
+def test_the_rope_curve_is_integrated_once_however_often_it_is_drawn(scores, monkeypatch):
+    integrated = hc.HierarchicalComparison(scores, "bayes", "tree", rope=0.01).fit("quadrature")
+    kind, asked = type(integrated.posterior), []
+    original = kind.next_dataset
+    monkeypatch.setattr(
+        kind, "next_dataset", lambda self, rope, **more: asked.append(rope.upper) or original(self, rope, **more)
+    )
+    first, second = (integrated.plot.rope_curve(half_widths=[0.0, 0.01, 0.03]) for _ in range(2))
+    assert asked == [0.0, 0.01, 0.03]
+    for one, other in zip(first.lines, second.lines, strict=True):
+        np.testing.assert_array_equal(one.get_ydata(), other.get_ydata())
+    integrated.rope_curve([0.01, 0.02])
+    assert asked == [0.0, 0.01, 0.03, 0.02]
+
+
 def test_replicated_spreads_have_the_moments_of_the_model(result):
     given = result.differences
     spreads = plots.replicated_standard_deviations(result, seed=1)
@@ -259,13 +275,83 @@ def test_style_by_arguments(tests_of, result):
     assert result.plot().patches
 
 
-def test_diagnostics_are_six_pictures_on_one_page(result, identical):
+def drawn_in(ax: plt.Axes, label: str) -> np.ndarray:
+    """The vertical values of a line by its label."""
+    (line,) = [line for line in ax.lines if line.get_label() == label]
+    return np.asarray(line.get_ydata())
+
+
+def test_the_diagnostics_are_six_panels_of_the_checks(result):
     page = plots.plot_diagnostics(result)
     assert len(page.axes) == 6
-    assert all(len(ax.images) == 1 for ax in page.axes)
-    assert page.axes[0].get_title(loc="left") == "Traces"
-    with pytest.raises(hc.ArgumentError, match="Nothing was sampled"):
+    assert all(ax.has_data() and not ax.images for ax in page.axes)
+    trace, ranks, pairs, r_hat, sizes, energy = page.axes
+    seen = result.diagnostics
+    population = ("delta0", "sigma0", "nu")
+    assert trace.get_ylabel() in population
+    assert ranks.get_title(loc="left") == f"Ranks of {trace.get_ylabel()}"
+    assert [line.get_label() for line in ranks.lines][:4] == [f"chain {k}" for k in (1, 2, 3, 4)]
+    assert pairs.get_title(loc="left") == f"{seen.divergences} divergences"
+    values = np.asarray(r_hat.lines[0].get_ydata())
+    count = sum(int(np.prod(np.shape(each)[2:])) for each in result.posterior.variables.values())
+    assert len(values) == count
+    assert (values[:-1] >= values[1:]).all()
+    assert values[0] == seen.r_hat
+    assert r_hat.lines[1].get_ydata()[0] == 1.01
+    assert drawn_in(sizes, "bulk").min() == seen.ess_bulk
+    assert drawn_in(sizes, "tail").min() == seen.ess_tail
+    assert drawn_in(sizes, "at least 400")[0] == 400
+    assert energy.get_title(loc="left") == f"Energy: E-BFMI {seen.e_bfmi:.2f}"
+
+
+def test_divergent_transitions_are_marked_where_they_were(result):
+    statistics = dict(result.posterior.statistics)
+    statistics["diverging"] = np.zeros_like(statistics["diverging"])
+    statistics["diverging"][1, [3, 17]] = 1
+    page = plots.plot_diagnostics(
+        dataclasses.replace(result, posterior=dataclasses.replace(result.posterior, statistics=statistics))
+    )
+    marked = page.axes[2].collections[1].get_offsets()
+    expected = [result.draws(name)[1, [3, 17]] for name in ("delta0", "sigma0")]
+    np.testing.assert_array_equal(marked, np.transpose(expected))
+    assert page.axes[2].get_title(loc="left") == "2 divergences"
+
+
+def test_chains_that_agree_stay_in_the_band_of_the_ranks_and_a_shifted_one_leaves_it():
+    generator = np.random.default_rng(1)
+    inside = 0
+    for _ in range(400):
+        values = generator.normal(size=(4, 200))
+        inside += np.abs(rank_gaps(values)[1]).max() < band_of_ranks(4, values.size)
+    # 95% by the limit; the band is a little wide for the four chains together and for the 101 points of the grid
+    assert 0.93 * 400 < inside
+    assert inside < 400
+    values[2] += 0.5
+    gaps = np.abs(rank_gaps(values)[1]).max(axis=1)
+    assert gaps.argmax() == 2
+    assert gaps[2] > band_of_ranks(4, values.size)
+    assert np.isnan(band_of_ranks(1, 200))
+
+
+def test_a_failed_computation_can_be_diagnosed(failed):
+    assert failed.status == "failed"
+    page = plots.plot_diagnostics(failed)
+    assert max(page.axes[3].lines[0].get_ydata()) == failed.diagnostics.r_hat
+
+
+@pytest.mark.cmdstan
+@pytest.mark.filterwarnings("ignore::hiercomp.errors.HiercompWarning")
+def test_draws_of_cmdstan_can_be_diagnosed(scores):
+    fit = hc.HierarchicalComparison(scores, "bayes", "tree", rope=0.01).fit("cmdstan", draws=300, progress=False)
+    assert len(plots.plot_diagnostics(fit).axes) == 6
+
+
+def test_without_chains_the_diagnostics_say_why(result, identical, scores):
+    with pytest.raises(hc.ArgumentError, match="Nothing was sampled, because the scores are identical"):
         plots.plot_diagnostics(identical)
+    integrated = hc.HierarchicalComparison(scores, "bayes", "tree", rope=0.01).fit("quadrature")
+    with pytest.raises(hc.ArgumentError, match=r"the posterior was integrated.*fit\(engine='embedded'\)"):
+        integrated.plot.diagnostics()
 
 
 def all_axes() -> list[plt.Axes]:

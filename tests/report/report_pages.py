@@ -15,7 +15,7 @@ import hiercomp as hc
 from hiercomp.posterior.influence import Influence
 from hiercomp.posterior.sensitivity import Sensitivity, VariantResult
 
-VOID = {"meta", "link", "br", "img", "input", "hr"}
+VOID = {"meta", "link", "br", "img", "input", "hr", "wbr"}
 SCRIPT = "<script>alert(1)</script>"
 FORMULA = '=HYPERLINK("http://example.com","x")'
 ATTACKS = [

@@ -3,21 +3,35 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 
 import hiercomp as hc
-from hiercomp.report import write_report
+from hiercomp.report import write_report, write_tournament_report
 from tests.conftest import simulated_scores
+from tests.long_names import long, named
 from tests.report.report_pages import attacked, influence_of, variants_of
+from tests.tournaments import tournament
 
 pytestmark = pytest.mark.browser
 
 WIDTHS = (1280, 390)
 SCHEMES = ("light", "dark")
 KINDS = ("ordinary", "failed", "identical", "attacked")
+LONG_KINDS = ("long", "tournament", "long tournament")
+WIDER = "(box) => box.scrollWidth > box.clientWidth"
+SCROLLED = """(all) => all.filter((box) => box.scrollWidth > box.clientWidth)
+    .map((box) => `${box.getAttribute("aria-label") || box.getAttribute("aria-labelledby")}: ${box.scrollWidth}`)"""
+# Elements whose content is wider than they are, outside what scrolls
+CLIPPED = """() => [...document.querySelectorAll("body *")]
+    .filter((e) => !e.closest(".scroll, pre, .spoken, .skip") && getComputedStyle(e).display !== "inline")
+    .filter((e) => e.scrollWidth > e.clientWidth + 1 || e.getBoundingClientRect().right > innerWidth + 0.5)
+    .map((e) => e.outerHTML.slice(0, 100))"""
 PAGE_HEIGHT = (297 - 2 * 16) * 96 / 25.4  # pixels of an A4 page within the margins of the style sheet
 PAGE_WIDTH = (210 - 2 * 15) * 96 / 25.4
 
@@ -48,12 +62,17 @@ def pages(browser, tmp_path_factory, result, failed, identical) -> dict[str, str
     """Addresses of one report of each kind."""
     folder = tmp_path_factory.mktemp("pages")
     given = {"ordinary": result, "failed": failed, "identical": identical, "attacked": attacked(result, "数")}
+    given["long"] = named(result, 40)
     addresses = {}
     for kind, shown in given.items():
         more = {}
-        if kind in ("ordinary", "attacked"):
+        if kind in ("ordinary", "attacked", "long"):
             more = {"sensitivity": variants_of(shown), "influence": influence_of(shown)}
         addresses[kind] = write_report(shown, folder / f"{kind}.html", **more).as_uri()
+    for kind, letters in (("tournament", 4), ("long tournament", 40)):
+        names = tuple(long(f"{place:02}al", letters) for place in range(14))
+        many = tournament(result, len(names), names=names)
+        addresses[kind] = write_tournament_report(many, folder / f"{kind}.html").as_uri()
     return addresses
 
 
@@ -113,16 +132,102 @@ def test_the_page_opens_without_an_error_and_does_not_overflow(opened, pages, tm
     assert outside == []
 
 
-def test_the_dark_page_is_dark_and_its_figures_stand_on_white(opened, pages):
-    colours = {}
-    for scheme in SCHEMES:
-        page, _ = opened(pages["ordinary"], scheme=scheme)
-        colours[scheme] = page.evaluate(
-            "['html', '.card'].map((name) => getComputedStyle(document.querySelector(name)).backgroundColor)"
-        )
-    assert colours["light"] == ["rgb(255, 255, 255)", "rgb(255, 255, 255)"]
-    assert max(int(part) for part in colours["dark"][0][4:-1].split(",")) < 50
-    assert colours["dark"][1] == "rgb(255, 255, 255)"
+@pytest.mark.parametrize("width", [1280, 1440])
+@pytest.mark.parametrize("kind", [*KINDS, *LONG_KINDS])
+def test_on_a_desk_no_table_and_no_figure_has_to_be_scrolled(opened, pages, kind, width):
+    page, _ = opened(pages[kind], width)
+    assert page.eval_on_selector_all(".scroll", SCROLLED) == []
+    assert page.evaluate(CLIPPED) == []
+
+
+@pytest.mark.parametrize("kind", ["ordinary", *LONG_KINDS])
+def test_on_a_telephone_everything_fits_or_a_shadow_says_that_there_is_more(opened, pages, kind):
+    page, _ = opened(pages[kind], 390)
+    assert page.evaluate(CLIPPED) == []
+    fixed = page.eval_on_selector_all(
+        ".card:not(.scroll) img", "(all) => all.map((image) => [image.clientWidth, image.parentElement.clientWidth])"
+    )
+    assert all(image <= card for image, card in fixed)
+    scrolled = [region for region in page.locator(".scroll").all() if region.evaluate(WIDER)]
+    assert len(scrolled) > 2
+    for region in scrolled[:4]:
+        region.evaluate("(box) => box.scrollTo(0, 0)")
+        more = darkness_of_the_right_edge(region)
+        region.evaluate("(box) => box.scrollTo(box.scrollWidth, 0)")
+        assert more > darkness_of_the_right_edge(region) + 0.08
+
+
+def picture_of(element) -> np.ndarray:
+    """An element as an image with grey values from 0 to 1, shape (height, width)."""
+    return np.asarray(Image.open(io.BytesIO(element.screenshot())).convert("L")) / 255
+
+
+def darkness_of_the_right_edge(region) -> float:
+    """Of the lightest of the last pixels of a region, which are paper."""
+    return 1 - float(np.quantile(picture_of(region)[:, -5:-2], 0.95))
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("kind", ["ordinary", "tournament"])
+def test_figures_have_the_paper_and_the_ink_of_the_page(opened, pages, kind, scheme):
+    page, _ = opened(pages[kind], scheme=scheme)
+    paper = {"light": 1.0, "dark": 24 / 255}[scheme]  # the style sheet's colours
+    assert page.evaluate("getComputedStyle(document.documentElement).backgroundColor") == {
+        "light": "rgb(255, 255, 255)", "dark": "rgb(23, 24, 27)"}[scheme]  # fmt: skip
+    for card in page.locator(".card").all():
+        picture = picture_of(card)[4:-4, 4:-4]
+        assert picture[:6, :6] == pytest.approx(paper, abs=0.01)
+        distances = np.abs(picture - paper)
+        assert distances.max() > 0.7  # the ink
+        assert (np.abs(picture - (1 - paper)) < 0.05).mean() < 0.1  # no area is left in the other scheme's paper
+
+
+def test_on_paper_the_figures_are_dark_on_white_even_if_the_reader_prefers_the_dark(opened, pages):
+    page, _ = opened(pages["ordinary"], int(PAGE_WIDTH), "dark")
+    page.emulate_media(media="print", color_scheme="dark")
+    picture = picture_of(page.locator(".card").first)
+    assert picture[5:9, 5:9] == pytest.approx(1.0)
+    assert picture.min() < 0.3
+
+
+@pytest.mark.parametrize("kind", ["ordinary", "failed", *LONG_KINDS])
+def test_on_paper_no_heading_stands_alone_at_the_foot_of_a_page(opened, pages, kind):
+    page, _ = opened(pages[kind], int(PAGE_WIDTH))
+    page.emulate_media(media="print")
+    # Columns of a page's size are broken by the same rules as pages, and can be measured
+    apart = page.evaluate(
+        """(height) => {
+            document.body.style = `columns: auto ${innerWidth}px; column-gap: 0; column-fill: auto; height: ${height}px;
+                max-width: none; padding: 0; margin: 0`;
+            const drawn = (e) => e && e.getClientRects().length > 0;
+            const column = (box) => Math.floor((box.left + scrollX + 1) / innerWidth);
+            const next = (e) => { do e = e.nextElementSibling; while (e && !drawn(e)); return e; };
+            const last = (e) => column([...e.getClientRects()].at(-1)), first = (e) => column(e.getClientRects()[0]);
+            const found = [], all = [...document.querySelectorAll("h2, h3, caption")].filter(drawn);
+            for (const heading of all) {
+                const follower = next(heading), after = follower && next(follower);
+                if (!follower) continue;
+                const led = follower.matches("p") && after && after.matches("figure, .table") ? after : follower;
+                if (last(heading) !== first(led)) found.push(heading.textContent);
+            }
+            return [all.length, Math.max(...all.map(first)), found];
+        }""",
+        int(PAGE_HEIGHT),
+    )
+    assert apart[0] > 8
+    assert apart[1] >= 2  # pages
+    assert apart[2] == []
+
+
+def test_the_bibtex_is_not_printed(opened, pages):
+    page, _ = opened(pages["ordinary"])
+    assert page.locator("#bibtex").is_visible()
+    assert not page.locator(".paper").is_visible()
+    page.emulate_media(media="print")
+    assert not page.locator("#bibtex").is_visible()
+    assert not page.locator("#bibtex-heading").is_visible()
+    assert page.locator(".paper").is_visible()
+    assert page.locator(".references li").first.is_visible()
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)

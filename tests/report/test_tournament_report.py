@@ -314,7 +314,7 @@ def test_names_that_attack_are_text(pages, paths):
     html, page = paths["attacked"].read_text(encoding="utf-8"), pages["attacked"]
     assert SCRIPT not in html
     calm = pages["four"]
-    assert {element.tag for element in page.elements} == {element.tag for element in calm.elements}
+    assert {element.tag for element in page.elements} - {"wbr"} == {element.tag for element in calm.elements}
     for tag in ("style", "img", "title"):
         assert len(page.all(tag)) == len(calm.all(tag))
     names = {name for element in page.elements for name in element.attributes}
