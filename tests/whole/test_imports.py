@@ -30,6 +30,9 @@ INTEGRAL_NEEDS_NO = [
     "h5py",
     "jinja2",
     "pyarrow.parquet",
+    "scipy.interpolate",
+    "scipy.optimize",
+    "scipy.sparse",
     "scipy.stats",
     "stanli",
 ]
