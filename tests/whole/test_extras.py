@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 
 import hiercomp as hc
 from hiercomp.crossval.experiment_file import read_experiment
+from hiercomp.versions import versions
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -102,3 +104,11 @@ def test_no_package_is_both_required_and_optional():
     names = {re.split(r"[^\w.-]", line)[0] for line in PROJECT["dependencies"]}
     optional = {re.split(r"[^\w.-]", line)[0] for name in set(EXTRAS) - FOR_DEVELOPERS for line in EXTRAS[name]}
     assert not names & optional
+
+
+def test_the_versions_for_a_bug_report_have_what_an_extra_brought_and_no_tools():
+    found = versions()
+    assert found["scikit-learn"] == version("scikit-learn")
+    assert found["statsmodels"] == version("statsmodels")
+    assert found["numpy"] == version("numpy")
+    assert not {"pytest", "ruff", "sphinx"} & set(found)
