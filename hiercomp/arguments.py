@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import importlib.util
 import math
 from collections.abc import Collection
 from numbers import Real
@@ -128,3 +129,11 @@ def one_of(name: str, value: object, allowed: Collection[str]) -> str:
         hint = f" Did you mean {close[0]!r}?" if close else ""
         raise ArgumentError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {value!r}.{hint}")
     return value
+
+
+def refuse_without(module: str, purpose: str, package: str, extra: str, otherwise: str = "") -> None:
+    """Refuse what needs a package of an extra if it is not installed, with the command that installs it."""
+    if importlib.util.find_spec(module) is None:
+        raise ArgumentError(
+            f"{purpose} needs the package {package}: pip install 'hiercomp[{extra}]'.", remedy=otherwise
+        )

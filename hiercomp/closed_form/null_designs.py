@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hiercomp.arguments import FloatArray, finite_number, number_between, true_or_false, whole_number
+from hiercomp.arguments import FloatArray, finite_number, number_between, refuse_without, true_or_false, whole_number
 from hiercomp.errors import ArgumentError
 from hiercomp.scores.rho import checked_rho
 
@@ -57,7 +57,7 @@ def random_attributes_differences(
     Raises
     ------
     ArgumentError
-        If an argument is invalid.
+        If an argument is invalid, or scikit-learn is not installed.
 
     Notes
     -----
@@ -282,6 +282,7 @@ def naive_bayes_predictions(values: NDArray[Any], classes: NDArray[Any], test: N
 
 def _tree_predictions(values: NDArray[Any], classes: NDArray[Any], test: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Predictions of the pruned tree, shape (splits, cases)."""
+    refuse_without("sklearn", "random_attributes_differences", "scikit-learn", "crossval")
     from sklearn.tree import DecisionTreeClassifier
 
     tree = DecisionTreeClassifier(

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hiercomp.arguments import whole_number
+from hiercomp.arguments import refuse_without, whole_number
 from hiercomp.errors import ArgumentError, ScoreFileError
 from hiercomp.files.table import names_as_text, read_score_file
 from hiercomp.scores.table import DECIMAL, MISSING_TEXT
@@ -77,7 +77,7 @@ def read_experiment(path: str | Path, *, allow: Sequence[str] = ()) -> Experimen
     ScoreFileError
         If the file is missing or not TOML, or a file of data is missing.
     ArgumentError
-        If a key or value is unknown, or a class is not allowed or not an estimator.
+        If a key or value is unknown, or a class is not allowed or not an estimator, or scikit-learn is not installed.
 
     Examples
     --------
@@ -102,6 +102,7 @@ def read_experiment(path: str | Path, *, allow: Sequence[str] = ()) -> Experimen
     >>> experiment.estimators
     {'tree': DecisionTreeClassifier(max_depth=3)}
     """
+    refuse_without("sklearn", "An experiment file", "scikit-learn", "crossval")
     path = Path(path)
     content = _parsed(path)
     _only(content, KEYS, "The experiment file")

@@ -11,7 +11,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hiercomp.arguments import number_between, number_of_jobs, one_of, true_or_false, whole_number
+from hiercomp.arguments import (
+    number_between,
+    number_of_jobs,
+    one_of,
+    refuse_without,
+    true_or_false,
+    whole_number,
+)
 from hiercomp.crossval.cells import Cell, CellResult, Work, run_cells
 from hiercomp.crossval.limited import LimitedProcesses, too_long
 from hiercomp.crossval.routing import Route, routes
@@ -96,7 +103,7 @@ def cross_validate_all(
     Raises
     ------
     ArgumentError
-        If an argument is wrong, or the data can't be split.
+        If an argument is wrong, the data can't be split, or scikit-learn is not installed.
     ResultFileError
         If something in the checkpoint has changed under the same name, or it is damaged or can't be written.
     EngineError
@@ -127,6 +134,7 @@ def cross_validate_all(
     >>> scores.shape, scores["rho"].unique()
     ((40, 8), array([0.2]))
     """
+    refuse_without("sklearn", "cross_validate_all", "scikit-learn", "crossval")
     from joblib import effective_n_jobs
 
     true_or_false("progress", progress)

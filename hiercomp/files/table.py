@@ -21,7 +21,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
-from pyarrow import parquet
 
 from hiercomp.arguments import one_of, true_or_false, whole_number
 from hiercomp.errors import Argument, ArgumentError, Note, ScaleWarning, ScoreFileError, warn_caller
@@ -827,6 +826,8 @@ def parquet_names(path: Path, file: str) -> tuple[list[str], set[str]]:
     ScoreFileError
         If it is damaged.
     """
+    from pyarrow import parquet  # with its encryption and file systems: not for text
+
     try:
         with pa.OSFile(os.fsencode(path)) as source:
             schema = parquet.read_schema(source)
@@ -840,6 +841,8 @@ def parquet_names(path: Path, file: str) -> tuple[list[str], set[str]]:
 
 def _read_parquet(path: Path, file: str, parts: Iterable[bytearray], largest: int) -> pd.DataFrame:
     """The frame of a Parquet file; ``parts`` are its bytes, which are only used if it is packed with gzip."""
+    from pyarrow import parquet
+
     with reading_errors(file):
         packed = is_packed(path)
         content = b"".join(parts) if packed else b""

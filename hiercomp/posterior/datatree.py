@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from hiercomp.errors import ArgumentError
 from hiercomp.scores.differences import PairedDifferences
 
 if TYPE_CHECKING:
+    import arviz
     import xarray as xr
 
 PRIOR_CHAINS, PRIOR_DRAWS = 4, 500  # of the priors, for ArviZ's plots
@@ -67,6 +69,26 @@ def data_tree(
     for group in tree.children.values():
         del group.attrs["created_at"]  # the same fit is to give the same file
     return tree
+
+
+def inference_data(tree: xr.DataTree) -> arviz.InferenceData:
+    """The groups of a tree in the class that ArviZ had before version 1.
+
+    Raises
+    ------
+    ArgumentError
+        If ArviZ is newer, or absent.
+    """
+    try:
+        installed = version("arviz")
+    except PackageNotFoundError:
+        raise ArgumentError("InferenceData is ArviZ's, which is not installed: pip install 'arviz<1'.") from None
+    if int(installed.split(".")[0]) >= 1:
+        raise ArgumentError(f"ArviZ {installed} has no InferenceData.", remedy="Its functions take result.datatree.")
+    import arviz
+
+    groups = {name: group.to_dataset() for name, group in tree.children.items()}
+    return arviz.InferenceData(attrs=tree.attrs, **groups)
 
 
 def group_arrays(tree: xr.DataTree, group: str) -> dict[str, FloatArray]:

@@ -28,7 +28,7 @@ from hiercomp.errors import (
 )
 from hiercomp.model.priors import Priors
 from hiercomp.model.scaled import HierarchicalModel
-from hiercomp.posterior.datatree import PRIOR_CHAINS, PRIOR_DRAWS, in_metric_units
+from hiercomp.posterior.datatree import PRIOR_CHAINS, PRIOR_DRAWS, in_metric_units, inference_data
 from hiercomp.posterior.diagnostics import (
     GOOD_INTEGRATION_ERROR,
     Diagnostics,
@@ -61,6 +61,7 @@ from hiercomp.workers import said_after
 if TYPE_CHECKING:
     from typing import Self
 
+    import arviz
     import pandas as pd
     import xarray as xr
 
@@ -160,6 +161,18 @@ class Fit:
         have no ``sample_stats``.
         """
         return self.posterior.datatree
+
+    def to_inference_data(self) -> arviz.InferenceData:
+        """The groups of ``datatree`` as an ``InferenceData``, for ArviZ before version 1 (Python 3.11).
+
+        The functions of ArviZ 1 take ``datatree`` itself.
+
+        Raises
+        ------
+        ArgumentError
+            If ArviZ is newer, or absent.
+        """
+        return inference_data(self.datatree)
 
     @property
     def notes(self) -> tuple[str, ...]:

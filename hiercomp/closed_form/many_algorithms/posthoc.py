@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from hiercomp.arguments import FloatArray, number_between, one_of, whole_number
+from hiercomp.arguments import FloatArray, number_between, one_of, refuse_without, whole_number
 from hiercomp.closed_form.across_datasets.signed_rank import ZeroMethod, wilcoxon
 from hiercomp.closed_form.inputs import ScoreMatrix, read_score_matrix, rounded
 from hiercomp.closed_form.many_algorithms.friedman import PostHocResult, nemenyi_test
@@ -163,12 +163,9 @@ def _in_steps(values: FloatArray, scale: Callable[[FloatArray], FloatArray], *, 
 
 
 def _hommel_adjusted(values: FloatArray) -> FloatArray:
-    try:
-        from statsmodels.stats.multitest import multipletests
-    except ImportError:
-        raise ArgumentError(
-            "adjust='hommel' needs the package statsmodels: pip install 'hiercomp[posthocs]'. The other adjustments don't."
-        ) from None
+    refuse_without("statsmodels", "adjust='hommel'", "statsmodels", "posthocs", "The other adjustments don't.")
+    from statsmodels.stats.multitest import multipletests
+
     return np.asarray(multipletests(values, method="hommel")[1], dtype=float)
 
 
@@ -258,13 +255,10 @@ def signed_rank_with_ties(values: FloatArray, zero_method: ZeroMethod) -> tuple[
 
 
 def _scikit_posthocs(method: str) -> Callable[..., Any]:
-    try:
-        import scikit_posthocs
-    except ImportError:
-        raise ArgumentError(
-            f"method={method!r} needs the package scikit-posthocs: pip install 'hiercomp[posthocs]'. The methods 'wilcoxon' "
-            "and 'nemenyi' don't."
-        ) from None
+    otherwise = "The methods 'wilcoxon' and 'nemenyi' don't."
+    refuse_without("scikit_posthocs", f"method={method!r}", "scikit-posthocs", "posthocs", otherwise)
+    import scikit_posthocs
+
     function: Callable[..., Any] = getattr(scikit_posthocs, f"posthoc_{method}_friedman")
     return function
 

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from hiercomp.arguments import FloatArray
+from hiercomp.engines.quadrature.splines import spline_matrix
 
 DROPPED = 2  # Chebyshev coefficients that the coarser interpolation does without: the last even and the last odd one
 
@@ -80,7 +81,7 @@ class SplineAxis:
 
     def interpolation(self, points: FloatArray, *, coarse: bool = False) -> FloatArray:
         """Matrix of spline interpolation, of degree 5, or 3 where ``coarse``."""
-        return _spline_matrix(self.nodes, points, coarse)
+        return spline_matrix(self.nodes, points, 3 if coarse else 5)
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,14 +136,7 @@ class StretchedLine:
 
     def interpolation(self, points: FloatArray, *, coarse: bool = False) -> FloatArray:
         """Matrix of spline interpolation in t, of degree 5, or 3 where ``coarse``."""
-        return _spline_matrix(self.nodes, points, coarse)
-
-
-def _spline_matrix(nodes: FloatArray, points: FloatArray, coarse: bool) -> FloatArray:
-    from scipy import interpolate
-
-    spline = interpolate.make_interp_spline(nodes, np.eye(len(nodes)), k=3 if coarse else 5)
-    return np.asarray(spline(np.clip(points, nodes[0], nodes[-1])))
+        return spline_matrix(self.nodes, points, 3 if coarse else 5)
 
 
 def gauss_legendre(lower: float, upper: float, count: int) -> tuple[FloatArray, FloatArray]:
