@@ -229,6 +229,15 @@ from .files.read import (
 from .files.write import (
     write_scores as write_scores,
 )
+from .model.distributions import (
+    HalfNormal as HalfNormal,
+)
+from .model.distributions import (
+    HalfStudentT as HalfStudentT,
+)
+from .model.distributions import (
+    Normal as Normal,
+)
 from .model.priors import (
     Priors as Priors,
 )
@@ -355,6 +364,8 @@ __all__ = [
     "FewDatasetsWarning",
     "FrequentistResult",
     "FriedmanResult",
+    "HalfNormal",
+    "HalfStudentT",
     "HierarchicalComparison",
     "HiercompError",
     "HiercompWarning",
@@ -365,6 +376,7 @@ __all__ = [
     "LargeProblemWarning",
     "NextDataset",
     "NoVerdictError",
+    "Normal",
     "NormalGamma",
     "Odds",
     "PairedDifferences",

@@ -20,6 +20,7 @@ from hiercomp.engines.quadrature.marginals import Marginal, marginals
 from hiercomp.engines.quadrature.regions import RegionMasses, region_masses
 from hiercomp.engines.quadrature.support import Integrand, Support
 from hiercomp.errors import ArgumentError
+from hiercomp.model.distributions import from_plain, plain
 from hiercomp.model.priors import Priors
 from hiercomp.model.scaled import HierarchicalModel
 from hiercomp.posterior.datatree import (
@@ -909,7 +910,14 @@ def integrated_next_dataset(
 def integrand(model: HierarchicalModel) -> Integrand:
     """The problem for the quadrature engine, in the unit of the model."""
     likelihood = MeanLikelihood(model.mean, model.sum_of_squares, model.n, model.rho, model.sigma_upper)
-    return Integrand(likelihood, model.delta0_bound, model.sigma0_upper, model.priors)
+    return Integrand(
+        likelihood,
+        model.delta0_bound,
+        model.sigma0_upper,
+        model.priors,
+        delta0_prior=model.delta0_prior,
+        sigma0_prior=model.sigma0_prior,
+    )
 
 
 SUFFICIENT = ("mean", "sum_of_squares", "n", "rho")
@@ -929,6 +937,11 @@ def plain_integration(integration: Integration) -> dict[str, Any]:
             "sigma0_upper": problem.sigma0_upper,
             "priors": problem.priors.to_dict(),
             "log_sigma0": problem.log_sigma0,
+        }
+        | {
+            name: plain(prior)
+            for name, prior in (("delta0_prior", problem.delta0_prior), ("sigma0_prior", problem.sigma0_prior))
+            if prior is not None
         },
         "support": {
             "nu": list(grid.support.nu),
@@ -964,6 +977,7 @@ def integration_from(plain: dict[str, Any]) -> Integration:
             problem["sigma0_upper"],
             Priors(**problem["priors"]),
             problem["log_sigma0"],
+            **{name: from_plain(problem[name]) for name in ("delta0_prior", "sigma0_prior") if name in problem},
         ),
         support=Support(tuple(support["nu"]), np.array(support["lower"]), np.array(support["upper"])),
         sigma0_axis=(SplineAxis if plain["delta0_axis"]["stretched"] else ChebyshevAxis)(**plain["axes"][0]),
