@@ -13,6 +13,7 @@ from hiercomp.errors import ArgumentError
 
 # Standard deviations, or scales, beyond the largest value that the data speak for; a Gaussian has 1e-19 beyond them
 GAUSSIAN_REACH = 9.0
+ROOM = 4.0  # times the largest mean difference: so far that the quadrature engine need not watch the end
 BEYOND = 1e-12  # about the posterior mass that the end of a half-t's range leaves out
 
 
@@ -78,7 +79,7 @@ class Normal:
         largest : float
             Largest mean difference of a data set, in size. Beyond it the likelihood falls.
         """
-        return max(largest, abs(self.mean)) + GAUSSIAN_REACH * self.sd
+        return ROOM * max(largest, abs(self.mean)) + GAUSSIAN_REACH * self.sd
 
     def draws(self, bound: float, shape: tuple[int, ...], generator: np.random.Generator) -> FloatArray:
         """Draws between ``-bound`` and ``bound``."""

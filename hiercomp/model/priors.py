@@ -100,7 +100,7 @@ class Priors:
                 object.__setattr__(self, name, value := from_plain(value))
             if value is not None and not isinstance(value, kinds):
                 allowed = " or ".join(kind.__name__ for kind in kinds)
-                raise ArgumentError(f"The prior on {name} must be None or a distribution, {allowed}, got {value!r}.")
+                raise ArgumentError(f"{name} must be a {allowed}, or None for the uniform prior, got {value!r}.")
         if self.delta0 is not None and self.delta0_bound is not None and abs(self.delta0.mean) >= self.delta0_bound:
             raise ArgumentError(
                 f"The mean of the prior on delta0 must lie within delta0_bound, {self.delta0_bound:g}, got {self.delta0!r}."

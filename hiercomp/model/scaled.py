@@ -25,6 +25,7 @@ NORMAL_MEDIAN_DEVIATION = 0.6744897501960817  # median absolute deviation of a s
 ERRORS_AWAY = (
     10.0  # standard errors of a data set's mean within which its delta_i lies, to find an end of sigma0's range
 )
+SCALES_EXPECTED = 2.0  # of a prior on sigma0; where the data suggest more, the chains start there and find the way
 OUTLIER_RATIO = 5.0  # squared distance from the median over the local variance of a heavy-tailed population
 
 
@@ -135,9 +136,14 @@ class HierarchicalModel:
         moments = np.var(self.mean, ddof=1) - squared_error.mean()
         deviation = np.median(np.abs(self.mean - np.median(self.mean))) / NORMAL_MEDIAN_DEVIATION
         robust = deviation**2 - np.median(squared_error)
-        population = max(min(moments, robust), 0.0)
+        population = min(max(min(moments, robust), 0.0), self._largest_expected_sigma0**2)
         outlying = ((self.mean - np.median(self.mean)) ** 2 - squared_error) / OUTLIER_RATIO
         return np.asarray(ratio * squared_error < np.maximum(population, outlying))
+
+    @property
+    def _largest_expected_sigma0(self) -> float:
+        """Infinite for a uniform prior, else about the 95% quantile of a half-normal one."""
+        return np.inf if self.sigma0_prior is None else SCALES_EXPECTED * self.sigma0_prior.scale
 
     def program(self, centred: NDArray[np.bool_], chains: int, seed: int) -> StanProgram:
         """The Stan program with its data and each chain's initial values."""
@@ -188,7 +194,8 @@ class HierarchicalModel:
         squared_error = self.squared_standard_error
         spread = np.var(self.mean, ddof=1)
         variance = max(spread - squared_error.mean(), 0.05 * max(spread, squared_error.mean()))
-        sigma0 = min(np.sqrt(variance) * np.exp(0.25 * generator.normal()), 0.5 * self.sigma0_upper)
+        largest = min(0.5 * self.sigma0_upper, self._largest_expected_sigma0)
+        sigma0 = min(np.sqrt(variance) * np.exp(0.25 * generator.normal()), largest)
         precision = 1 / (squared_error + sigma0**2)
         centre = (precision * self.mean).sum() / precision.sum() + generator.normal() / np.sqrt(precision.sum())
         delta0 = float(np.clip(centre, -0.9 * self.delta0_bound, 0.9 * self.delta0_bound))
