@@ -208,7 +208,7 @@ class HalfStudentT:
         The posterior falls like sigma0^-(q + nu + 1), or if its scale is large like sigma0^-q first.
         """
         factor = BEYOND ** (-1 / (datasets - 1 + self.nu))
-        return max(largest, self.scale) * max(factor, 10.0)
+        return float(max(largest, self.scale) * max(factor, 10.0))
 
     def draws(self, shape: tuple[int, ...], generator: np.random.Generator) -> FloatArray:
         """Draws of the prior."""
@@ -219,14 +219,14 @@ Distribution: TypeAlias = Normal | HalfNormal | HalfStudentT
 NAMES: dict[str, type[Distribution]] = {"normal": Normal, "half_normal": HalfNormal, "half_student_t": HalfStudentT}
 
 
-def plain(distribution: Distribution) -> dict[str, Any]:
-    """A dictionary, ready for JSON, from which `from_plain` makes an equal distribution."""
+def plain_distribution(distribution: Distribution) -> dict[str, Any]:
+    """A dictionary, ready for JSON, from which `distribution_from` makes an equal distribution."""
     (name,) = (name for name, kind in NAMES.items() if isinstance(distribution, kind))
     return {"distribution": name} | asdict(distribution)
 
 
-def from_plain(fields: Mapping[str, Any]) -> Distribution:
-    """A distribution from the result of `plain`."""
+def distribution_from(fields: Mapping[str, Any]) -> Distribution:
+    """A distribution from the result of `plain_distribution`."""
     name = one_of("distribution", fields.get("distribution"), NAMES)
     try:
         return NAMES[name](**{field: value for field, value in fields.items() if field != "distribution"})

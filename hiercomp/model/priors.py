@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 from hiercomp.arguments import finite_number
 from hiercomp.errors import ArgumentError
-from hiercomp.model.distributions import HalfNormal, HalfStudentT, Normal, from_plain, plain
+from hiercomp.model.distributions import HalfNormal, HalfStudentT, Normal, distribution_from, plain_distribution
 
 Interval: TypeAlias = "tuple[float, float]"
 
@@ -97,7 +97,7 @@ class Priors:
         for name, kinds in (("delta0", (Normal,)), ("sigma0", (HalfNormal, HalfStudentT))):
             value = getattr(self, name)
             if isinstance(value, Mapping):  # from to_dict
-                object.__setattr__(self, name, value := from_plain(value))
+                object.__setattr__(self, name, value := distribution_from(value))
             if value is not None and not isinstance(value, kinds):
                 allowed = " or ".join(kind.__name__ for kind in kinds)
                 raise ArgumentError(f"{name} must be a {allowed}, or None for the uniform prior, got {value!r}.")
@@ -144,7 +144,7 @@ class Priors:
         """
         numbers = {name: value for name, value in self._fields.items() if name not in ("delta0", "sigma0")}
         given = {"delta0": self.delta0, "sigma0": self.sigma0}
-        return numbers | {name: plain(value) for name, value in given.items() if value is not None}
+        return numbers | {name: plain_distribution(value) for name, value in given.items() if value is not None}
 
     def __repr__(self) -> str:
         if self.name != "custom":

@@ -186,17 +186,17 @@ def variants(priors: Priors) -> list[Variant]:
         for name, variant in ((name, _with_distributions(variant, priors)) for name, variant in NAMED_PRIORS.items())
         if variant != priors
     ]
-    uniform = [
-        Variant(f"{name}: uniform", replace(priors, **{name: None}))
-        for name in ("delta0", "sigma0")
-        if getattr(priors, name) is not None
-    ]
+    uniform = []
+    if priors.delta0 is not None:
+        uniform.append(Variant("delta0: uniform", replace(priors, delta0=None)))
+    if priors.sigma0 is not None:
+        uniform.append(Variant("sigma0: uniform", replace(priors, sigma0=None)))
     scaled = [Variant(f"rho x {factor:g}", priors, factor) for factor in RHO_FACTORS if factor != 1]
-    names = ("sigma_upper", "sigma0_upper") if priors.sigma0 is None else ("sigma_upper",)
+    words = "upper bounds" if priors.sigma0 is None else "upper bound"
     bounded = [
-        Variant(f"upper bound{'s' * (len(names) > 1)} x {bound:g}", replace(priors, **dict.fromkeys(names, bound)))
-        for bound in UPPER_BOUNDS
-        if any(getattr(priors, name) != bound for name in names)
+        Variant(f"{words} x {bound:g}", variant)
+        for bound, variant in ((bound, _with_bounds(priors, bound)) for bound in UPPER_BOUNDS)
+        if variant != priors
     ]
     return [*named, *uniform, *scaled, *bounded]
 
@@ -205,6 +205,13 @@ def _with_distributions(variant: Priors, priors: Priors) -> Priors:
     """A variant of the prior on nu, beside the same distributions of delta0 and sigma0."""
     bound = variant.delta0_bound if priors.delta0 is None else priors.delta0_bound
     return replace(variant, delta0=priors.delta0, sigma0=priors.sigma0, delta0_bound=bound)
+
+
+def _with_bounds(priors: Priors, bound: float) -> Priors:
+    """The same priors with another upper bound of sigma_i, and of sigma0 where it is uniform."""
+    if priors.sigma0 is not None:
+        return replace(priors, sigma_upper=bound)
+    return replace(priors, sigma_upper=bound, sigma0_upper=bound)
 
 
 def fit_defaults(result: Fit) -> dict[str, Any]:

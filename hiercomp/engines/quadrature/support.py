@@ -114,7 +114,7 @@ class Integrand:
             return False
         mean = self.likelihood.mean
         distance = abs(self.delta0_prior.mean - float(np.median(mean)))
-        return distance > DISAGREEING * np.hypot(self.delta0_prior.sd, float(mean.std()) / np.sqrt(len(mean)))
+        return bool(distance > DISAGREEING * np.hypot(self.delta0_prior.sd, float(mean.std()) / np.sqrt(len(mean))))
 
     @cached_property
     def small_sigma0(self) -> float:
