@@ -241,6 +241,15 @@ from .files.source import (
 from .files.write import (
     write_scores as write_scores,
 )
+from .model.distributions import (
+    HalfNormal as HalfNormal,
+)
+from .model.distributions import (
+    HalfStudentT as HalfStudentT,
+)
+from .model.distributions import (
+    Normal as Normal,
+)
 from .model.priors import (
     Priors as Priors,
 )
@@ -376,6 +385,8 @@ __all__ = [
     "FewDatasetsWarning",
     "FrequentistResult",
     "FriedmanResult",
+    "HalfNormal",
+    "HalfStudentT",
     "HierarchicalComparison",
     "HiercompError",
     "HiercompWarning",
@@ -386,6 +397,7 @@ __all__ = [
     "LargeProblemWarning",
     "NextDataset",
     "NoVerdictError",
+    "Normal",
     "NormalGamma",
     "Odds",
     "PairedDifferences",

@@ -22,7 +22,8 @@ transformed parameters {
   delta[noncentred_index] += scale .* z; // (M10)
 }
 model {
-  // (M3)-(M5) are uniform between the declared bounds
+#include blocks/population_priors.stan
+  // (M3) is uniform between the declared bounds
   delta ~ normal(delta0, sigma0); // (M2) as nu goes to infinity
   target += sum(log(scale)); // Jacobian of (M10)
   mean_difference ~ intraclass_normal(delta, sigma, n, within, information); // (M1)

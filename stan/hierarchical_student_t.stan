@@ -29,7 +29,8 @@ transformed parameters {
   delta[noncentred_index] += scale .* sinh(z); // (M10)
 }
 model {
-  // (M3)-(M5) and (M7) are uniform between the declared bounds
+#include blocks/population_priors.stan
+  // (M3) and (M7) are uniform between the declared bounds
   nu - nu_lower ~ gamma(alpha, beta); // (M6)
   delta ~ student_t(nu, delta0, sigma0); // (M2)
   target += sum(log(scale)) + sum(log(cosh(z))); // Jacobian of (M10)

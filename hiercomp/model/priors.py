@@ -1,19 +1,23 @@
-"""The priors of the hierarchical model as plain numbers, and the named variants."""
+"""The priors of the hierarchical model, and the named variants."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from typing import Any, Literal, TypeAlias
 
 from hiercomp.arguments import finite_number, one_of
 from hiercomp.errors import ArgumentError
+from hiercomp.model.distributions import HalfNormal, HalfStudentT, Normal, distribution_from, plain_distribution
 
 Interval: TypeAlias = "tuple[float, float]"
+
+DEFAULT_UPPER = 1000.0  # times s, of sigma_i, and s0, of sigma0
 
 
 @dataclass(frozen=True)
 class Priors:
-    """The priors of the model; each bound is a plain number.
+    """The priors of the model: bounds as plain numbers, or distributions of delta0 and sigma0.
 
     Equation numbers refer to the model page of the documentation. ``s`` is the mean over the data sets of the standard
     deviation of the differences, ``s0`` the standard deviation of the data sets' mean differences.
@@ -33,16 +37,23 @@ class Priors:
         The Gamma prior is on nu - ``nu_lower`` (M6): 1 as in the authors' program, 0 as in the paper's text.
     alpha, beta : pair of float or float
         Shape and rate of the Gamma prior: uniform on an interval (M7), or both a fixed number.
+    delta0 : Normal, optional
+        A normal prior on delta0 (M17) instead of the uniform one. It is cut off at ``delta0_bound`` if that is given.
+        delta0 is positive if the right algorithm is better.
+    sigma0 : HalfNormal or HalfStudentT, optional
+        A prior on sigma0 (M18, M19) instead of the uniform one, in the metric's units; then ``sigma0_upper`` has to be
+        left out.
 
     Raises
     ------
     ArgumentError
-        If a bound is not finite, not positive, reversed, or only one of ``alpha`` and ``beta`` is fixed.
+        If a bound is not finite, not positive, reversed, or only one of ``alpha`` and ``beta`` is fixed; if ``delta0``
+        or ``sigma0`` is no such distribution, or contradicts a bound.
 
     References
     ----------
     Corani et al., Machine Learning 106 (2017); Juárez & Steel, Journal of Business & Economic Statistics 28 (2010);
-    Kruschke, Journal of Experimental Psychology: General 142 (2013).
+    Kruschke, Journal of Experimental Psychology: General 142 (2013); Gelman, Bayesian Analysis 1 (2006).
 
     Examples
     --------
@@ -52,15 +63,19 @@ class Priors:
     Priors(nu_lower=0.0)
     >>> Priors.kruschke().beta
     0.0345
+    >>> Priors(delta0=Normal(0, 0.05), sigma0=HalfNormal(0.05))
+    Priors(delta0=Normal(mean=0.0, sd=0.05), sigma0=HalfNormal(scale=0.05))
     """
 
     population: Literal["student_t", "gaussian"] = "student_t"
     delta0_bound: float | None = None
-    sigma_upper: float = 1000.0
-    sigma0_upper: float = 1000.0
+    sigma_upper: float = DEFAULT_UPPER
+    sigma0_upper: float = DEFAULT_UPPER
     nu_lower: float = 1.0
     alpha: Interval | float = (0.5, 5.0)
     beta: Interval | float = (0.05, 0.15)
+    delta0: Normal | None = None
+    sigma0: HalfNormal | HalfStudentT | None = None
 
     def __post_init__(self) -> None:
         if self.population not in ("student_t", "gaussian"):
@@ -76,21 +91,39 @@ class Priors:
             raise ArgumentError(
                 f"alpha and beta must both be intervals or both be numbers, got alpha={self.alpha}, beta={self.beta}."
             )
+        self._check_distributions()
+
+    def _check_distributions(self) -> None:
+        for name, kinds in (("delta0", (Normal,)), ("sigma0", (HalfNormal, HalfStudentT))):
+            value = getattr(self, name)
+            if isinstance(value, Mapping):  # from to_dict
+                object.__setattr__(self, name, value := distribution_from(value))
+            if value is not None and not isinstance(value, kinds):
+                allowed = " or ".join(kind.__name__ for kind in kinds)
+                raise ArgumentError(f"{name} must be a {allowed}, or None for the uniform prior, got {value!r}.")
+        if self.delta0 is not None and self.delta0_bound is not None and abs(self.delta0.mean) >= self.delta0_bound:
+            raise ArgumentError(
+                f"The mean of the prior on delta0 must lie within delta0_bound, {self.delta0_bound:g}, got {self.delta0!r}."
+            )
+        if self.sigma0 is not None and self.sigma0_upper != DEFAULT_UPPER:
+            raise ArgumentError(
+                f"sigma0_upper is the bound of the uniform prior on sigma0; leave it out beside sigma0={self.sigma0!r}."
+            )
 
     @classmethod
-    def juarez_steel(cls) -> Priors:
+    def juarez_steel(cls, *, delta0: Normal | None = None, sigma0: HalfNormal | HalfStudentT | None = None) -> Priors:
         """Nu ~ Gamma(2, 0.1) (Juárez & Steel 2010)."""
-        return cls(nu_lower=0.0, alpha=2.0, beta=0.1)
+        return cls(nu_lower=0.0, alpha=2.0, beta=0.1, delta0=delta0, sigma0=sigma0)
 
     @classmethod
-    def kruschke(cls) -> Priors:
+    def kruschke(cls, *, delta0: Normal | None = None, sigma0: HalfNormal | HalfStudentT | None = None) -> Priors:
         """Nu ~ Gamma(1, 0.0345), an exponential with mean 29 (Kruschke 2013)."""
-        return cls(nu_lower=0.0, alpha=1.0, beta=0.0345)
+        return cls(nu_lower=0.0, alpha=1.0, beta=0.0345, delta0=delta0, sigma0=sigma0)
 
     @classmethod
-    def gaussian(cls) -> Priors:
+    def gaussian(cls, *, delta0: Normal | None = None, sigma0: HalfNormal | HalfStudentT | None = None) -> Priors:
         """A Gaussian population: no nu."""
-        return cls(population="gaussian")
+        return cls(population="gaussian", delta0=delta0, sigma0=sigma0)
 
     @property
     def name(self) -> str:
@@ -105,15 +138,24 @@ class Priors:
         return "hierarchical_student_t" if isinstance(self.alpha, tuple) else "hierarchical_student_t_fixed_nu_prior"
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields as a dictionary, from which ``Priors(**fields)`` makes an equal object."""
-        return asdict(self)
+        """The fields as a dictionary, from which ``Priors(**fields)`` makes an equal object.
+
+        ``delta0`` and ``sigma0`` are dictionaries too, and left out where they are None.
+        """
+        numbers = {name: value for name, value in self._fields.items() if name not in ("delta0", "sigma0")}
+        given = {"delta0": self.delta0, "sigma0": self.sigma0}
+        return numbers | {name: plain_distribution(value) for name, value in given.items() if value is not None}
 
     def __repr__(self) -> str:
         if self.name != "custom":
             return f"Priors({self.name!r})"
-        default = asdict(Priors())
-        changed = [f"{name}={value!r}" for name, value in asdict(self).items() if value != default[name]]
+        default = Priors()._fields
+        changed = [f"{name}={value!r}" for name, value in self._fields.items() if value != default[name]]
         return f"Priors({', '.join(changed)})"
+
+    @property
+    def _fields(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
 def _positive(name: str, value: object, *, zero: bool = False) -> float:

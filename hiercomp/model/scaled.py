@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hiercomp.arguments import FloatArray
 from hiercomp.errors import Note, ScaleWarning
+from hiercomp.model.distributions import HalfNormal, HalfStudentT, Normal
 from hiercomp.model.priors import Priors
 from hiercomp.model.programs import StanProgram
 from hiercomp.scores.differences import PairedDifferences
@@ -21,6 +22,10 @@ from hiercomp.scores.differences import PairedDifferences
 EAGER_RATIO, CAUTIOUS_RATIO = 1.0, 4.0
 DATASETS_THAT_SETTLE_SIGMA0 = 10  # many, in this sense
 NORMAL_MEDIAN_DEVIATION = 0.6744897501960817  # median absolute deviation of a standard normal variable
+ERRORS_AWAY = (
+    10.0  # standard errors of a data set's mean within which its delta_i lies, to find an end of sigma0's range
+)
+SCALES_EXPECTED = 2.0  # of a prior on sigma0; where the data suggest more, the chains start there and find the way
 OUTLIER_RATIO = 5.0  # squared distance from the median over the local variance of a heavy-tailed population
 
 
@@ -35,9 +40,13 @@ class HierarchicalModel:
     mean, sum_of_squares, n, rho : ndarray, shape (q,)
         Sufficient statistics of each data set, scaled.
     delta0_bound, sigma_upper, sigma0_upper : float
-        Bounds of the uniform priors (M3)-(M5), scaled.
+        Bounds of the uniform priors (M3)-(M5), scaled; of other priors ends of the range that is computed.
     priors : Priors
     notes : tuple of Note
+    delta0_prior : Normal or None
+        Scaled (M17); None: uniform.
+    sigma0_prior : HalfNormal, HalfStudentT or None
+        Scaled (M18, M19); None: uniform.
     """
 
     unit: float
@@ -50,6 +59,8 @@ class HierarchicalModel:
     sigma0_upper: float
     priors: Priors
     notes: tuple[Note, ...] = ()
+    delta0_prior: Normal | None = None
+    sigma0_prior: HalfNormal | HalfStudentT | None = None
 
     @classmethod
     def of(cls, differences: PairedDifferences, priors: Priors) -> HierarchicalModel:
@@ -58,25 +69,35 @@ class HierarchicalModel:
         mean = differences.mean / unit
         s0 = float(np.std(mean, ddof=1))
         notes: tuple[Note, ...] = ()
-        if s0 <= 1e-12 * max(1.0, float(np.abs(mean).max())):
+        if priors.sigma0 is None and s0 <= 1e-12 * max(1.0, float(np.abs(mean).max())):
             s0 = float(differences.standard_error.mean()) / unit
             text = (
                 "All data sets have the same mean difference, so the bound of the prior on sigma0 is undefined; "
                 "it is derived from their mean standard error instead."
             )
             notes = (Note(ScaleWarning, text),)
-        bound = differences.delta0_bound if priors.delta0_bound is None else priors.delta0_bound
+        bound = (differences.delta0_bound if priors.delta0_bound is None else priors.delta0_bound) / unit
+        delta0_prior = None if priors.delta0 is None else priors.delta0.in_unit(unit)
+        sigma0_prior = None if priors.sigma0 is None else priors.sigma0.in_unit(unit)
+        if delta0_prior is not None and priors.delta0_bound is None:
+            bound = delta0_prior.reach(float(np.abs(mean).max()))
+        sigma0_upper = priors.sigma0_upper * s0
+        if sigma0_prior is not None:
+            farthest = float((np.abs(mean) + ERRORS_AWAY * differences.standard_error / unit).max())
+            sigma0_upper = sigma0_prior.reach(bound + farthest, len(mean))
         return cls(
             unit=unit,
             mean=mean,
             sum_of_squares=differences.sum_of_squares / unit**2,
             n=differences.n.astype(float),
             rho=differences.rho,
-            delta0_bound=bound / unit,
+            delta0_bound=bound,
             sigma_upper=priors.sigma_upper,  # s is 1 in this unit
-            sigma0_upper=priors.sigma0_upper * s0,
+            sigma0_upper=sigma0_upper,
             priors=priors,
             notes=notes,
+            delta0_prior=delta0_prior,
+            sigma0_prior=sigma0_prior,
         )
 
     @property
@@ -115,9 +136,14 @@ class HierarchicalModel:
         moments = np.var(self.mean, ddof=1) - squared_error.mean()
         deviation = np.median(np.abs(self.mean - np.median(self.mean))) / NORMAL_MEDIAN_DEVIATION
         robust = deviation**2 - np.median(squared_error)
-        population = max(min(moments, robust), 0.0)
+        population = min(max(min(moments, robust), 0.0), self._largest_expected_sigma0**2)
         outlying = ((self.mean - np.median(self.mean)) ** 2 - squared_error) / OUTLIER_RATIO
         return np.asarray(ratio * squared_error < np.maximum(population, outlying))
+
+    @property
+    def _largest_expected_sigma0(self) -> float:
+        """Infinite for a uniform prior, else about the 95% quantile of a half-normal one."""
+        return np.inf if self.sigma0_prior is None else SCALES_EXPECTED * self.sigma0_prior.scale
 
     def program(self, centred: NDArray[np.bool_], chains: int, seed: int) -> StanProgram:
         """The Stan program with its data and each chain's initial values."""
@@ -131,6 +157,7 @@ class HierarchicalModel:
             "delta0_bound": self.delta0_bound,
             "sigma_upper": self.sigma_upper,
             "sigma0_upper": self.sigma0_upper,
+            **self._prior_data,
         }
         priors = self.priors
         variables: tuple[str, ...] = ("delta0", "sigma0", "delta", "sigma")
@@ -145,6 +172,20 @@ class HierarchicalModel:
         starts = tuple(self.initial_values(centred, np.random.default_rng([seed, chain])) for chain in range(chains))
         return StanProgram(priors.program, data, starts, variables)
 
+    @property
+    def _prior_data(self) -> dict[str, Any]:
+        """What the Stan programs read of the priors on delta0 and sigma0; numbers that no prior takes are 1."""
+        centre, scale = self.delta0_prior, self.sigma0_prior
+        return {
+            "delta0_is_normal": int(centre is not None),
+            "delta0_mean": 0.0 if centre is None else centre.mean,
+            "delta0_sd": 1.0 if centre is None else centre.sd,
+            "sigma0_is_half_normal": int(isinstance(scale, HalfNormal)),
+            "sigma0_is_half_t": int(isinstance(scale, HalfStudentT)),
+            "sigma0_scale": 1.0 if scale is None else scale.scale,
+            "sigma0_nu": scale.nu if isinstance(scale, HalfStudentT) else 1.0,
+        }
+
     def initial_values(self, centred: NDArray[np.bool_], generator: np.random.Generator) -> Mapping[str, Any]:
         """The start of a chain: shrunken means and observed standard deviations, with a little noise.
 
@@ -153,7 +194,8 @@ class HierarchicalModel:
         squared_error = self.squared_standard_error
         spread = np.var(self.mean, ddof=1)
         variance = max(spread - squared_error.mean(), 0.05 * max(spread, squared_error.mean()))
-        sigma0 = min(np.sqrt(variance) * np.exp(0.25 * generator.normal()), 0.5 * self.sigma0_upper)
+        largest = min(0.5 * self.sigma0_upper, self._largest_expected_sigma0)
+        sigma0 = min(np.sqrt(variance) * np.exp(0.25 * generator.normal()), largest)
         precision = 1 / (squared_error + sigma0**2)
         centre = (precision * self.mean).sum() / precision.sum() + generator.normal() / np.sqrt(precision.sum())
         delta0 = float(np.clip(centre, -0.9 * self.delta0_bound, 0.9 * self.delta0_bound))
@@ -178,12 +220,17 @@ class HierarchicalModel:
         return values | {"alpha": shape, "beta": rate} if isinstance(alpha, tuple) else values
 
     def prior_draws(self, chains: int, draws: int, seed: int) -> dict[str, FloatArray]:
-        """Draws of delta0, sigma0 and nu from their priors (M4)-(M7), in the sampler's unit, shape (chains, draws)."""
+        """Draws of delta0, sigma0 and nu from their priors, in the sampler's unit, shape (chains, draws)."""
         generator = np.random.default_rng([seed, chains, draws])
-        shape = (chains, draws)
+        shape, bound = (chains, draws), self.delta0_bound
+        centre, scale = self.delta0_prior, self.sigma0_prior
         found = {
-            "delta0": generator.uniform(-self.delta0_bound, self.delta0_bound, shape),
-            "sigma0": generator.uniform(0, self.sigma0_upper, shape),
+            "delta0": generator.uniform(-bound, bound, shape)
+            if centre is None
+            else centre.draws(bound, shape, generator),
+            "sigma0": generator.uniform(0, self.sigma0_upper, shape)
+            if scale is None
+            else scale.draws(shape, generator),
         }
         if self.priors.population == "gaussian":
             return found

@@ -230,7 +230,8 @@ def plan_from_result(
         raise ArgumentError("The scores of the pilot are identical everywhere; there is no population to plan from.")
     priors = result.priors if priors is None else priors
     priors = chosen_priors(priors)
-    priors = replace(priors, delta0_bound=priors.delta0_bound or result.differences.delta0_bound)
+    if priors.delta0 is None:
+        priors = replace(priors, delta0_bound=priors.delta0_bound or result.differences.delta0_bound)
     assumption, numbers_of_runs = pilot_assumption(result, folds=folds, runs=runs, rho=rho, seed=seed)
     rope = result.rope if rope is None else Rope.of(rope)
     options = fit_options | {"engine": engine, "seed": seed, "progress": False}

@@ -20,6 +20,7 @@ from hiercomp.engines.quadrature.marginals import Marginal, marginals
 from hiercomp.engines.quadrature.regions import RegionMasses, region_masses
 from hiercomp.engines.quadrature.support import Integrand, Support
 from hiercomp.errors import ArgumentError
+from hiercomp.model.distributions import distribution_from, plain_distribution
 from hiercomp.model.priors import Priors
 from hiercomp.model.scaled import HierarchicalModel
 from hiercomp.posterior.datatree import (
@@ -909,7 +910,14 @@ def integrated_next_dataset(
 def integrand(model: HierarchicalModel) -> Integrand:
     """The problem for the quadrature engine, in the unit of the model."""
     likelihood = MeanLikelihood(model.mean, model.sum_of_squares, model.n, model.rho, model.sigma_upper)
-    return Integrand(likelihood, model.delta0_bound, model.sigma0_upper, model.priors)
+    return Integrand(
+        likelihood,
+        model.delta0_bound,
+        model.sigma0_upper,
+        model.priors,
+        delta0_prior=model.delta0_prior,
+        sigma0_prior=model.sigma0_prior,
+    )
 
 
 SUFFICIENT = ("mean", "sum_of_squares", "n", "rho")
@@ -929,6 +937,11 @@ def plain_integration(integration: Integration) -> dict[str, Any]:
             "sigma0_upper": problem.sigma0_upper,
             "priors": problem.priors.to_dict(),
             "log_sigma0": problem.log_sigma0,
+        }
+        | {
+            name: plain_distribution(prior)
+            for name, prior in (("delta0_prior", problem.delta0_prior), ("sigma0_prior", problem.sigma0_prior))
+            if prior is not None
         },
         "support": {
             "nu": list(grid.support.nu),
@@ -950,6 +963,9 @@ def integration_from(plain: dict[str, Any]) -> Integration:
     problem = plain["problem"]
     sufficient = {name: np.array(problem[name], dtype=float) for name in SUFFICIENT}
     likelihood = MeanLikelihood(**sufficient, sigma_upper=problem["sigma_upper"])
+    distributions: dict[str, Any] = {
+        name: distribution_from(problem[name]) for name in ("delta0_prior", "sigma0_prior") if name in problem
+    }
     support = plain["support"]
     fields = {name: value for name, value in plain["delta0_axis"].items() if name != "stretched"}
     if plain["delta0_axis"]["stretched"]:
@@ -964,6 +980,7 @@ def integration_from(plain: dict[str, Any]) -> Integration:
             problem["sigma0_upper"],
             Priors(**problem["priors"]),
             problem["log_sigma0"],
+            **distributions,
         ),
         support=Support(tuple(support["nu"]), np.array(support["lower"]), np.array(support["upper"])),
         sigma0_axis=(SplineAxis if plain["delta0_axis"]["stretched"] else ChebyshevAxis)(**plain["axes"][0]),

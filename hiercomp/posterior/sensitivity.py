@@ -148,6 +148,8 @@ class Sensitivity(Presentation):
 def sensitivity(result: Fit, *, alpha: float = 0.05, n_jobs: int | None = None, **fit_options: Any) -> Sensitivity:
     """Refit a comparison with the four named priors on nu, half and twice rho, and two upper bounds of the sigmas.
 
+    If delta0 or sigma0 has another prior than a uniform one, these variants keep it, and one more has the uniform one.
+
     Parameters
     ----------
     result : Fit
@@ -185,14 +187,37 @@ def sensitivity(result: Fit, *, alpha: float = 0.05, n_jobs: int | None = None, 
 
 def variants(priors: Priors) -> list[Variant]:
     """The variants of a comparison's priors, without the priors themselves."""
-    named = [Variant(f"nu: {name}", variant) for name, variant in NAMED_PRIORS.items() if variant != priors]
-    scaled = [Variant(f"rho x {factor:g}", priors, factor) for factor in RHO_FACTORS if factor != 1]
-    bounded = [
-        Variant(f"upper bounds x {bound:g}", replace(priors, sigma_upper=bound, sigma0_upper=bound))
-        for bound in UPPER_BOUNDS
-        if (bound, bound) != (priors.sigma_upper, priors.sigma0_upper)
+    named = [
+        Variant(f"nu: {name}", variant)
+        for name, variant in ((name, _with_distributions(variant, priors)) for name, variant in NAMED_PRIORS.items())
+        if variant != priors
     ]
-    return [*named, *scaled, *bounded]
+    uniform = []
+    if priors.delta0 is not None:
+        uniform.append(Variant("delta0: uniform", replace(priors, delta0=None)))
+    if priors.sigma0 is not None:
+        uniform.append(Variant("sigma0: uniform", replace(priors, sigma0=None)))
+    scaled = [Variant(f"rho x {factor:g}", priors, factor) for factor in RHO_FACTORS if factor != 1]
+    words = "upper bounds" if priors.sigma0 is None else "upper bound"
+    bounded = [
+        Variant(f"{words} x {bound:g}", variant)
+        for bound, variant in ((bound, _with_bounds(priors, bound)) for bound in UPPER_BOUNDS)
+        if variant != priors
+    ]
+    return [*named, *uniform, *scaled, *bounded]
+
+
+def _with_distributions(variant: Priors, priors: Priors) -> Priors:
+    """A variant of the prior on nu, beside the same distributions of delta0 and sigma0."""
+    bound = variant.delta0_bound if priors.delta0 is None else priors.delta0_bound
+    return replace(variant, delta0=priors.delta0, sigma0=priors.sigma0, delta0_bound=bound)
+
+
+def _with_bounds(priors: Priors, bound: float) -> Priors:
+    """The same priors with another upper bound of sigma_i, and of sigma0 where it is uniform."""
+    if priors.sigma0 is not None:
+        return replace(priors, sigma_upper=bound)
+    return replace(priors, sigma_upper=bound, sigma0_upper=bound)
 
 
 def fit_defaults(result: Fit) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import singledispatch
 from importlib.metadata import version
 from itertools import combinations
@@ -244,7 +244,8 @@ def model_sentences(priors: Priors, bounds: Sequence[float]) -> list[Sentence]:
     if priors.population == "gaussian":
         population = "a Gaussian with mean delta0 and standard deviation sigma0"
     named = {Priors.juarez_steel(): references()["juarez2010"], Priors.kruschke(): references()["kruschke2013"]}
-    source = (named[priors],) if priors in named else ()
+    on_nu = replace(priors, delta0=None, sigma0=None)
+    source = (named[on_nu],) if on_nu in named else ()
     cited = f" ({source[0].short})" if source else ""
     return [
         say(

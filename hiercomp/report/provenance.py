@@ -147,7 +147,7 @@ def software_facts() -> tuple[Fact, ...]:
 
 
 def priors_text(priors: Priors, bounds: Sequence[float]) -> str:
-    """The priors in words and numbers, (M3) to (M7) of the model page.
+    """The priors in words and numbers, (M3) to (M7) and (M17) to (M19) of the model page.
 
     Parameters
     ----------
@@ -157,14 +157,20 @@ def priors_text(priors: Priors, bounds: Sequence[float]) -> str:
     """
     limits = {bound for bound in bounds if bound} if priors.delta0_bound is None else {priors.delta0_bound}
     centre = "delta0 uniform"
-    if len(limits) == 1:
+    if priors.delta0 is not None:
+        limit = (
+            "" if priors.delta0_bound is None else f", cut off at {-priors.delta0_bound:g} and {priors.delta0_bound:g}"
+        )
+        centre = f"delta0 {priors.delta0.words}{limit}"
+    elif len(limits) == 1:
         (bound,) = limits
         centre += f" between {-bound:g} and {bound:g}"
     elif limits:
         centre += f" within a bound that depends on the pair, {min(limits):g} to {max(limits):g}"
+    uniform = f"uniform up to {priors.sigma0_upper:g} times the standard deviation of the data sets' means"
     parts = [
         centre,
-        f"sigma0 uniform up to {priors.sigma0_upper:g} times the standard deviation of the data sets' means",
+        f"sigma0 {uniform if priors.sigma0 is None else priors.sigma0.words}",
         f"the standard deviation of each data set uniform up to {priors.sigma_upper:g} times their average",
     ]
     if priors.population == "student_t":

@@ -19,6 +19,7 @@ from hiercomp.engines.base import Draws
 from hiercomp.engines.cmdstan import executable
 from hiercomp.engines.embedded import _interrupts_kept
 from hiercomp.errors import ArgumentError, EngineError
+from hiercomp.model.distributions import HalfNormal, HalfStudentT, Normal
 from hiercomp.model.priors import Priors
 from hiercomp.model.scaled import HierarchicalModel
 
@@ -66,7 +67,17 @@ def test_chains_go_on_from_their_state_without_repeating_draws(name, centred, mo
 
 
 @pytest.mark.cmdstan
-@pytest.mark.parametrize("priors", [Priors(), Priors.juarez_steel(), Priors.gaussian()], ids=lambda priors: priors.name)
+@pytest.mark.parametrize(
+    "priors",
+    [
+        Priors(),
+        Priors.juarez_steel(),
+        Priors.gaussian(),
+        Priors(delta0=Normal(0, 0.02), sigma0=HalfNormal(0.01)),
+        Priors.kruschke(sigma0=HalfStudentT(4, 0.01)),
+    ],
+    ids=repr,
+)
 def test_the_two_engines_agree_within_monte_carlo_error(priors):
     from arviz_stats.base import array_stats
 

@@ -11,6 +11,7 @@ import pytest
 import stanli
 from scipy import stats
 
+from hiercomp.model.distributions import HalfNormal, HalfStudentT, Normal
 from hiercomp.model.priors import Priors
 from hiercomp.model.programs import json_ready, source_with_includes, stan_folder
 from hiercomp.model.scaled import HierarchicalModel
@@ -141,6 +142,48 @@ def test_noncentred_density_is_the_centred_one_times_the_jacobian(scores, priors
         density = [m.log_prob_grad(m.unconstrain(json_ready(p)))[0] for m, p in ((centred, one), (partly, two))]
         differences.append(density[1] - density[0] - jacobian)
     np.testing.assert_allclose(differences, differences[0], atol=1e-8)
+
+
+NU_PRIORS = {"default": Priors, "kruschke": Priors.kruschke, "gaussian": Priors.gaussian}
+
+
+@pytest.mark.parametrize("name", NU_PRIORS)
+@pytest.mark.parametrize(
+    ("distributions", "log_prior"),
+    [
+        ({}, lambda delta0, sigma0: 0.0),
+        ({"delta0": Normal(0.01, 0.02)}, lambda delta0, sigma0: stats.norm(0.01, 0.02).logpdf(delta0)),
+        ({"sigma0": HalfNormal(0.03)}, lambda delta0, sigma0: stats.halfnorm(scale=0.03).logpdf(sigma0)),
+        ({"sigma0": HalfStudentT(3, 0.03)}, lambda delta0, sigma0: stats.t(3, scale=0.03).logpdf(sigma0)),
+        (
+            {"delta0": Normal(0, 0.1), "sigma0": HalfNormal(0.03)},
+            lambda delta0, sigma0: stats.norm(0, 0.1).logpdf(delta0) + stats.halfnorm(scale=0.03).logpdf(sigma0),
+        ),
+    ],
+    ids=["uniform", "normal", "half-normal", "half-t", "both"],
+)
+def test_the_priors_of_the_programs_are_those_of_scipy(scores, name, distributions, log_prior):
+    # Points that differ in delta0 and sigma0 only, in the metric's units; the population and the Jacobians are SciPy's too
+    differences = PairedDifferences.from_arrays(np.zeros_like(scores), scores, rho=RHO)
+    model = HierarchicalModel.of(differences, NU_PRIORS[name](**distributions))
+    program, generator = closed_form(model, np.ones(Q, dtype=bool)), np.random.default_rng(4)
+    base = random_point(model, generator)
+    kept = {"gaussian": ("sigma",), "kruschke": ("sigma", "nu")}.get(name, ("sigma", "nu", "alpha", "beta"))
+    rest = {key: base[key] for key in kept} | {"delta_centred": base["delta"], "z": np.empty(0)}
+    population = stats.norm if name == "gaussian" else stats.t
+    nu = () if name == "gaussian" else (base["nu"],)
+    found, expected = [], []
+    for _ in range(20):
+        delta0, sigma0 = generator.uniform(-2.5, 2.5), np.exp(generator.normal(0, 1))
+        values = json_ready(rest | {"delta0": delta0, "sigma0": sigma0})
+        found.append(program.log_prob_grad(program.unconstrain(values))[0])
+        # Jacobians of x = lower + (upper - lower) / (1 + exp(-u)): (x - lower) (upper - x) / (upper - lower)
+        bound, upper = model.delta0_bound, model.sigma0_upper
+        jacobian = np.log((bound + delta0) * (bound - delta0)) + np.log(sigma0 * (1 - sigma0 / upper))
+        density = population.logpdf(base["delta"], *nu, delta0, sigma0).sum()
+        expected.append(density + jacobian + log_prior(delta0 * model.unit, sigma0 * model.unit))
+    np.testing.assert_allclose(np.array(found) - found[0], np.array(expected) - expected[0], rtol=1e-9, atol=1e-7)
+    assert np.ptp(expected) > 10
 
 
 def test_initial_values_are_near_the_data_and_far_from_the_bounds(model):

@@ -563,6 +563,32 @@ def test_a_gaussian_population_has_no_degrees_of_freedom(scores, tmp_path):
     assert "a Gaussian with mean delta0" in shown.by_id("methods-text").text
 
 
+@pytest.mark.parametrize(
+    ("distributions", "words"),
+    [
+        (
+            {"delta0": hc.Normal(0, 0.05)},
+            "delta0 normal with mean 0 and standard deviation 0.05, sigma0 uniform up to 1000",
+        ),
+        (
+            {"delta0": hc.Normal(0, 0.05), "delta0_bound": 0.5, "sigma0": hc.HalfNormal(0.02)},
+            "deviation 0.05, cut off at -0.5 and 0.5, sigma0 half-normal with scale 0.02, the standard deviation of",
+        ),
+        (
+            {"sigma0": hc.HalfStudentT(4, 0.02)},
+            "between -1 and 1, sigma0 half-t with 4 degrees of freedom and scale 0.02, the standard deviation of",
+        ),
+    ],
+)
+def test_the_report_names_priors_that_are_not_uniform(scores, tmp_path, distributions, words):
+    priors = hc.Priors(nu_lower=0.0, alpha=1.0, beta=0.0345, **distributions)
+    fitted = hc.compare(scores, "bayes", "tree", rope=0.01, priors=priors, engine="quadrature", progress=False)
+    shown = Page(write_report(fitted, tmp_path / "report.html").read_text(encoding="utf-8"))
+    assert words in shown.by_id("methods-text").text
+    assert words in shown.facts()["Priors"]
+    assert ("Kruschke" in shown.by_id("methods-text").text) == ("delta0_bound" not in distributions)
+
+
 def test_a_metric_whose_lower_values_are_better_is_said_to_be_one(identical, tmp_path):
     turned = replace(identical, differences=replace(identical.differences, higher_is_better=False))
     shown = Page(write_report(turned, tmp_path / "report.html").read_text(encoding="utf-8"))

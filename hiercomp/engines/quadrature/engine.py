@@ -225,17 +225,17 @@ def conditional_reach(problem: Integrand) -> float:
 
 
 def stretched_line(problem: Integrand, sigma0: float, factor: float = 1.0) -> StretchedLine:
-    """Axis of delta0 that is dense about every data set, as far as the bound."""
+    """Axis of delta0 that is dense about every data set and a normal prior, as far as the bound."""
     likelihood, bound = problem.likelihood, problem.delta0_bound
-    widths = np.hypot(likelihood.width, sigma0)
+    places, widths = likelihood.mean, np.hypot(likelihood.width, sigma0)
+    if problem.delta0_prior is not None:  # which may be narrower than any data set
+        places, widths = np.append(places, problem.delta0_prior.mean), np.append(widths, problem.delta0_prior.sd)
     # Data sets that lie together make a narrower peak, and need no more nodes than one of them
-    crowd = (1 / np.hypot(1, (likelihood.mean[:, None] - likelihood.mean) / widths)).sum(axis=1)
+    crowd = (1 / np.hypot(1, (places[:, None] - places) / widths)).sum(axis=1)
     widths = widths / np.sqrt(crowd)
-    line = StretchedLine(likelihood.mean, widths, -bound, bound, 8)
+    line = StretchedLine(places, widths, -bound, bound, 8)
     length = (line.ends[1] - line.ends[0]) / float(np.median(crowd))
-    return StretchedLine(
-        likelihood.mean, widths, -bound, bound, max(16, int(np.ceil(factor * NODES_FOR_UNIT * length)))
-    )
+    return StretchedLine(places, widths, -bound, bound, max(16, int(np.ceil(factor * NODES_FOR_UNIT * length))))
 
 
 def posterior_support(problem: Integrand) -> tuple[Integrand, Support, Centring]:
@@ -402,31 +402,44 @@ def _end_function(u: FloatArray, ends: FloatArray, degree: int, outwards: float,
 def _log_cell_masses(
     problem: Integrand, likelihood: MeanLikelihood, places: FloatArray, nu_places: FloatArray
 ) -> tuple[FloatArray, Centring]:
-    """Rough log posterior mass about pairs of places on the axes of sigma0, shape (sigma0, nu), and of nu."""
+    """Rough log posterior mass about pairs of places on the axes of sigma0, shape (sigma0, nu), and of nu.
+
+    The likelihood may be that of a share of the data sets; the priors on delta0 and sigma0 then count as much less, as
+    the posterior would lie elsewhere.
+    """
+    share = len(likelihood.n) / len(problem.likelihood.n)
+    prior = None if problem.delta0_prior is None else problem.delta0_prior.tempered(share)
     sigma0 = problem.sigma0(places)
     nu = np.broadcast_to(problem.nu(nu_places), sigma0.shape)
     step = step_for(SEARCH_ERROR, len(likelihood.n))
     if not problem.stretched:
-        centre, width = conditional_moments(likelihood, sigma0, nu)
-        mode, scale, log_peak = newton_moments(likelihood, sigma0, nu, step)
-        log_mass = _with_priors(problem, log_peak + np.log(scale), sigma0, places, nu_places)
+        centre, width = conditional_moments(likelihood, sigma0, nu, prior)
+        mode, scale, log_peak = newton_moments(likelihood, sigma0, nu, step, prior)
+        log_mass = _with_priors(problem, log_peak + np.log(scale), sigma0, places, nu_places, share)
         depth = log_mass - log_mass.max() - np.log(LEFT_OUT)
         place = np.broadcast_to(nu_places, places.shape)[depth > 0]
         return log_mass, Centring.of(places[depth > 0], place, ((mode - centre) / width)[depth > 0])
     line = stretched_line(problem, float(sigma0.min()), SEARCH_SHARE)
     delta0 = np.broadcast_to(line.delta0(line.nodes), (*sigma0.shape, line.count))
     log_density = likelihood.log_marginal(delta0, sigma0[..., None], nu[..., None], step=step).reshape(delta0.shape)
+    if prior is not None:
+        log_density = log_density + prior.log_density(delta0)
     inside = np.abs(delta0) <= problem.delta0_bound
     log_density = np.where(inside, log_density + np.log(line.slope(delta0[0, 0])), -np.inf)
-    log_mass = _with_priors(problem, np.logaddexp.reduce(log_density, axis=-1), sigma0, places, nu_places)
+    log_mass = _with_priors(problem, np.logaddexp.reduce(log_density, axis=-1), sigma0, places, nu_places, share)
     return log_mass, Centring()
 
 
 def _with_priors(
-    problem: Integrand, log_density: FloatArray, sigma0: FloatArray, places: FloatArray, nu_places: FloatArray
+    problem: Integrand,
+    log_density: FloatArray,
+    sigma0: FloatArray,
+    places: FloatArray,
+    nu_places: FloatArray,
+    share: float,
 ) -> FloatArray:
-    """Log masses of cells from log densities by sigma0 and nu."""
-    log_mass = log_density + np.log(sigma0 + problem.sigma0_offset)
+    """Log masses of cells from log densities by sigma0 and nu, which the likelihood of a share of the data sets gives."""
+    log_mass = log_density + np.log(sigma0 + problem.sigma0_offset) + share * problem.log_prior(None, sigma0)
     if problem.nu_prior is None:
         return np.asarray(log_mass)
     log_mass = log_mass + np.log(places[1] - places[0])

@@ -19,6 +19,7 @@ from hiercomp.engines.quadrature.axes import (
 )
 from hiercomp.engines.quadrature.likelihood import MeanLikelihood, step_for
 from hiercomp.engines.quadrature.support import Integrand, Support
+from hiercomp.model.distributions import Normal
 
 NEGLIGIBLE = 1e-6  # mass that may be left out; no probability is known more exactly
 OUTSIDE = 3e-5  # mass that may lie beyond the ends of the axes, all together; part of every stated error
@@ -134,7 +135,7 @@ class PosteriorGrid:
             centre, log_scale = np.zeros(sigma0.shape), np.zeros(sigma0.shape)
             relative = delta0_axis.delta0(delta0_axis.nodes)
         else:
-            centre, scale = conditional_moments(problem.likelihood, sigma0, nu)
+            centre, scale = conditional_moments(problem.likelihood, sigma0, nu, problem.delta0_prior)
             if centring is not None:
                 nu_places = np.broadcast_to(nu_axis.nodes, sigma0.shape)
                 places = support.sigma0_place(sigma0_axis.nodes, nu_axis.nodes)
@@ -152,6 +153,12 @@ class PosteriorGrid:
         axis = self.delta0_axis
         relative = axis.delta0(axis.nodes) if isinstance(axis, StretchedLine) else axis.nodes
         return np.asarray(self.centre[..., None] + np.exp(self.log_scale)[..., None] * relative)
+
+    @property
+    def log_density(self) -> FloatArray:
+        """Log likelihood and log priors on delta0 and sigma0 at every node, up to a constant."""
+        sigma0 = self.problem.sigma0(self.support.sigma0_place(self.sigma0_axis.nodes, self.nu_axis.nodes))
+        return self.log_likelihood + self.problem.log_prior(self.delta0, sigma0[..., None])
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,9 +307,10 @@ class FineGrid:
         lower, upper = grid.support.ends(nu_places)
         nu = problem.nu(nu_places)
         sigma0 = problem.sigma0(lower[:, None] + (upper - lower)[:, None] * (1 + relative) / 2)
-        # The uniform prior is a constant, and d sigma0 = (sigma0 + c) d log(sigma0 + c)
+        # A uniform prior is a constant, and d sigma0 = (sigma0 + c) d log(sigma0 + c)
         with np.errstate(divide="ignore"):  # nothing on one side of a split
             log_weight = np.log(weight * (upper - lower)[:, None] / 2 * (sigma0 + problem.sigma0_offset))
+        log_weight += problem.log_prior(None, sigma0)
         if problem.nu_prior is not None:
             log_weight += (problem.nu_prior.log_density(nu) + np.log(problem.nu_slope(nu_places)))[:, None]
         by_sigma0 = grid.sigma0_axis.interpolation(relative.ravel(), coarse=coarse[0]).reshape(*relative.shape, -1)
@@ -320,9 +328,18 @@ class FineGrid:
         )
         log_density += (log_weight.ravel() + log_scale)[:, None]
         # Few pairs hold mass where the axes are long; the others are not worth the interpolation along delta0
-        highest = log_density.max(axis=1)
+        prior = problem.delta0_prior
+        scale = np.exp(log_scale)
+        if prior is None:
+            highest = log_density.max(axis=1)
+        else:
+            at_nodes = axis.delta0(axis.nodes) if isinstance(axis, StretchedLine) else axis.nodes
+            highest = (log_density + prior.log_density(centre[:, None] + scale[:, None] * at_nodes)).max(axis=1)
         kept = np.flatnonzero(highest > highest.max() + log_unseen)
         log_density = log_density[kept] @ by_delta0.T
+        if prior is not None:  # exactly, as it may be far narrower than the distance of the nodes
+            between = axis.delta0(places) if isinstance(axis, StretchedLine) else places
+            log_density += prior.log_density(centre[kept, None] + scale[kept, None] * between)
         if isinstance(axis, StretchedLine):
             log_density += np.log(axis.slope(axis.delta0(places)))
         log_peak = float(log_density.max())
@@ -332,7 +349,7 @@ class FineGrid:
         nu_of_pairs = np.repeat(nu, relative.shape[1])
         return cls(
             grid, kept, sigma0.ravel()[kept], nu_of_pairs[kept], relative.shape, nu_places, relative[-1], centre[kept],
-            np.exp(log_scale[kept]), first, spacing, density, cumulative(density, spacing), log_peak,
+            scale[kept], first, spacing, density, cumulative(density, spacing), log_peak,
             Interpolation(by_sigma0, by_nu, kept, by_delta0),
         )  # fmt: skip
 
@@ -422,9 +439,7 @@ class FineGrid:
     @property
     def log_marginal_likelihood(self) -> float:
         """Log of the probability density of all scores' differences."""
-        problem = self.grid.problem
-        priors = np.log(2 * problem.delta0_bound) + np.log(problem.sigma0_upper)
-        return float(np.log(self.total) + self.log_peak - priors)
+        return float(np.log(self.total) + self.log_peak - self.grid.problem.log_prior_mass)
 
 
 def coarse_axes(grid: PosteriorGrid) -> list[tuple[bool, bool, bool]]:
@@ -438,14 +453,18 @@ def doubts(grid: PosteriorGrid) -> list[float]:
     The coarser grid leaves out the last two coefficients of Chebyshev polynomials. If pairs of coefficients fall by a
     factor g, those beyond the last add up to g / (1 - g) times it. A spline has no coefficients to judge by.
     """
-    log_density = grid.log_likelihood - grid.log_likelihood.max()
+    log_likelihood = grid.log_likelihood - grid.log_likelihood.max()
+    log_density = grid.log_density
+    log_density -= log_density.max()
     found = []
     for number, axis in _axes_with_nodes(grid):
         if not isinstance(axis, ChebyshevAxis):
             found.append(SPLINE_DOUBT)
             continue
-        lines = np.moveaxis(log_density, number, 0).reshape(axis.count, -1)
-        coefficients = axis.coefficients(lines[:, lines.max(axis=0) > LOG_NOTABLE])
+        lines, notable = (
+            np.moveaxis(values, number, 0).reshape(axis.count, -1) for values in (log_likelihood, log_density)
+        )
+        coefficients = axis.coefficients(lines[:, notable.max(axis=0) > LOG_NOTABLE])
         before, last = (float(np.sqrt((pair**2).mean())) for pair in (coefficients[-4:-2], coefficients[-2:]))
         fall = min(last / before, SLOWEST_FALL) if last > LIKELIHOOD_ERROR else 0.0
         found.append(max(1.0, fall / (1 - fall)))
@@ -464,7 +483,7 @@ def ripples(grid: PosteriorGrid) -> list[float]:
         return [0.0 for _ in _axes_with_nodes(grid)]
     problem, support = grid.problem, grid.support
     sigma0 = problem.sigma0(support.sigma0_place(grid.sigma0_axis.nodes, grid.nu_axis.nodes))
-    log_density = grid.log_likelihood + (np.log(sigma0 + problem.sigma0_offset) + grid.log_scale)[..., None]
+    log_density = grid.log_density + (np.log(sigma0 + problem.sigma0_offset) + grid.log_scale)[..., None]
     if problem.nu_prior is not None:
         first, last_place = grid.nu_axis.ends
         inside = np.maximum(grid.nu_axis.nodes, first + INSIDE * (last_place - first))
@@ -511,42 +530,46 @@ def _split_rule(split: FloatArray, count: int) -> tuple[FloatArray, FloatArray]:
 
 
 def conditional_moments(
-    likelihood: MeanLikelihood, sigma0: FloatArray, nu: FloatArray
+    likelihood: MeanLikelihood, sigma0: FloatArray, nu: FloatArray, prior: Normal | None = None
 ) -> tuple[FloatArray, FloatArray]:
     """Approximate centre and scale of delta0 given sigma0 and nu, of their shape; only nodes are placed by them.
 
     A data set's mean is taken as Student-t around delta0 with the sum of the two variances, and degrees of freedom as
-    Welch and Satterthwaite have them.
+    Welch and Satterthwaite have them. ``prior`` is that on delta0, if it is not uniform.
     """
     a2 = likelihood.width**2
     spread2 = sigma0[..., None] ** 2
     variance = a2 + spread2
     k = (a2**2 / likelihood.df + spread2**2 / nu[..., None]) / variance**2
+    precision, expected = (0.0, 0.0) if prior is None else (prior.sd**-2, prior.mean)
     centre = np.broadcast_to(np.median(likelihood.mean), sigma0.shape)
     for _ in range(STEPS):
         weight = (1 + k) / (variance + k * (likelihood.mean - centre[..., None]) ** 2)
-        centre = (weight * likelihood.mean).sum(axis=-1) / weight.sum(axis=-1)
+        total = (weight * likelihood.mean).sum(axis=-1) + precision * expected
+        centre = total / (weight.sum(axis=-1) + precision)
     squared = k * (likelihood.mean - centre[..., None]) ** 2
     curvature = ((1 + k) * (variance - squared) / (variance + squared) ** 2).sum(axis=-1)
     information = ((1 + k) / (variance + squared)).sum(axis=-1)
-    return np.asarray(centre), np.asarray(1 / np.sqrt(np.maximum(curvature, 0.3 * information)))
+    return np.asarray(centre), np.asarray(1 / np.sqrt(np.maximum(curvature, 0.3 * information) + precision))
 
 
 def newton_moments(
-    likelihood: MeanLikelihood, sigma0: FloatArray, nu: FloatArray, step: float
+    likelihood: MeanLikelihood, sigma0: FloatArray, nu: FloatArray, step: float, prior: Normal | None = None
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Mode and scale of delta0 given sigma0 and nu by Newton's method, and the log likelihood at the mode.
+    """Mode and scale of delta0 given sigma0 and nu by Newton's method, and the log density at the mode.
 
     Where the data lie unevenly about their centre, the distance of the approximation from the mode does not shrink with
     the number of data sets, as the scale does.
     """
     shape = sigma0.shape
-    centre, scale = (values.ravel() for values in conditional_moments(likelihood, sigma0, nu))
+    centre, scale = (values.ravel() for values in conditional_moments(likelihood, sigma0, nu, prior))
     log_peak, moving = np.zeros_like(centre), np.arange(centre.size)
     for _ in range(NEWTON_STEPS):
         near = centre[moving, None] + scale[moving, None] * np.array([-1.0, 0.0, 1.0])
         population = sigma0.ravel()[moving, None], nu.ravel()[moving, None]
         values = likelihood.log_marginal(near, *population, step=step).reshape(near.shape)
+        if prior is not None:
+            values += prior.log_density(near)
         slope = (values[:, 2] - values[:, 0]) / 2
         bend = np.minimum(values[:, 2] - 2 * values[:, 1] + values[:, 0], -0.1)
         moved = np.clip(-slope / bend, -LONGEST_STEP, LONGEST_STEP)

@@ -10,6 +10,7 @@ import numpy as np
 from hiercomp.arguments import FloatArray
 from hiercomp.engines.quadrature.likelihood import MeanLikelihood
 from hiercomp.engines.quadrature.nu_prior import NuPrior
+from hiercomp.model.distributions import HalfNormal, HalfStudentT, Normal
 from hiercomp.model.priors import Priors
 
 SMALLEST_NU = 0.01  # where nu_lower is 0; about 0.001 of the prior lies below
@@ -17,6 +18,9 @@ SHORTEST = 0.2  # of the longest interval of sigma0, for any nu: a polynomial in
 
 
 FEW_DATASETS = 10  # up to here delta0 may have several peaks, and its nodes are dense about every data set (study)
+# A normal prior further than this from the data, in standard deviations of both, may make two peaks with them
+DISAGREEING = 3.0
+SHARE_OF_PRIOR = 0.1  # of the scale of sigma0's prior, for the c of its axis: the prior is as smooth as the likelihood
 FAR = 8.0  # standard errors of delta0 within its bound: a Gaussian has 1e-15 beyond them
 # To see how the likelihood falls as sigma0 goes to 0: a look, so coarse
 DATASETS_TRIED, CENTRES_TRIED, NU_TRIED, COARSE_STEP = 200, 9, 8, 1.0
@@ -33,10 +37,15 @@ class Integrand:
     ----------
     likelihood : MeanLikelihood
     delta0_bound, sigma0_upper : float
-        Bounds of the uniform priors (M4), (M5).
+        Bounds of the uniform priors (M4), (M5); of other priors ends of the range that is integrated.
     priors : Priors
+        Of which only those on nu are used, as the others depend on the unit.
     log_sigma0 : bool
         Whether the axis of sigma0 is log sigma0 itself, for a likelihood that is a power of it, all the way down.
+    delta0_prior : Normal or None
+        (M17); None: uniform.
+    sigma0_prior : HalfNormal, HalfStudentT or None
+        (M18), (M19); None: uniform.
     """
 
     likelihood: MeanLikelihood
@@ -44,11 +53,39 @@ class Integrand:
     sigma0_upper: float
     priors: Priors
     log_sigma0: bool = False
+    delta0_prior: Normal | None = None
+    sigma0_prior: HalfNormal | HalfStudentT | None = None
 
     @cached_property
     def nu_prior(self) -> NuPrior | None:
         """Prior of nu, or None for a Gaussian population."""
         return None if self.priors.population == "gaussian" else NuPrior(self.priors)
+
+    def log_prior(self, delta0: FloatArray | None, sigma0: FloatArray) -> FloatArray:
+        """Log density of the priors on delta0 and sigma0 that are not uniform, without the others' constants.
+
+        Parameters
+        ----------
+        delta0 : ndarray or None
+            None: of sigma0 alone.
+        sigma0 : ndarray
+            Of a shape that broadcasts with it.
+        """
+        found = np.zeros(np.shape(sigma0)) if self.sigma0_prior is None else self.sigma0_prior.log_density(sigma0)
+        if delta0 is None or self.delta0_prior is None:
+            return found
+        return found + self.delta0_prior.log_density(delta0)
+
+    @property
+    def log_prior_mass(self) -> float:
+        """Log of what the density that `log_prior` leaves has to be divided by, for priors that integrate to 1."""
+        centre = (
+            np.log(2 * self.delta0_bound)
+            if self.delta0_prior is None
+            else self.delta0_prior.log_mass(self.delta0_bound)
+        )
+        scale = np.log(self.sigma0_upper) if self.sigma0_prior is None else 0.0
+        return float(centre + scale)
 
     @property
     def sigma0_offset(self) -> float:
@@ -60,20 +97,35 @@ class Integrand:
         """The c that serves where nothing lies far from all else."""
         # With nu near 0 an outlying data set makes the likelihood a power of sigma0, all the way down
         share = 0.1 if self.priors.nu_lower > 0 or self.nu_prior is None else 0.02
-        return share * self.small_sigma0
+        offset = share * self.small_sigma0
+        return offset if self.sigma0_prior is None else min(offset, SHARE_OF_PRIOR * self.sigma0_prior.scale)
 
     @property
     def stretched(self) -> bool:
         """Whether delta0 may have several peaks, or be cut off by its bound."""
         mean = self.likelihood.mean
         reach = abs(float(np.median(mean))) + FAR * float(mean.std()) / np.sqrt(len(mean))
-        return len(mean) <= FEW_DATASETS or self.delta0_bound < reach
+        return len(mean) <= FEW_DATASETS or self.delta0_bound < reach or self._prior_disagrees
+
+    @property
+    def _prior_disagrees(self) -> bool:
+        """Whether the prior on delta0 lies so far from the data that there may be two peaks."""
+        if self.delta0_prior is None:
+            return False
+        mean = self.likelihood.mean
+        distance = abs(self.delta0_prior.mean - float(np.median(mean)))
+        return bool(distance > DISAGREEING * np.hypot(self.delta0_prior.sd, float(mean.std()) / np.sqrt(len(mean))))
 
     @cached_property
     def small_sigma0(self) -> float:
         """About the standard deviation of sigma0 where nothing but noise separates the data sets."""
         scale = self.likelihood.width
         return float(np.mean(scale**-2) ** -0.5 * len(scale) ** -0.25)
+
+    @property
+    def smallest_scale(self) -> float:
+        """The smaller one of that and of the scale of sigma0's prior."""
+        return self.small_sigma0 if self.sigma0_prior is None else min(self.small_sigma0, self.sigma0_prior.scale)
 
     @property
     def falls_to_zero(self) -> bool:
@@ -126,7 +178,7 @@ class Integrand:
     @property
     def sigma0_limits(self) -> tuple[float, float]:
         """Ends of the whole axis of sigma0."""
-        lowest = self.sigma0_offset or SMALLEST_SHARE * self.small_sigma0
+        lowest = self.sigma0_offset or SMALLEST_SHARE * self.smallest_scale
         return float(np.log(lowest)), float(np.log(self.sigma0_upper + self.sigma0_offset))
 
     @property
