@@ -1,13 +1,15 @@
 """Calibrated t-tests of repeated cross-validation (Bouckaert 2003): the test, its schemes, and their calibration.
 
-x_ij is the difference on fold j of run i. A scheme makes a mean m and a variance s^2 of the differences, and the
-statistic is T = m sqrt(df + 1) / s, compared with Student-t. The calibrated df, smaller than the nominal one because the
-differences are not independent, enters both the factor sqrt(df + 1) and the t distribution.
+x_ij is the difference on fold i of run j. A scheme makes a mean m and a variance s^2 of the differences, and the
+statistic is T = m sqrt(df + 1) / s, compared with Student-t. The calibrated df enters both the factor sqrt(df + 1) and the
+t distribution. It is smaller than the nominal one where a scheme takes dependent differences as independent, and larger
+where an averaged or sorted scheme has a smaller nominal df than its variance deserves.
 
-What the averaged schemes average is our interpretation of their names, defined in `SCHEMES`: "folds" concerns the folds
-within a run, "runs" the runs at a fold position; an averaged variance is a mean of sample variances, an averaged T a
-mean of T values. Schemes with sorted and with unsorted runs must differ, which rules out interpretations that pool the
-values first.
+Schemes and nominal df are those of the paper's Sects. 2 and 3 and its Table 1. In three places the printed table can't be
+followed to the letter. The sums in the numerators of resampling and corrected resampling are means here, because T would
+grow with n otherwise. "Sorted runs" averages the i-th smallest value of each run over the runs, as "runs" averages fold i.
+The variance of "sorted runs averaged variance" is about the mean of the sorted position, not about the x_i. that is printed,
+the mean of the unsorted fold: only so is its calibrated df very low, as the paper reports.
 """
 
 from __future__ import annotations
@@ -111,12 +113,13 @@ def calibrated_test(
 
     - "use all data": all values as one sample (r k - 1)
     - "folds": the means of the runs as the sample (r - 1)
-    - "folds averaged variance": the variance within a run, averaged over the runs (k - 1)
+    - "folds averaged variance": the variance within a run, averaged over the runs (r - 1)
     - "folds averaged T": the T of each run, averaged (k - 1)
     - "runs": the means of the fold positions as the sample (k - 1)
-    - "runs averaged variance": the variance over the runs at a fold position, averaged over the positions (r - 1)
+    - "runs averaged variance": the variance over the runs at a fold position, averaged over the positions (k - 1)
     - "runs averaged T": the T of each fold position, averaged (r - 1)
-    - "sorted runs", "sorted runs averaged variance", "sorted runs averaged T": the same after sorting each run
+    - "sorted runs", "sorted runs averaged variance", "sorted runs averaged T": the same after sorting each run (k - 1,
+      k - 1, r - 1)
     - "k-fold cv": the first run only (k - 1); not calibrated, "calibrated" means nominal
     - "resampling": all values of a repeated hold-out as one sample (r k - 1)
     - "corrected resampling": the same with the variance (1/n + rho / (1 - rho)) s^2 of Nadeau & Bengio (r k - 1);
@@ -162,15 +165,15 @@ def calibrated_test(
 
 def _degrees_of_freedom(scheme: str, df: object, runs: int, folds: int) -> tuple[float, str]:
     """The degrees of freedom to use, and where they come from."""
-    nominal = nominal_df(scheme, runs, folds)
+    _check_layout(scheme, runs, folds)
     if df == "nominal":
-        return float(nominal), "nominal"
+        return float(nominal_df(scheme, runs, folds)), "nominal"
     if df != "calibrated":
         if isinstance(df, str) or df is None:
             raise ArgumentError(f"df must be 'calibrated', 'nominal' or a number above 0, got {df!r}.")
         return number_between("df", df, 0, np.inf), "given"
     if not SCHEMES[scheme].needs_calibration:
-        return float(nominal), f"nominal: {scheme!r} is not calibrated"
+        return float(nominal_df(scheme, runs, folds)), f"nominal: {scheme!r} is not calibrated"
     layout = f"{counted(runs, 'run')} of {counted(folds, 'fold')}"
     if (scheme, runs, folds) not in CALIBRATED:
         raise ArgumentError(
@@ -237,7 +240,9 @@ class Scheme:
     ----------
     samples : callable
         From differences of shape (q, runs, folds) to samples of shape (q, parts, n). Variances are those within a part,
-        with divisor n - 1, and the nominal degrees of freedom are n - 1.
+        with divisor n - 1.
+    freedom : callable
+        From runs and folds to the nominal degrees of freedom (Table 1 of the paper).
     averages_t : bool
         Whether each part has its own T, to be averaged; else there is one T, from the mean of all values and the mean
         of the parts' variances.
@@ -248,6 +253,7 @@ class Scheme:
     """
 
     samples: Callable[[FloatArray], FloatArray]
+    freedom: Callable[[int, int], int]
     averages_t: bool = False
     corrected: bool = False
     needs_calibration: bool = True
@@ -269,20 +275,32 @@ def _sorted_runs_of_folds(x: FloatArray) -> FloatArray:
     return np.sort(x, axis=2).swapaxes(1, 2)
 
 
+def _values(runs: int, folds: int) -> int:
+    return runs * folds - 1
+
+
+def _runs(runs: int, folds: int) -> int:
+    return runs - 1
+
+
+def _folds(runs: int, folds: int) -> int:
+    return folds - 1
+
+
 SCHEMES: Mapping[str, Scheme] = {
-    "use all data": Scheme(_all),
-    "folds": Scheme(lambda x: x.mean(axis=2)[:, None]),
-    "folds averaged variance": Scheme(_folds_of_runs),
-    "folds averaged T": Scheme(_folds_of_runs, averages_t=True),
-    "runs": Scheme(lambda x: x.mean(axis=1)[:, None]),
-    "runs averaged variance": Scheme(_runs_of_folds),
-    "runs averaged T": Scheme(_runs_of_folds, averages_t=True),
-    "sorted runs": Scheme(lambda x: np.sort(x, axis=2).mean(axis=1)[:, None]),
-    "sorted runs averaged variance": Scheme(_sorted_runs_of_folds),
-    "sorted runs averaged T": Scheme(_sorted_runs_of_folds, averages_t=True),
-    "k-fold cv": Scheme(lambda x: x[:, :1], needs_calibration=False),
-    "resampling": Scheme(_all),
-    "corrected resampling": Scheme(_all, corrected=True, needs_calibration=False),
+    "use all data": Scheme(_all, _values),
+    "folds": Scheme(lambda x: x.mean(axis=2)[:, None], _runs),
+    "folds averaged variance": Scheme(_folds_of_runs, _runs),
+    "folds averaged T": Scheme(_folds_of_runs, _folds, averages_t=True),
+    "runs": Scheme(lambda x: x.mean(axis=1)[:, None], _folds),
+    "runs averaged variance": Scheme(_runs_of_folds, _folds),
+    "runs averaged T": Scheme(_runs_of_folds, _runs, averages_t=True),
+    "sorted runs": Scheme(lambda x: np.sort(x, axis=2).mean(axis=1)[:, None], _folds),
+    "sorted runs averaged variance": Scheme(_sorted_runs_of_folds, _folds),
+    "sorted runs averaged T": Scheme(_sorted_runs_of_folds, _runs, averages_t=True),
+    "k-fold cv": Scheme(lambda x: x[:, :1], _folds, needs_calibration=False),
+    "resampling": Scheme(_all, _values),
+    "corrected resampling": Scheme(_all, _values, corrected=True, needs_calibration=False),
 }
 
 
@@ -320,8 +338,8 @@ def statistic_parts(
     >>> mean.round(4).tolist(), standard_deviation.round(4).tolist()
     ([[0.02, 0.0233]], [[0.03, 0.0208]])
     """
-    nominal_df(scheme, *x.shape[1:])
     samples, limit = SCHEMES[scheme].samples(x), np.reshape(tolerance, (-1, 1))
+    _check_layout(scheme, *x.shape[1:])
     mean = samples.mean(axis=2)
     variance = np.where(np.ptp(samples, axis=2) <= limit, 0.0, samples.var(axis=2, ddof=1))
     if not SCHEMES[scheme].averages_t:
@@ -358,26 +376,38 @@ def standardised_mean(
 
 
 def nominal_df(scheme: str, runs: int, folds: int) -> int:
-    """Degrees of freedom of a scheme if the differences are independent.
+    """Degrees of freedom of a scheme if the differences are independent, as in Bouckaert's Table 1.
 
     Raises
     ------
     ArgumentError
-        If the scheme would take the variance of single values.
+        If the scheme would take the variance of single values, or has none: "folds averaged variance" of one run.
 
     Examples
     --------
     >>> nominal_df("use all data", 10, 10), nominal_df("folds", 5, 10)
     (99, 4)
+    >>> nominal_df("folds averaged variance", 5, 10), nominal_df("runs averaged variance", 5, 10)
+    (4, 9)
     """
     one_of("scheme", scheme, SCHEMES)
-    df = int(SCHEMES[scheme].samples(np.zeros((1, runs, folds))).shape[2]) - 1
+    _check_layout(scheme, runs, folds)
+    df = SCHEMES[scheme].freedom(runs, folds)
     if df < 1:
+        raise ArgumentError(
+            f"With {counted(runs, 'run')} of {counted(folds, 'fold')}, {scheme!r} has no nominal degrees of freedom. Pass df, or "
+            "choose another scheme."
+        )
+    return df
+
+
+def _check_layout(scheme: str, runs: int, folds: int) -> None:
+    """Refuse a layout that leaves the scheme single values."""
+    if SCHEMES[scheme].samples(np.zeros((1, runs, folds))).shape[2] < 2:
         raise ArgumentError(
             f"With {counted(runs, 'run')} of {counted(folds, 'fold')}, {scheme!r} would take the variance of single values. "
             "Choose another scheme, or more runs."
         )
-    return df
 
 
 def _inflation(scheme: str, rho: float | None, runs: int, folds: int) -> float:

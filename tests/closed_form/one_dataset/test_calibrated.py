@@ -68,17 +68,18 @@ def in_order(runs):
     return [sorted(run) for run in runs]
 
 
-# The task's definitions with loops: T of the runs (lists of folds) of a data set, and the nominal degrees of freedom
+# The definitions of Bouckaert (2003), Sects. 2 and 3, with loops: T of the runs (lists of folds) of a data set; and the
+# nominal degrees of freedom of its Table 1
 LOOPS = {
     "use all data": (lambda runs, df: one_sample(flat(runs), df), RUNS * FOLDS - 1),
     "folds": (lambda runs, df: one_sample(means(runs), df), RUNS - 1),
-    "folds averaged variance": (averaged_variance, FOLDS - 1),
+    "folds averaged variance": (averaged_variance, RUNS - 1),
     "folds averaged T": (averaged_t, FOLDS - 1),
     "runs": (lambda runs, df: one_sample(means(columns(runs)), df), FOLDS - 1),
-    "runs averaged variance": (lambda runs, df: averaged_variance(columns(runs), df), RUNS - 1),
+    "runs averaged variance": (lambda runs, df: averaged_variance(columns(runs), df), FOLDS - 1),
     "runs averaged T": (lambda runs, df: averaged_t(columns(runs), df), RUNS - 1),
     "sorted runs": (lambda runs, df: one_sample(means(columns(in_order(runs))), df), FOLDS - 1),
-    "sorted runs averaged variance": (lambda runs, df: averaged_variance(columns(in_order(runs)), df), RUNS - 1),
+    "sorted runs averaged variance": (lambda runs, df: averaged_variance(columns(in_order(runs)), df), FOLDS - 1),
     "sorted runs averaged T": (lambda runs, df: averaged_t(columns(in_order(runs)), df), RUNS - 1),
     "k-fold cv": (lambda runs, df: one_sample(runs[0], df), FOLDS - 1),
     "resampling": (lambda runs, df: one_sample(flat(runs), df), RUNS * FOLDS - 1),
@@ -341,6 +342,16 @@ def test_what_is_not_an_array_of_finite_numbers_is_refused(x, words):
 def test_arguments_are_checked(options, words):
     with pytest.raises(ArgumentError, match=words):
         calibrated_test(differences(), **options)
+
+
+def test_one_run_has_an_averaged_variance_but_no_nominal_df():
+    x = differences(runs=1)
+    expected = [averaged_variance(dataset.tolist(), 5) for dataset in x]
+    np.testing.assert_allclose(
+        calibrated_test(x, scheme="folds averaged variance", df=5).statistic, expected, rtol=1e-13
+    )
+    with pytest.raises(ArgumentError, match="'folds averaged variance' has no nominal degrees of freedom. Pass df"):
+        calibrated_test(x, scheme="folds averaged variance", df="nominal")
 
 
 @pytest.mark.parametrize("scheme", ["folds", "runs averaged variance", "sorted runs averaged T"])
