@@ -78,14 +78,30 @@ class Priors:
             )
 
     @classmethod
-    def juarez_steel(cls) -> Priors:
-        """Nu ~ Gamma(2, 0.1) (Juárez & Steel 2010)."""
-        return cls(nu_lower=0.0, alpha=2.0, beta=0.1)
+    def juarez_steel(cls, *, nu_lower: float = 1.0) -> Priors:
+        """Nu - ``nu_lower`` ~ Gamma(2, 0.1) (Juárez & Steel 2010).
+
+        The program behind Table 5 of Corani et al. (2017) has this Gamma on nu - 1, the text has it on nu itself.
+
+        Parameters
+        ----------
+        nu_lower : float
+            1 as in the authors' program, 0 as in the paper's text.
+        """
+        return cls(nu_lower=nu_lower, alpha=2.0, beta=0.1)
 
     @classmethod
-    def kruschke(cls) -> Priors:
-        """Nu ~ Gamma(1, 0.0345), an exponential with mean 29 (Kruschke 2013)."""
-        return cls(nu_lower=0.0, alpha=1.0, beta=0.0345)
+    def kruschke(cls, *, nu_lower: float = 1.0) -> Priors:
+        """Nu - ``nu_lower`` ~ Gamma(1, 0.0345), an exponential with mean 29.
+
+        The shape is that of Kruschke (2013), written as a Gamma by Corani et al. (2017).
+
+        Parameters
+        ----------
+        nu_lower : float
+            1 as in the authors' program, 0 as in the paper's text.
+        """
+        return cls(nu_lower=nu_lower, alpha=1.0, beta=0.0345)
 
     @classmethod
     def gaussian(cls) -> Priors:

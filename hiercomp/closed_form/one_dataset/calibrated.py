@@ -395,8 +395,8 @@ def nominal_df(scheme: str, runs: int, folds: int) -> int:
     df = SCHEMES[scheme].freedom(runs, folds)
     if df < 1:
         raise ArgumentError(
-            f"With {counted(runs, 'run')} of {counted(folds, 'fold')}, {scheme!r} has no nominal degrees of freedom. Pass df, or "
-            "choose another scheme."
+            f"With {counted(runs, 'run')} of {counted(folds, 'fold')}, {scheme!r} has no nominal degrees of freedom. "
+            "Pass df, or choose another scheme."
         )
     return df
 
