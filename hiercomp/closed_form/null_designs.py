@@ -77,7 +77,7 @@ def random_attributes_differences(
 
     References
     ----------
-    Bouckaert, "Choosing between two learning algorithms based on calibrated tests", ICML 2003, Table 2.
+    Bouckaert, "Choosing between two learning algorithms based on calibrated tests", ICML 2003, Sect. 4.
 
     Examples
     --------

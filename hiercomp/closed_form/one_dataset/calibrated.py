@@ -5,11 +5,12 @@ statistic is T = m sqrt(df + 1) / s, compared with Student-t. The calibrated df 
 t distribution. It is smaller than the nominal one where a scheme takes dependent differences as independent, and larger
 where an averaged or sorted scheme has a smaller nominal df than its variance deserves.
 
-Schemes and nominal df are those of the paper's Sects. 2 and 3 and its Table 1. In three places the printed table can't be
-followed to the letter. The sums in the numerators of resampling and corrected resampling are means here, because T would
-grow with n otherwise. "Sorted runs" averages the i-th smallest value of each run over the runs, as "runs" averages fold i.
-The variance of "sorted runs averaged variance" is about the mean of the sorted position, not about the x_i. that is printed,
-the mean of the unsorted fold: only so is its calibrated df very low, as the paper reports.
+Schemes and nominal df are those of the paper's Sects. 2 and 3 and its Table 1. In three places the printed table can't
+be followed to the letter. The sums in the numerators of resampling and corrected resampling are means here, because T
+would grow with n otherwise. "Sorted runs" averages the i-th smallest value of each run over the runs, as "runs"
+averages fold i; the mean of such a position is also the numerator of "sorted runs averaged T", which is lost in print.
+The variance of "sorted runs averaged variance" is about the mean of the sorted position, not about the x_i. that is
+printed, the mean of the unsorted fold: only so is its calibrated df very low, as the paper reports.
 """
 
 from __future__ import annotations
