@@ -85,8 +85,16 @@ def random_attributes_differences(
     >>> x.shape, bool(np.abs(x).max() <= 1)
     ((1, 5), True)
     """
-    shape = {"instances": instances, "attributes": attributes, "class_probability": class_probability}
-    data = random_attributes_splits(generator, runs, folds, hold_out=hold_out, test_share=test_share, **shape)
+    data = random_attributes_splits(
+        generator,
+        runs,
+        folds,
+        instances=instances,
+        attributes=attributes,
+        class_probability=class_probability,
+        hold_out=hold_out,
+        test_share=test_share,
+    )
     return learner_differences(*data).reshape(runs, folds)
 
 
