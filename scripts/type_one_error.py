@@ -28,11 +28,12 @@ LEVEL, RHO, RUNS, FOLDS = 0.05, 0.1, 10, 10
 MOST = 0.10  # that "use all data" with 10 df may reject
 
 DIFFERENCES = """\
-Paper: Bouckaert (2003), Table 2 with class probability 0.5, and Table 4 in brackets. All of its tests are calibrated. Its
-learners are WEKA's C4.5, which prunes by pessimistic errors, raises subtrees and chooses splits by the gain ratio, and
-WEKA's naive Bayes, which smooths the class frequencies too. Here they are scikit-learn's decision tree on the entropy,
-pruned by cost and complexity to about as many leaves, and its Bernoulli naive Bayes. That the paper's resampling has ten
-splits for ten runs follows from its text; that a tenth of the cases is the test is our assumption."""
+Paper: Bouckaert (2003), Table 2 with class probability 0.5, and Table 4 in brackets. All of its tests are
+calibrated. Its learners are WEKA's C4.5, which prunes by pessimistic errors, raises subtrees and chooses splits
+by the gain ratio, and WEKA's naive Bayes, which smooths the class frequencies too. Here they are scikit-learn's
+decision tree on the entropy, pruned by cost and complexity to about as many leaves, and its Bernoulli naive
+Bayes. That the paper's resampling has ten splits for ten runs follows from its text; that a tenth of the cases is
+the test is our assumption."""
 
 
 def error_row(name: str, p: np.ndarray, beside: str) -> list[str]:
