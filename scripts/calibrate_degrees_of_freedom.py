@@ -3,14 +3,14 @@
 The data sets are those on which Bouckaert (2003) calibrates: random attributes, 300 cases, the class with probability 0.5.
 Cross-validation has runs of 10 folds; resampling has as many random splits as there are runs, one each. What was simulated
 is kept in a folder: a run that was interrupted goes on where it stopped, and more runs are added to those that are there,
-because the first runs of a data set are the same however many follow. So
+because the first runs of a data set are the same however many follow:
 
     python scripts/calibrate_degrees_of_freedom.py --keep simulated --runs 10 --jobs 2
     python scripts/calibrate_degrees_of_freedom.py --keep simulated --runs 10 20 50 100 --jobs 2
 
-simulates the first ten runs once. 4,000 data sets take about 8 minutes of one processor for each 10 runs of 10 folds, and
-8 for 100 splits; trees take nearly all of it. ``--seconds`` ends the simulation, and the table has the data sets that are
-complete by then.
+The second command simulates no more of the first ten runs. 4,000 data sets take about 6 minutes of one processor for
+each 10 runs of 10 folds, and 6 for 100 splits; trees take nearly all of it. ``--seconds`` ends the simulation, and the
+table has the data sets that are complete by then.
 """
 
 from __future__ import annotations

@@ -307,6 +307,7 @@ def test_several_schemes_are_checked_before_anything_is_simulated(schemes, words
         ("folds", {"simulations": 0}, "simulations must be at least 1"),
         ("folds", {"seed": -1}, "seed must be at least 0"),
         ("folds", {"rho": 0.1}, "rho belongs to 'corrected resampling' and 'resampling'; leave it out for 'folds'"),
+        ("corrected resampling", {"folds": 1, "simulator": None}, "With one split a run rho has no default"),
         ("corrected resampling", {"rho": 1.0}, "rho must be at least 0 and below 1, got 1"),
         ("folds", {"n_jobs": 0}, "n_jobs must be a whole number other than 0, or None for 1, got 0"),
         ("folds", {"n_jobs": True}, "n_jobs must be"),
@@ -315,7 +316,7 @@ def test_several_schemes_are_checked_before_anything_is_simulated(schemes, words
 )
 def test_arguments_are_checked(scheme, options, words):
     with pytest.raises(ArgumentError, match=words):
-        calibrate(scheme, simulator=normal, **{"simulations": 5} | options)
+        calibrate(scheme, **{"simulations": 5, "simulator": normal} | options)
 
 
 def test_nothing_is_written_where_there_is_no_terminal(capfd):
