@@ -111,14 +111,46 @@ class Priors:
             )
 
     @classmethod
-    def juarez_steel(cls, *, delta0: Normal | None = None, sigma0: HalfNormal | HalfStudentT | None = None) -> Priors:
-        """Nu ~ Gamma(2, 0.1) (Juárez & Steel 2010)."""
-        return cls(nu_lower=0.0, alpha=2.0, beta=0.1, delta0=delta0, sigma0=sigma0)
+    def juarez_steel(
+        cls,
+        *,
+        nu_lower: float = 1.0,
+        delta0: Normal | None = None,
+        sigma0: HalfNormal | HalfStudentT | None = None,
+    ) -> Priors:
+        """Nu - ``nu_lower`` ~ Gamma(2, 0.1) (Juárez & Steel 2010).
+
+        The program behind Table 5 of Corani et al. (2017) has this Gamma on nu - 1, the text has it on nu itself.
+
+        Parameters
+        ----------
+        nu_lower : float
+            1 as in the authors' program, 0 as in the paper's text.
+        delta0, sigma0 : optional
+            As those of `Priors`.
+        """
+        return cls(nu_lower=nu_lower, alpha=2.0, beta=0.1, delta0=delta0, sigma0=sigma0)
 
     @classmethod
-    def kruschke(cls, *, delta0: Normal | None = None, sigma0: HalfNormal | HalfStudentT | None = None) -> Priors:
-        """Nu ~ Gamma(1, 0.0345), an exponential with mean 29 (Kruschke 2013)."""
-        return cls(nu_lower=0.0, alpha=1.0, beta=0.0345, delta0=delta0, sigma0=sigma0)
+    def kruschke(
+        cls,
+        *,
+        nu_lower: float = 1.0,
+        delta0: Normal | None = None,
+        sigma0: HalfNormal | HalfStudentT | None = None,
+    ) -> Priors:
+        """Nu - ``nu_lower`` ~ Gamma(1, 0.0345), an exponential with mean 29.
+
+        The shape is that of Kruschke (2013), written as a Gamma by Corani et al. (2017).
+
+        Parameters
+        ----------
+        nu_lower : float
+            1 as in the authors' program, 0 as in the paper's text.
+        delta0, sigma0 : optional
+            As those of `Priors`.
+        """
+        return cls(nu_lower=nu_lower, alpha=1.0, beta=0.0345, delta0=delta0, sigma0=sigma0)
 
     @classmethod
     def gaussian(cls, *, delta0: Normal | None = None, sigma0: HalfNormal | HalfStudentT | None = None) -> Priors:

@@ -18,7 +18,7 @@ from hiercomp.arguments import FloatArray, verdict_level
 
 UNDECIDED_ERRORS = 3.0  # Monte Carlo standard errors between a probability and its threshold
 QUANTITIES = ("p_left", "p_rope", "p_right", "expected_left", "expected_rope", "expected_right", "p_positive")
-WEAK_ODDS, POSITIVE_ODDS = 3.0, 20.0  # Raftery (1995)
+WEAK_ODDS, POSITIVE_ODDS = 3.0, 20.0  # Table 3 of Corani et al. (2017), after Raftery (1995)
 
 
 @dataclass(frozen=True)
@@ -192,7 +192,7 @@ class Odds:
         True if ``against`` has no draw, or a probability that can't be distinguished from zero: the odds exceed
         ``value``.
     grade : {"weak", "positive", "strong", "undetermined"}
-        1 to 3, 3 to 20 and above 20 (Raftery 1995).
+        1 to 3, 3 to 20 and above 20 (Table 3 of Corani et al. 2017, after Raftery 1995).
     """
 
     favoured: str

@@ -336,8 +336,9 @@ def _findings(result: Fit, alpha: float) -> list[Sentence]:
     if odds:
         names = outcome_words(left, right)
         pairs = "; ".join(f"{names[each.favoured]} against {names[each.against]} {each}" for each in odds)
-        grades = references()["raftery1995"]
-        sentences.append(say(f"The posterior odds, graded as in {grades.narrative}, were: {pairs}.", grades))
+        model, grades = references()["corani2017"], references()["raftery1995"]
+        graded = f"graded as in {model.narrative} after {grades.narrative}"
+        sentences.append(say(f"The posterior odds, {graded}, were: {pairs}.", model, grades))
     return sentences
 
 

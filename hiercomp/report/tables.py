@@ -136,7 +136,8 @@ def odds_table(result: Fit) -> Table | None:
         "Posterior odds.",
         ("Favoured", "Against", "Odds", "Evidence"),
         tuple((names[each.favoured], names[each.against], number(each.value, each.text), each.grade) for each in odds),
-        f"1 to 3 weak, 3 to 20 positive, above 20 strong (Raftery 1995). “>” marks a bound: {bound}.",
+        f"1 to 3 weak, 3 to 20 positive, above 20 strong (Corani et al. 2017, after Raftery 1995). "
+        f"“>” marks a bound: {bound}.",
         words=("Against", "Evidence"),
         regions=tuple(each.favoured for each in odds),
     )

@@ -16,6 +16,7 @@ from hiercomp.closed_form.null_designs import (
     equal_correlation_differences,
     naive_bayes_predictions,
     random_attributes_differences,
+    random_attributes_splits,
     unequal_uncertainty_design,
     unequal_uncertainty_differences,
 )
@@ -91,6 +92,46 @@ def test_differences_are_accuracies_of_the_tree_minus_those_of_naive_bayes(hold_
         assert abs(classes[test].mean() - classes.mean()) <= 1 / test.sum()  # stratified
     np.testing.assert_allclose(found, np.reshape(expected, (runs, folds)), rtol=0, atol=4e-16)
     assert np.unique(found).size > 3
+
+
+@pytest.mark.parametrize(("share", "size"), [(0.1, 30), (1 / 3, 100), (0.25, 75), (0.4, 120)])
+def test_random_splits_have_the_share_of_test_cases_that_is_asked_for(share, size):
+    _, classes, test = random_attributes_splits(np.random.default_rng(2), 6, 1, hold_out=True, test_share=share)
+    assert test.shape == (6, 300)
+    assert (np.abs(test.sum(axis=1) - size) <= 1).all()
+    assert (np.abs((test & (classes == 1)).sum(axis=1) / size - classes.mean()) < 2 / size).all()  # stratified
+    assert len({split.tobytes() for split in test}) == 6
+
+
+def test_a_share_of_one_over_folds_is_the_default():
+    options = {"instances": 40, "hold_out": True}
+    default = random_attributes_differences(np.random.default_rng(1), 2, 5, **options)
+    assert np.array_equal(
+        random_attributes_differences(np.random.default_rng(1), 10, 1, test_share=0.2, **options),
+        default.reshape(10, 1),
+    )
+
+
+@pytest.mark.parametrize("options", [{}, {"hold_out": True}])
+def test_the_first_runs_do_not_depend_on_how_many_follow(options):
+    few, many = (
+        random_attributes_differences(np.random.default_rng(4), runs, 4, instances=50, **options) for runs in (2, 5)
+    )
+    assert np.array_equal(few, many[:2])
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"test_share": 0.1}, "test_share belongs to hold_out=True"),
+        ({"test_share": 1.5, "hold_out": True}, "test_share must be above 0 and below 1, got 1.5"),
+        ({"test_share": 0.01, "hold_out": True, "instances": 50}, "test_share must leave 2 of 50 cases or more"),
+        ({"hold_out": True, "folds": 1}, "folds must be at least 2"),
+    ],
+)
+def test_a_share_of_test_cases_that_can_not_be_is_refused(options, words):
+    with pytest.raises(ArgumentError, match=words):
+        random_attributes_differences(np.random.default_rng(0), **options)
 
 
 def pessimistic_leaves(tree, node=0, confidence=0.25):

@@ -6,6 +6,7 @@ import json
 import math
 
 import pytest
+from scipy import stats
 
 import hiercomp as hc
 from hiercomp.errors import ArgumentError
@@ -22,16 +23,19 @@ def test_the_default_has_the_numbers_of_the_paper():
     assert (priors.alpha, priors.beta) == ((0.5, 5), (0.05, 0.15))
 
 
-def test_juarez_and_steel_put_gamma_2_01_on_nu_itself():
-    priors = Priors.juarez_steel()
-    assert (priors.nu_lower, priors.alpha, priors.beta) == (0, 2, 0.1)
+# Corani et al. (2017), Table 1, has alpha, beta, mean, sd and P(nu < 30) of the two Gammas, on nu as its text has them
+@pytest.mark.parametrize(
+    ("variant", "alpha", "beta", "mean", "sd", "below_30"),
+    [(Priors.juarez_steel, 2, 0.1, 20, 14, 0.80), (Priors.kruschke, 1, 0.0345, 29, 29, 0.64)],
+)
+def test_the_gamma_of_a_named_variant_is_that_of_the_paper_on_nu_minus_one(variant, alpha, beta, mean, sd, below_30):
+    priors = variant()
+    assert (priors.nu_lower, priors.alpha, priors.beta) == (1, alpha, beta)
     assert priors.population == "student_t"
-
-
-def test_kruschke_puts_an_exponential_on_nu_itself():
-    priors = Priors.kruschke()
-    assert (priors.nu_lower, priors.alpha, priors.beta) == (0, 1, 0.0345)
-    assert priors.alpha / priors.beta == pytest.approx(29, rel=0.001)  # the mean, Kruschke (2013)
+    of_the_text = variant(nu_lower=0)
+    gamma = stats.gamma(of_the_text.alpha, loc=of_the_text.nu_lower, scale=1 / of_the_text.beta)
+    assert (round(gamma.mean()), round(gamma.std()), round(gamma.cdf(30), 2)) == (mean, sd, below_30)
+    assert of_the_text.name == "custom"
 
 
 def test_the_gaussian_variant_changes_the_population_only():
@@ -73,7 +77,8 @@ def test_the_repr_names_the_variant_or_what_was_changed(priors, text):
 
 
 def test_a_named_variant_written_out_is_the_named_variant():
-    assert Priors(nu_lower=0, alpha=2, beta=0.1).name == "juarez_steel"
+    assert Priors(nu_lower=1, alpha=2, beta=0.1).name == "juarez_steel"
+    assert Priors(nu_lower=0, alpha=2, beta=0.1) == Priors.juarez_steel(nu_lower=0)
 
 
 @pytest.mark.parametrize("priors", [*NAMED_PRIORS.values(), Priors(delta0_bound=0.3, alpha=(1, 2), beta=(0.1, 0.2))])

@@ -50,7 +50,7 @@ def test_an_algorithm_that_always_wins_is_first_without_a_doubt():
 @pytest.mark.parametrize("n", [2, 5, 100])
 def test_of_two_algorithms_the_chance_is_that_of_the_correlated_t_test(n):
     scores = simulated(7, n, [0.0, 0.01], seed=n)
-    known = []  # equation (5) of Corani & Benavoli (2015): Student-t with n - 1 df about the mean difference
+    known = []  # Corani & Benavoli (2015), Eqs. (8) and (9): the tail of a Student-t with n - 1 df
     for rows in scores:
         difference = rows[:, 1] - rows[:, 0]
         scale = np.sqrt(difference.var(ddof=1) * (1 / n + 0.1 / 0.9))

@@ -8,6 +8,7 @@ import inspect
 import re
 import subprocess
 import sys
+import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -223,6 +224,72 @@ def test_code_of_a_page_fits_its_column(path):
     parts = [block for block in blocks(path.read_text(encoding="utf-8")) if block.comment not in ONE_LINERS]
     lines = [line for block in parts for line in block.source.splitlines() if not line.startswith(":alt: ")]
     assert [line for line in lines if len(line) > COLUMN] == []
+
+
+BIBLIOGRAPHY = [ROOT / "hiercomp/report/references.bib", DOCS / "references.bib"]
+AUTHOR = r"\b([A-ZÁŠ]\w+)"
+CITED = re.compile(
+    AUTHOR + r"(?:,? et al\.|(?:, [A-ZÁŠ]\w+)* (?:&|and) [A-ZÁŠ]\w+)?,?\s\(?((?:19|20)\d\d)\b"
+)  # Raftery (1995)
+LISTED = re.compile(r"^ +References\n +-+\n(.*?)(?:\n\n|\"\"\")", re.DOTALL | re.MULTILINE)
+WORK = re.compile(AUTHOR + r".*?\b((?:19|20)\d\d)\b", re.DOTALL)  # Wilcoxon, Biometrics Bulletin 1 (1945)
+NO_AUTHORS = {"ICML", "PAKDD", "JMLR", "Princeton"}
+
+
+def bibliography() -> set[tuple[str, str]]:
+    """The family name of each first author and the year, without accents."""
+    entries = [entry for path in BIBLIOGRAPHY for entry in path.read_text(encoding="utf-8").split("\n@")]
+    return {
+        (
+            re.sub(r"\W", "", re.search(r"author = \{(.*?),", entry)[1].replace(r"\v", "")),
+            re.search(r"year = \{(\d+)", entry)[1],
+        )
+        for entry in entries
+    }
+
+
+def without_accents(name: str) -> str:
+    return unicodedata.normalize("NFD", name).encode("ascii", "ignore").decode()
+
+
+def test_every_work_that_is_cited_is_in_the_bibliography():
+    known = bibliography()
+    assert {("Demsar", "2006"), ("Garcia", "2008"), ("Juarez", "2010"), ("Bouckaert", "2003")} <= known
+    sources = [
+        *(ROOT / "hiercomp").rglob("*.py"),
+        *DOCS.rglob("*.md"),
+        ROOT / "README.md",
+        *(ROOT / "stan").rglob("*.stan"),
+    ]
+    cited = {}
+    for path in sources:
+        text = path.read_text(encoding="utf-8").replace("\n * ", " ")  # comments of Stan programs
+        works = [work for listed in LISTED.findall(text) for one in listed.split(";") for work in WORK.findall(one)[:1]]
+        for name, year in [*works, *CITED.findall(text)]:
+            if name not in NO_AUTHORS:
+                cited[without_accents(name), year] = path.name
+    assert len(cited) > 20
+    assert {work: place for work, place in cited.items() if work not in known} == {}
+
+
+def test_the_entries_of_the_bibliography_are_complete_and_in_order():
+    text = (DOCS / "references.bib").read_text(encoding="utf-8")
+    assert text.isascii()
+    entries = re.findall(r"^@(\w+)\{(\w+),\n((?:  \w+ = \{.*\},?\n)+)\}", text, re.MULTILINE)
+    assert len(entries) == text.count("@")
+    keys = [key for _, key, _ in entries]
+    assert keys == sorted(keys)
+    where = {
+        "article": {"journal", "volume", "pages"},
+        "inproceedings": {"booktitle", "pages"},
+        "book": {"publisher"},
+        "phdthesis": {"school"},
+    }
+    for kind, key, body in entries:
+        fields = dict(re.findall(r"^  (\w+) = \{(.*)\},?$", body, re.MULTILINE))
+        assert {"author", "title", "year"} | where[kind] <= set(fields), key
+        family = re.sub(r"\\v|\W", "", fields["author"].split(",")[0].replace(r"\'", "")).lower()
+        assert key == f"{family}{fields['year']}"
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "notebooks").glob("*.ipynb")), ids=lambda path: path.stem)

@@ -1,4 +1,4 @@
-"""Bayesian sign and signed-rank tests over data sets (Benavoli et al. 2014)."""
+"""Bayesian sign and signed-rank tests over data sets (Benavoli et al. 2014, 2017)."""
 
 from __future__ import annotations
 
@@ -149,8 +149,8 @@ def bayesian_sign_test(
 
     References
     ----------
-    Benavoli, Corani, Mangili, Zaffalon & Ruggeri, "A Bayesian Wilcoxon signed-rank test based on the Dirichlet process",
-    ICML 2014; Benavoli, Corani, Demšar & Zaffalon, JMLR 18 (2017), Sect. 4.
+    Benavoli, Corani, Demšar & Zaffalon, "Time for a change: a tutorial for comparing multiple classifiers through Bayesian
+    analysis", JMLR 18 (2017), Sect. 4.
 
     Examples
     --------

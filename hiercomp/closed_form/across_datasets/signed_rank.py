@@ -130,7 +130,7 @@ def signed_rank_test(
 
     References
     ----------
-    Wilcoxon, Biometrics 1 (1945); Demšar, JMLR 7 (2006), Sect. 3.1.3.
+    Wilcoxon, Biometrics Bulletin 1 (1945); Demšar, JMLR 7 (2006), Sect. 3.1.3.
 
     Examples
     --------

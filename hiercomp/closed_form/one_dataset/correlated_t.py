@@ -189,7 +189,7 @@ def correlated_t_test(
     -----
     With n differences, S their sum of squares, c = (1 + (n - 1) rho) / n and a prior (mu0, k0, a, b) the posterior is
     Student-t with 2 a_n degrees of freedom, centre mu_n and scale^2 = k_n b_n / a_n, where (the paper's Table 2, with
-    M^-1 in closed form)::
+    M^-1 in closed form and the signs of the last three terms of b_n reversed, which are misprinted there)::
 
         k_n  = 1 / (1/c + 1/k0)
         mu_n = k_n (xbar / c + mu0 / k0)
@@ -202,7 +202,7 @@ def correlated_t_test(
     References
     ----------
     Corani & Benavoli, "A Bayesian approach for comparing cross-validated algorithms on multiple data sets", Machine
-    Learning 100 (2015), Sects. 2.2-2.3 and Table 2.
+    Learning 100 (2015), Sect. 2.4 and Table 2.
 
     Examples
     --------

@@ -24,7 +24,7 @@ class Replicability(Presentation):
     Attributes
     ----------
     agreement : float
-        Share of data sets on which all repeated tests have the same outcome (Bouckaert 2003).
+        Share of data sets on which all repeated tests have the same outcome (Bouckaert 2003, Table 5).
     pairwise : float
         Share of pairs of repetitions with the same outcome on a data set, averaged over the data sets (Bouckaert & Frank
         2004).
@@ -82,6 +82,10 @@ def replicability(decisions: ArrayLike, *, dataset_names: Sequence[str] | None =
 
     Notes
     -----
+    With True and False the agreement is Bouckaert's: rejections in opposite directions are the same outcome to him. With -1,
+    0 and 1 they are different outcomes, which is stricter. His "min." is the smallest agreement of several collections of
+    data sets; call the function for each.
+
     If c_o of n repetitions have the outcome o, the pairwise share of a data set is
     sum_o c_o (c_o - 1) / (n (n - 1)): an unbiased estimate of the probability that two experiments come to the same
     decision. Its expectation does not depend on the number of repetitions; the agreement of all falls as that grows.

@@ -208,3 +208,23 @@ def test_unequal_uncertainty_moves_the_poisson_binomial_and_not_the_signed_rank_
     assert stats.ks_2samp(found[1][1], found[2][1]).statistic < 0.115
     assert np.median(found[1][0]) > 0.9
     assert np.median(found[2][0]) < 0.1
+
+
+def test_the_papers_table_3_changes_the_poisson_binomial_test_only():
+    # Corani & Benavoli (2015), Table 3, with the sample moments equal to those of the design: ten differences each, rho 0
+    z = np.arange(10) - 4.5
+    z /= z.std(ddof=1)
+    means = np.repeat([0.1, -0.1], 5)
+    found = {}
+    for case, deviations in {1: np.full(10, 0.05), 2: np.repeat([0.05, 0.15], 5)}.items():
+        x = means[:, None] + deviations[:, None] * z
+        success = stats.t.cdf(means * np.sqrt(10) / deviations, 9)
+        pmf = np.ones(1)
+        for p in success:
+            pmf = np.convolve(pmf, [1 - p, p])
+        result = poisson_binomial_test(x, rho=0.0)
+        assert result.p_right == pytest.approx(pmf[6:].sum(), rel=1e-9)
+        found[case] = result.p_right, signed_rank_test(x).pvalue
+    assert found[1][0] < 0.001
+    assert 0.1 < found[2][0] < 0.2  # about 1 - (1 - P(t > 2.11))^5
+    assert found[1][1] == found[2][1] == 1  # ranks are tied, and half of the signs are positive

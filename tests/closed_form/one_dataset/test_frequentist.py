@@ -85,6 +85,40 @@ def test_welchs_test_is_that_of_statsmodels(alternative, of_statsmodels):
         assert [result.statistic[row], result.pvalue[row], result.df[row]] == pytest.approx([t, p, df], rel=1e-10)
 
 
+# The ten accuracies and the formulas of Inza's slides. Paired t: mean of the differences over
+# sqrt(variance / 5); unpaired: difference of the means over sqrt(variance / 5 + variance / 5); U = R - n (n + 1) / 2.
+NAIVE_BAYES, THREE_NEIGHBOURS = [72.3, 73.4, 71.4, 73.1, 72.3], [70.8, 72.0, 72.4, 71.9, 73.4]
+
+
+def test_the_ten_accuracies_of_the_slides():
+    # By hand, in tenths: differences -15, -14, 10, -12, 11 have sum -20 and sum of squares 786, so about the mean 706
+    paired = paired_t_test(NAIVE_BAYES, THREE_NEIGHBOURS)
+    t = -4 / math.sqrt(706 / 4 / 5)
+    assert t == pytest.approx(-0.6732, abs=5e-5)
+    assert (paired.statistic, paired.df) == (pytest.approx(t, rel=1e-11), 4)
+    # P(|T| > t) of Student-t with 4 degrees of freedom: 1 - s (3 - s^2) / 2, s = t / sqrt(t^2 + 4)
+    s = abs(t) / math.sqrt(t**2 + 4)
+    assert paired.pvalue == pytest.approx(1 - s * (3 - s**2) / 2, rel=1e-10) == pytest.approx(0.5377, abs=5e-5)
+    # Sums of squares about the means, in hundredths: naive Bayes 246, the neighbours 352; means 72.5 and 72.1
+    welch = welch_t_test(NAIVE_BAYES, THREE_NEIGHBOURS)
+    a, b = Fraction(246, 100) / 4 / 5, Fraction(352, 100) / 4 / 5
+    t = -0.4 / math.sqrt(a + b)
+    freedom = (a + b) ** 2 / (a**2 / 4 + b**2 / 4)
+    assert t == pytest.approx(-0.7315, abs=5e-5)
+    assert welch.statistic == pytest.approx(t, rel=1e-11)
+    assert welch.df == pytest.approx(float(freedom), rel=1e-11)
+    assert welch.pvalue == pytest.approx(float(mpmath_t_tail(t, freedom)), rel=1e-10) == pytest.approx(0.4860, abs=5e-5)
+    # Ranks of the neighbours: 1, 4, 7, 3, and 9.5 for the tie at 73.4, in all 24.5 of 55; 24.5 - 15 and 30.5 - 15
+    assert mann_whitney(NAIVE_BAYES, THREE_NEIGHBOURS).statistic == 9.5
+    assert mann_whitney(THREE_NEIGHBOURS, NAIVE_BAYES).statistic == 15.5
+
+
+def mpmath_t_tail(t: float, freedom: Fraction) -> mpmath.mpf:
+    """P(|T| > |t|) of Student-t by the incomplete beta function."""
+    freedom = mpmath.mpf(freedom.numerator) / freedom.denominator
+    return mpmath.betainc(freedom / 2, mpmath.mpf(1) / 2, 0, freedom / (freedom + mpmath.mpf(t) ** 2), regularized=True)
+
+
 def exact_mann_whitney(a, b) -> tuple[float, Fraction]:
     """U of b and its exact two-sided p, by all assignments of the values to the two samples (no ties)."""
     values = sorted([*a, *b])

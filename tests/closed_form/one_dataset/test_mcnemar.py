@@ -16,6 +16,7 @@ from hiercomp.errors import ArgumentError, DroppedScoresWarning, ScoreTableError
 from hiercomp.scores.differences import PairedDifferences
 
 METHODS = ["exact", "chi2", "chi2_corrected"]
+# The ten cases of Inza's slides, in another order
 LEFT = [1, 1, 1, 1, 1, 1, 0, 0, 0, 0]  # 4 both right, 2 only left, 1 only right, 3 both wrong
 RIGHT = [1, 1, 1, 1, 0, 0, 1, 0, 0, 0]
 

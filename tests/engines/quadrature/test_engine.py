@@ -31,17 +31,21 @@ LONG_CHAINS = json.loads((Path(__file__).parents[2] / "data/long_chains.json").r
 reference = partial(next_dataset, centres=300)  # indicators on its grid of delta0 need more nodes than its default
 VARIANTS = {
     "default": hc.Priors(),
-    "juarez_steel": hc.Priors.juarez_steel(),
-    "kruschke": hc.Priors.kruschke(),
+    "juarez_steel_on_nu": hc.Priors.juarez_steel(nu_lower=0.0),
+    "kruschke_on_nu": hc.Priors.kruschke(nu_lower=0.0),
     "gaussian": hc.Priors.gaussian(),
     "paper_text": hc.Priors(nu_lower=0.0),
+    "juarez_steel": hc.Priors.juarez_steel(),
+    "kruschke": hc.Priors.kruschke(),
 }
 REFERENCE_ARGUMENTS = {
     "default": {},
-    "juarez_steel": {"nu_lower": 0.0, "shape": 2.0, "rate": 0.1},
-    "kruschke": {"nu_lower": 0.0, "shape": 1.0, "rate": 0.0345},
+    "juarez_steel_on_nu": {"nu_lower": 0.0, "shape": 2.0, "rate": 0.1},
+    "kruschke_on_nu": {"nu_lower": 0.0, "shape": 1.0, "rate": 0.0345},
     "gaussian": {"gaussian": True},
     "paper_text": {"nu_lower": 0.0},
+    "juarez_steel": {"nu_lower": 1.0, "shape": 2.0, "rate": 0.1},
+    "kruschke": {"nu_lower": 1.0, "shape": 1.0, "rate": 0.0345},
 }
 
 
@@ -138,7 +142,7 @@ def collection(q: int, *, spread: float, seed: int, centre: float = 0.004, sizes
 
 
 def random_comparison(number: int) -> hc.HierarchicalComparison:
-    """2 to 80 data sets of 3 to 100 scores, a population of any width and tails, outliers, every named prior in turn."""
+    """2 to 80 data sets of 3 to 100 scores, a population of any width and tails, outliers, five priors in turn."""
     generator = np.random.default_rng([11, number])
     q = int(generator.choice([2, 3, 5, 8, 11, 12, 13, 15, 20, 30, 54, 80]))
     sizes = generator.integers(3, 101, q) if number % 3 else np.full(q, 30)
