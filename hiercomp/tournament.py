@@ -295,8 +295,9 @@ def compare_all(
     if all(isinstance(result, HiercompError) for result in found.values()):
         first = found[0]
         kind = ScoreTableError if isinstance(first, ScoreTableError) else ArgumentError
-        arguments = first.arguments if isinstance(first, HiercompError) else ()
-        raise kind(f"No pair can be compared. The first, {in_words(*pairs[0])}: {first}", arguments=arguments)
+        message = f"No pair can be compared. The first, {in_words(*pairs[0])}: {first}"
+        fields = (first.key, first.arguments) if isinstance(first, HiercompError) else ("", ())
+        raise kind(message, key=fields[0], arguments=fields[1])
     kept = tuple(
         FailedPair(*pair, str(result)) if isinstance(result, HiercompError) else ComparisonResult.of(result)
         for pair, result in ((pair, found[place]) for place, pair in enumerate(pairs))

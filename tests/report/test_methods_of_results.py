@@ -8,6 +8,7 @@ import pytest
 
 import hiercomp as hc
 from hiercomp.report import write_report, write_tournament_report
+from hiercomp.wording import MINUS
 from tests.report.report_pages import Page
 from tests.tournaments import four_algorithms
 
@@ -24,8 +25,8 @@ def paragraph(page: Page) -> str:
 def test_the_paragraph_is_that_of_the_report(result, tournament, tmp_path):
     one = Page(write_report(result, tmp_path / "one.html", alpha=0.1).read_text(encoding="utf-8"))
     many = Page(write_tournament_report(tournament, tmp_path / "many.html", alpha=0.1).read_text(encoding="utf-8"))
-    assert result.methods(alpha=0.1).text == paragraph(one)
-    assert tournament.methods(alpha=0.1).text == paragraph(many)
+    assert result.methods(alpha=0.1).text == paragraph(one).replace(MINUS, "-")
+    assert tournament.methods(alpha=0.1).text == paragraph(many).replace(MINUS, "-")
     assert "above 0.9 " in result.methods(alpha=0.1).text or "above 0.9." in result.methods(alpha=0.1).text
 
 

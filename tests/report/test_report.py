@@ -632,7 +632,8 @@ def hiercomp(folder, *arguments):
 def test_the_command_writes_the_report_that_python_writes(scores, result, tmp_path):
     scores.to_csv(tmp_path / "scores.csv", index=False)
     done = hiercomp(tmp_path, "--left", "bayes", "--right", "tree", "--report", "report.html")
-    assert (done.returncode, done.stderr) == (0, "")
+    size = f"{(tmp_path / 'report.html').stat().st_size / 1000:.0f} kB"
+    assert (done.returncode, done.stderr) == (0, f"hiercomp: wrote report.html ({size})\n")
     assert done.stdout == f"{result.summary()}\n"
     expected = write_report(result, tmp_path / "python.html", source=tmp_path / "scores.csv")
     assert (tmp_path / "report.html").read_bytes() == expected.read_bytes()

@@ -55,6 +55,7 @@ def run_page(generation: str) -> tuple[dict[str, Any], dict[str, list[plt.Figure
     """The names that the page defines, and the figures of each block that draws."""
     names: dict[str, Any] = {}
     figures: dict[str, list[plt.Figure]] = {}
+    plt.close("all")  # those of other tests
     for block in blocks_for(generation):
         exec(block, names)
         if "az.plot_" in block:
