@@ -128,7 +128,7 @@ def test_the_dictionary_of_uniform_priors_has_no_new_fields():
 
 def test_named_priors_on_nu_stand_beside_other_priors_on_sigma0():
     priors = Priors.kruschke(sigma0=HalfNormal(0.05))
-    assert (priors.alpha, priors.beta, priors.nu_lower) == (1.0, 0.0345, 0.0)
+    assert (priors.alpha, priors.beta, priors.nu_lower) == (1.0, 0.0345, 1.0)
     assert priors.sigma0 == HalfNormal(0.05)
     assert Priors.juarez_steel(delta0=Normal(0, 1)).delta0 == Normal(0, 1)
     assert Priors.kruschke().name == "kruschke"

@@ -581,7 +581,7 @@ def test_a_gaussian_population_has_no_degrees_of_freedom(scores, tmp_path):
     ],
 )
 def test_the_report_names_priors_that_are_not_uniform(scores, tmp_path, distributions, words):
-    priors = hc.Priors(nu_lower=0.0, alpha=1.0, beta=0.0345, **distributions)
+    priors = hc.Priors(alpha=1.0, beta=0.0345, **distributions)
     fitted = hc.compare(scores, "bayes", "tree", rope=0.01, priors=priors, engine="quadrature", progress=False)
     shown = Page(write_report(fitted, tmp_path / "report.html").read_text(encoding="utf-8"))
     assert words in shown.by_id("methods-text").text
