@@ -26,7 +26,7 @@ class NuPrior:
     Examples
     --------
     >>> import numpy as np
-    >>> NuPrior(Priors.kruschke()).log_density(np.array([29.0])).round(3)
+    >>> NuPrior(Priors.kruschke()).log_density(np.array([30.0])).round(3)
     array([-4.367])
     """
 

@@ -1,0 +1,1 @@
+"""The papers' tables and figures, each as an exhibit that `scripts/reproduce.py` runs."""
