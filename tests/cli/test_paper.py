@@ -82,6 +82,7 @@ def test_a_figure_has_the_kind_of_its_ending_and_the_same_bytes_again(folder, en
     assert one == two
 
 
+@pytest.mark.slow
 def test_every_plot_can_be_named(folder):
     pictures = set()
     for plot in ("next-dataset", "simplex", "population", "posterior", "shrinkage", "rope_curve", "ppc"):

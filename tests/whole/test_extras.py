@@ -43,6 +43,7 @@ tournament.summary(), tournament.plot.ranking(), tournament.report("pairs.html")
 """
 
 
+@pytest.mark.slow
 def test_the_main_job_needs_no_extra(tmp_path):
     run = subprocess.run(
         [sys.executable, "-c", f"import matplotlib\nmatplotlib.use('agg')\n{BLOCKED}{MAIN_JOB}"],

@@ -54,6 +54,7 @@ def test_demo_prints_the_readmes_numbers_under_two_kernels_and_two_seeds(tmp_pat
     assert shows(promised.source, printed[0])
 
 
+@pytest.mark.slow
 def test_the_integral_is_the_same_to_a_millionth_and_the_draws_to_the_last_bit(monkeypatch):
     answers = []
     for kernel, threads, seed in ((KERNELS[0], "1", 0), (KERNELS[1], "2", 0), (KERNELS[1], "2", 7)):
