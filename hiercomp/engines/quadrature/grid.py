@@ -37,6 +37,7 @@ LOG_UNSEEN = -28.0  # of the density of a pair against the largest: 1e-12, less 
 STEPS = 20  # of the iteration for the conditional centre of delta0 (study); it costs a thousandth of the likelihood
 LOG_NOTABLE = -8.0  # of the density along a line through the grid: others say nothing of the error
 SLOWEST_FALL = 0.9  # of pairs of coefficients that the estimate reckons with
+DOUBT_OF_AN_END = 2.5  # above it the coefficients fall like a power: a singularity at an end, whose waves stay there
 # Two degrees fewer are a bound for polynomials, whose coefficients fall in geometric progression; not for splines
 SPLINE_DOUBT = 2.0
 INSIDE = 1e-3  # of nu's axis, from its end, where the prior may be infinite
@@ -476,8 +477,8 @@ def ripples(grid: PosteriorGrid) -> list[float]:
 
     It is half the posterior mean of the squared error of the log density. The squares of the coefficients beyond the last
     pair, which fall by a factor g, add up to g^2 / (1 - g^2) times its own; the error is twice as large, since at the nodes
-    they are taken for others. Twice the whole, as the waves are higher in some places. Where delta0 is stretched the
-    estimate was 10 to 50 times too large: none is made, and splines have their own doubt.
+    they are taken for others. Twice the whole, as the waves are higher in some places. None is made where it was found 10
+    to 100 times too large: where delta0 is stretched, and where coefficients fall so slowly that the cause lies at an end.
     """
     if isinstance(grid.delta0_axis, StretchedLine):
         return [0.0 for _ in _axes_with_nodes(grid)]
@@ -495,6 +496,9 @@ def ripples(grid: PosteriorGrid) -> list[float]:
         weight = weight * np.expand_dims(cells, [other for other in range(3) if other != number])
     found = []
     for (number, axis), doubt in zip(_axes_with_nodes(grid), doubts(grid), strict=True):
+        if doubt > DOUBT_OF_AN_END:
+            found.append(0.0)
+            continue
         last = np.eye(axis.count) - axis.interpolation(axis.nodes, coarse=True)
         waves = np.moveaxis(np.tensordot(last, grid.log_likelihood, axes=(1, number)), 0, number)
         beyond = max(1.0, doubt**2 / (1 + 2 * doubt))  # g = doubt / (1 + doubt)
