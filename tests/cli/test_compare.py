@@ -303,6 +303,7 @@ def test_a_rope_may_be_in_percent(hiercomp, folder, text, ends):
     assert json.loads(done.stdout)["rope"] == ends
 
 
+@pytest.mark.slow
 def test_quiet_leaves_only_the_result(hiercomp, folder):
     wide = pd.read_csv(folder / "scores.csv").pivot(
         index=["dataset", "run", "fold"], columns="algorithm", values="score"

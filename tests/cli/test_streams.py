@@ -32,6 +32,7 @@ def run(folder: Path, *arguments: str, encoding: str = "utf-8") -> subprocess.Co
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [("pairs", "scores.csv", "--jobs", "1"), COMPARE], ids=["pairs", "compare"])
 def test_nothing_is_lost_in_utf_8_and_names_stay_distinct_in_other_encodings(folder, command):
     full = run(folder, *command).stdout.decode("utf-8")
