@@ -35,7 +35,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Argument:
-    """An argument of a function as a message writes it, so that the command line can write its option instead.
+    """An argument of a function as a message writes it; the command line writes its option instead.
 
     Attributes
     ----------

@@ -62,7 +62,7 @@ class Kept:
     seed: int
 
     def path(self, first: int) -> Path:
-        """The file of a block of data sets, the first of which is given."""
+        """The file of a block of data sets, by the number of its first one."""
         kind = "cv" if self.test_share is None else f"splits-{self.test_share:g}"
         return self.folder / f"{kind}-{self.folds}-folds-seed-{self.seed}-from-{first}.npy"
 

@@ -95,7 +95,7 @@ def test_little_of_a_posterior_of_sigma0_lies_beyond_its_reach(prior, scipy, dat
 
 
 def test_little_of_a_posterior_of_delta0_lies_beyond_its_reach():
-    # A flat likelihood as far as the farthest data set, none of which would be further out
+    # A likelihood that is flat up to the farthest data set: a real one has less mass further out
     prior = Normal(0.01, 0.05)
     end = prior.reach(0.3)
     assert end > 0.3

@@ -39,7 +39,7 @@ class Integrand:
     delta0_bound, sigma0_upper : float
         Bounds of the uniform priors (M4), (M5); of other priors ends of the range that is integrated.
     priors : Priors
-        Of which only those on nu are used, as the others depend on the unit.
+        Only those on nu are used: the others depend on the unit.
     log_sigma0 : bool
         Whether the axis of sigma0 is log sigma0 itself, for a likelihood that is a power of it, all the way down.
     delta0_prior : Normal or None
