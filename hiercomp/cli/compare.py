@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -28,7 +28,19 @@ from hiercomp.errors import HiercompWarning
 
 if TYPE_CHECKING:
     from hiercomp.comparison import ComparisonResult
+    from hiercomp.files.source import Source
     from hiercomp.posterior.sensitivity import Sensitivity
+
+
+ClosedFormTestsOption = Annotated[
+    bool, typer.Option("--closed-form-tests", help="Also show the tests without the model.")
+]
+SensitivityOption = Annotated[
+    bool,
+    typer.Option(
+        "--sensitivity", help="Also fit with other priors, correlations and bounds, and add them to the report."
+    ),
+]
 
 
 @dataclass(frozen=True)
@@ -67,15 +79,8 @@ def compare(
     right: Annotated[str | None, typer.Option(help="The right algorithm.", metavar="NAME")] = None,
     drop_unpaired: DropUnpairedOption = False,
     engine: EngineOption = "auto",
-    closed_form_tests: Annotated[
-        bool, typer.Option("--closed-form-tests", help="Also show the tests without the model.")
-    ] = False,
-    sensitivity: Annotated[
-        bool,
-        typer.Option(
-            "--sensitivity", help="Also fit with other priors, correlations and bounds, and add them to the report."
-        ),
-    ] = False,
+    closed_form_tests: ClosedFormTestsOption = False,
+    sensitivity: SensitivityOption = False,
     save: Annotated[
         Path | None, typer.Option(help="Also save the whole result as netCDF.", rich_help_panel=OUTPUT)
     ] = None,
@@ -106,23 +111,44 @@ def compare(
             transform=model.ratio,
         )
         result = comparison.fit(engine, **vars(sampling), seed=model.seed, progress=not outputs.quiet)
-    summary = result.summary(model.alpha)
-    table = result.closed_form_tests(model.seed) if closed_form_tests else None
-    variants = _sensitivity(result, model.alpha) if sensitivity else None
+    present(
+        result, outputs, paper,
+        alpha=model.alpha, seed=model.seed, closed_form_tests=closed_form_tests, sensitivity=sensitivity,
+        save=save, report=report, source=source,
+    )  # fmt: skip
+
+
+def present(
+    result: ComparisonResult,
+    outputs: OutputOptions,
+    paper: PaperOptions,
+    *,
+    alpha: float,
+    seed: int,
+    closed_form_tests: bool,
+    sensitivity: bool,
+    save: Path | None = None,
+    report: Path | None = None,
+    source: Source | None = None,
+) -> NoReturn:
+    """Write and print what the options ask for of a result, and end with its exit code."""
+    summary = result.summary(alpha)
+    table = result.closed_form_tests(seed) if closed_form_tests else None
+    variants = _sensitivity(result, alpha) if sensitivity else None
     if save is not None:
         result.save(save, overwrite=outputs.force)
     if report is not None:
         from hiercomp.report import write_report
 
-        write_report(result, report, sensitivity=variants, source=source, overwrite=outputs.force, alpha=model.alpha)
-    content = {} if outputs.json_file is None else result.to_dict(model.alpha) | file_of(source)
-    content |= paper.write(result, OF_TWO, alpha=model.alpha, overwrite=outputs.force)
+        write_report(result, report, sensitivity=variants, source=source, overwrite=outputs.force, alpha=alpha)
+    content = {} if outputs.json_file is None else result.to_dict(alpha) | file_of(source)
+    content |= paper.write(result, OF_TWO, alpha=alpha, overwrite=outputs.force)
     content |= {} if table is None else {"closed_form_tests": table.to_dict()}
     content |= {} if variants is None else {"sensitivity": _plain_variants(variants)}
     outputs.write_json(content)
     if outputs.text_wanted:
         print_result(summary)
-        for more in (table, variants, *paper.texts(result, alpha=model.alpha)):
+        for more in (table, variants, *paper.texts(result, alpha=alpha)):
             if more is not None:
                 say(f"\n{more}")
     outputs.tell_written(save, report, *paper.files(OF_TWO).values())
