@@ -7,7 +7,7 @@
     python scripts/reproduce.py --markdown docs/reproduction.md --results results    # the page, from stored results
 
 Exhibits of the 54 data sets need the environment variable HIERCOMP_UCI54 with the path of their table. With --results each
-finished exhibit is stored, and an interrupted run goes on with the others.
+finished exhibit is stored, and with --keep every finished block of a simulation: an interrupted run goes on from there.
 """
 
 from __future__ import annotations
@@ -39,6 +39,8 @@ def main(arguments: list[str] | None = None) -> int:
     size.add_argument("--quick", action="store_true", help="small runs")
     size.add_argument("--full", action="store_true", help="runs of the papers' size (the default)")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=1, help="processes of a simulation")
+    parser.add_argument("--keep", type=Path, help="a folder that keeps what a simulation has done, to go on from there")
     parser.add_argument("--results", type=Path, help="a folder that keeps each finished exhibit")
     parser.add_argument("--markdown", type=Path, help="a page whose table is written from the stored results")
     given = parser.parse_args(arguments)
@@ -50,7 +52,7 @@ def main(arguments: list[str] | None = None) -> int:
         for one in EXHIBITS.values():
             console.print(f"{one.name:24} {one.source}: {one.title}", highlight=False)
         return 0
-    settings = Settings(given.quick, given.seed)
+    settings = Settings(given.quick, given.seed, given.jobs, given.keep, console.is_terminal)
     names = list(EXHIBITS) if "all" in given.exhibits else list(dict.fromkeys(given.exhibits))
     failed = False
     for name in names:
@@ -88,6 +90,7 @@ def computed(exhibit: Exhibit, settings: Settings) -> dict[str, Any]:
         "versions": {name: version(name) for name in PACKAGES},
         "quick": settings.quick,
         "seed": settings.seed,
+        "jobs": settings.jobs,
         "rows": [row.to_dict() for row in rows],
     }
 
@@ -98,8 +101,14 @@ def show(console: Console, exhibit: Exhibit, content: dict[str, Any]) -> None:
     for name in ("", "published", "ours", "allowed", "agrees"):
         table.add_column(name)
     for row in content["rows"]:
-        table.add_row(row["what"], row["published"], f"{row['ours']:.4g}", f"{row['error']:.2g}", yes(row))
+        table.add_row(row["what"], row["published"], ours(row), f"{row['error']:.2g}", yes(row))
     console.print(table)
+
+
+def ours(row: dict[str, Any]) -> str:
+    """Our figure, with its interval where it is simulated."""
+    interval = row.get("interval")
+    return f"{row['ours']:.4g}" + ("" if interval is None else f" ({interval[0]:.3g} to {interval[1]:.3g})")
 
 
 def yes(row: dict[str, Any]) -> str:
@@ -128,7 +137,7 @@ def write_page(page: Path, results: Path) -> None:
         )
         parts += ["| figure | published | ours | allowed | agrees |", "|---|---|---:|---:|---|"]
         parts += [
-            f"| {row['what']} | {row['published']} | {row['ours']:.4g} | {row['error']:.2g} | {yes(row)} |"
+            f"| {row['what']} | {row['published']} | {ours(row)} | {row['error']:.2g} | {yes(row)} |"
             for row in content["rows"]
         ]
         parts.append(f"\n{exhibit.remark}\n" if exhibit.remark else "")

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
+from scipy.stats import binomtest
 
+FLOATS = npt.NDArray[np.float64]
 UCI54 = "HIERCOMP_UCI54"  # names the file of the 54 data sets of WEKA's page
 
 
@@ -31,6 +35,8 @@ class Row:
         By how much ours may differ from the published figure although both are right: half a unit of its last digit, Monte
         Carlo errors of the paper's draws or simulations and of ours.
     agrees : bool
+    interval : tuple of two floats, optional
+        95% interval of ours where it is simulated: binomial of a share, Monte Carlo of a mean.
     """
 
     what: str
@@ -38,6 +44,7 @@ class Row:
     ours: float
     error: float
     agrees: bool
+    interval: tuple[float, float] | None = None
 
     @classmethod
     def of(cls, what: str, published: str, ours: float, error: float = 0.0) -> Row:
@@ -47,6 +54,29 @@ class Row:
         return cls(what, published, float(ours), allowed, bool(abs(float(published) - ours) <= allowed + 1e-12))
 
     @classmethod
+    def of_share(cls, what: str, published: str, count: int, repetitions: int, papers: int, about: float = 0.0) -> Row:
+        """A share of our repetitions compared with one of so many in the paper.
+
+        ``published`` is a share from 0 to 1 as printed, ``about`` what the paper's wording leaves open ("about 5%").
+        """
+        ours = count / repetitions
+        theirs = float(published)
+        errors = [
+            np.sqrt(max(share * (1 - share), 1 / many) / many)
+            for share, many in ((ours, repetitions), (theirs, papers))
+        ]
+        compared = cls.of(what, published, ours, 3 * float(np.hypot(*errors)) + about)
+        low, high = binomtest(count, repetitions).proportion_ci(method="wilson")
+        return replace(compared, interval=(float(low), float(high)))
+
+    @classmethod
+    def of_mean(cls, what: str, published: str, values: FLOATS, error: float = 0.0) -> Row:
+        """The mean of our repetitions compared with a number as printed, ``error`` the paper's own Monte Carlo error."""
+        ours, own = float(np.mean(values)), float(np.std(values, ddof=1) / np.sqrt(len(values)))
+        compared = cls.of(what, published, ours, 3 * float(np.hypot(own, error)))
+        return replace(compared, interval=(ours - 1.96 * own, ours + 1.96 * own))
+
+    @classmethod
     def of_decision(cls, what: str, published: bool, probability: float, needed: float) -> Row:
         """Compared with a decision: whether a probability is above a level."""
         words = f"above {needed:g}" if published else f"not above {needed:g}"
@@ -54,7 +84,8 @@ class Row:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
-        return asdict(self) | {"ours": float(self.ours), "error": float(self.error), "agrees": bool(self.agrees)}
+        plain = {"ours": float(self.ours), "error": float(self.error), "agrees": bool(self.agrees)}
+        return asdict(self) | plain | {"interval": None if self.interval is None else list(self.interval)}
 
 
 @dataclass(frozen=True)
@@ -67,11 +98,18 @@ class Settings:
         A small run that sees whether a formula breaks.
     seed : int
     jobs : int
+        Processes of a simulation.
+    keep : Path, optional
+        Folder in which a simulation stores what is done, to go on from there.
+    progress : bool
+        Whether a bar is shown.
     """
 
     quick: bool = False
     seed: int = 0
     jobs: int = 1
+    keep: Path | None = None
+    progress: bool = False
 
 
 @dataclass(frozen=True)

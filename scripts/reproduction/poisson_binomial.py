@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +12,7 @@ from scipy import stats
 import hiercomp as hc
 
 from .exhibit import Exhibit, Row, Settings, uci54
+from .simulation import repeated
 
 FLOATS = npt.NDArray[np.float64]
 LEVEL = 0.05
@@ -115,17 +117,15 @@ def _more_frequent(generator: np.random.Generator, counts: npt.NDArray[np.int64]
     return np.asarray(second, dtype=np.int64)
 
 
-def rejections(generator: np.random.Generator, differences_of_datasets: FLOATS, runs: int) -> tuple[bool, bool]:
+def rejections(generator: np.random.Generator, difference: float, runs: int, cauchy: bool) -> tuple[bool, bool]:
     """Whether the Poisson-binomial and the signed-rank test find the network better, one-sided at 5%."""
-    x = [
-        network_differences(generator, 0.5 + difference, int(generator.choice(SIZES)), runs)
-        for difference in differences_of_datasets
-    ]
+    values = np.full(DATASETS, difference)
+    if cauchy:
+        values = np.clip(difference * (1 + generator.standard_cauchy(DATASETS)), -0.5, 0.5)
+    x = [network_differences(generator, 0.5 + value, int(generator.choice(SIZES)), runs) for value in values]
     table = np.stack(x)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", hc.HiercompWarning)
-        poisson = hc.poisson_binomial_test(table, rho=1 / FOLDS).p_right > 1 - LEVEL
-        ranks = hc.signed_rank_test(table.mean(axis=1), alternative="greater").pvalue < LEVEL
+    poisson = hc.poisson_binomial_test(table, rho=1 / FOLDS).p_right > 1 - LEVEL
+    ranks = hc.signed_rank_test(table.mean(axis=1), alternative="greater").pvalue < LEVEL
     return bool(poisson), bool(ranks)
 
 
@@ -137,14 +137,9 @@ def power(settings: Settings, *, cauchy: bool) -> dict[tuple[float, int], tuple[
     found = {}
     for difference in differences:
         for runs in (1, 10):
-            generator = np.random.default_rng([settings.seed, int(1000 * difference), runs, cauchy])
-            rejected = []
-            for _ in range(simulations):
-                values = np.full(DATASETS, difference)
-                if cauchy:
-                    values = np.clip(difference * (1 + generator.standard_cauchy(DATASETS)), -0.5, 0.5)
-                rejected.append(rejections(generator, values, runs))
-            shares = np.mean(rejected, axis=0)
+            name = f"corani2015-fig2{'b' if cauchy else 'a'}-{difference:g}-{runs}"
+            one = partial(rejections, difference=difference, runs=runs, cauchy=cauchy)
+            shares = repeated(settings, name, one, simulations).mean(axis=0)
             found[difference, runs] = float(shares[0]), float(shares[1])
     return found
 
