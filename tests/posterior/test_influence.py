@@ -55,6 +55,7 @@ def test_a_data_set_far_from_the_others_is_left_out_by_a_new_integration():
     np.testing.assert_allclose(found.without[place], list(seen.probabilities.values()), atol=2 * seen.largest_error)
 
 
+@pytest.mark.slow
 def test_a_far_data_set_among_thirteen_is_left_out_by_a_new_integration():
     """Its grid is placed for both groups, too coarsely for the others alone."""
     frame = simulated_scores(13, runs=1, centre=0.005, spread=0.003, noise=0.01, seed=4)

@@ -59,6 +59,7 @@ def test_the_first_row_is_the_comparison_itself(integrated, sensitivity):
     assert sensitivity.to_frame().index[1:].tolist() == NAMES
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::hiercomp.errors.RefitWarning")
 def test_a_sampled_result_is_sampled_again_with_the_options_given_in_any_number_of_processes(scores, result):
     options = {"warmup": 500, "draws": 500, "monte_carlo_error": None}

@@ -98,6 +98,7 @@ def test_the_page_has_every_plot_for_each_generation(generation):
     assert "az.summary(" in code
 
 
+@pytest.mark.slow
 def test_every_block_of_the_page_runs_and_draws(page):
     _, _, figures, folder = page
     assert figures

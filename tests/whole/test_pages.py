@@ -76,9 +76,8 @@ def test_every_page_that_shows_an_output_is_followed():
 
 
 @pytest.mark.filterwarnings("default")
-@pytest.mark.parametrize(
-    "page", [pytest.param(page, marks=[pytest.mark.slow] if "howto" in page else []) for page in FOLLOWED]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("page", FOLLOWED)
 def test_a_page_shows_what_its_code_prints(page, tmp_path):
     names = {  # that the README leaves to the reader
         "estimators": {"naive_bayes": GaussianNB(), "tree": DecisionTreeClassifier()},

@@ -41,6 +41,7 @@ def answer(seed: int) -> dict[str, object]:
     return json.loads(done.stdout)
 
 
+@pytest.mark.slow
 def test_demo_prints_the_readmes_numbers_under_two_kernels_and_two_seeds(tmp_path, monkeypatch):
     promised = next(block for block in blocks(README.read_text(encoding="utf-8")) if block.language == "text")
     printed = []

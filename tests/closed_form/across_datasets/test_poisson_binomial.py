@@ -193,6 +193,7 @@ def test_the_result_prints_its_question_and_its_answer():
     assert plain.count_distribution().loc[4, "pmf"] == plain.pmf[4]
 
 
+@pytest.mark.slow
 def test_unequal_uncertainty_moves_the_poisson_binomial_and_not_the_signed_rank_test():
     # The example of the paper's Table 3, with other values: scripts/poisson_binomial_cases.py does 5,000 simulations
     found = {}

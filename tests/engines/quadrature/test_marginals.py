@@ -32,6 +32,7 @@ def test_means_deviations_and_quantiles_agree_with_an_independent_integration(ga
         assert row["mean_error"] < 0.001 * sd
 
 
+@pytest.mark.slow
 def test_marginals_are_those_of_many_independent_draws():
     # Of 200,000 draws a quantile at 2.5% has a standard error of about 0.006 standard deviations
     scores = simulated_scores(5, runs=1, centre=0.012, spread=0.01, seed=3)
