@@ -76,7 +76,7 @@ class CmdStanEngine:
         positions = program.initial_values if state is None else state.positions
         arguments: dict[str, Any] = {"seed": settings.seed, "iter_warmup": settings.warmup}
         if state is None:
-            arguments["adapt_delta"] = settings.adapt_delta
+            arguments |= {"adapt_delta": settings.adapt_delta, "inv_metric": program.inverse_metric}
         else:
             arguments = {
                 "seed": continuation_seed(settings.seed),

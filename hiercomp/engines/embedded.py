@@ -72,7 +72,7 @@ class EmbeddedEngine:
 
         positions = program.initial_values if state is None else state.positions
         warmup = settings.warmup if state is None else 0
-        arguments: dict[str, Any] = {"seed": settings.seed, "warmup": warmup}
+        arguments: dict[str, Any] = {"seed": settings.seed, "warmup": warmup, "inv_metric": program.inverse_metric}
         if state is not None:
             arguments = {
                 "seed": continuation_seed(settings.seed),

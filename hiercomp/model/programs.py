@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from hiercomp.arguments import FloatArray
 from hiercomp.errors import EngineError
 
 
@@ -35,6 +36,9 @@ class StanProgram:
         Values of the data block.
     initial_values : tuple of mappings, one a chain
         Values of every parameter, on the constrained scale.
+    inverse_metric : ndarray
+        Diagonal of the inverse metric from which the warmup adapts it: rough posterior variances of the parameters, in
+        the program's order and on Stan's unconstrained scale.
     variables : tuple of str
         Parameters and transformed parameters to keep.
 
@@ -44,6 +48,7 @@ class StanProgram:
     name: str
     data: Mapping[str, Any]
     initial_values: tuple[Mapping[str, Any], ...]
+    inverse_metric: FloatArray
     variables: tuple[str, ...]
 
     @property

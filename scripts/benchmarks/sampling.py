@@ -65,7 +65,7 @@ def _matrix_form(model: HierarchicalModel, x: np.ndarray, settings: SamplerSetti
     for start in closed.initial_values:
         values = {name: value for name, value in start.items() if name != "z"}
         starts.append(values | {"delta": values.pop("delta_centred")})
-    return StanProgram("reference_quadratic_form", data, tuple(starts), closed.variables)
+    return StanProgram("reference_quadratic_form", data, tuple(starts), closed.inverse_metric, closed.variables)
 
 
 def _cost(engine: Engine, program: StanProgram, settings: SamplerSettings) -> Callable[[], float]:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -64,6 +65,24 @@ def test_chains_go_on_from_their_state_without_repeating_draws(name, centred, mo
     # One step from the last position: the continuation starts where the chains stood, not at new random values
     moved = np.abs(both.variables["sigma"][:, 200] - both.variables["sigma"][:, 199])
     assert np.all(moved < 6 * both.variables["sigma"].std(axis=(0, 1)))
+
+
+@pytest.mark.parametrize("name", BOTH)
+@pytest.mark.parametrize(
+    ("priors", "first_delta"),
+    [(Priors(), 25), (Priors.juarez_steel(), 23), (Priors.gaussian(), 22), (Priors(delta0=Normal(0, 0.1)), 25)],
+    ids=["hierarchical nu", "fixed prior on nu", "gaussian", "normal delta0"],
+)
+def test_the_warmup_starts_from_about_the_metric_that_it_finds(name, priors, first_delta):
+    model = HierarchicalModel.of(simulated(q=20, n=50).differences, priors)
+    centred = np.arange(20) < 12
+    program = model.program(centred, 2, 0)
+    found = np.mean(ENGINES[name].sample(program, replace(QUICK, warmup=1000)).state.inverse_metrics, axis=0)
+    assert found.shape == program.inverse_metric.shape
+    ratio = program.inverse_metric / found
+    near = np.r_[0, 2:22, first_delta : first_delta + 12]  # delta0, sigma_i, delta_i of the centred
+    assert np.all((ratio[near] > 1 / 4) & (ratio[near] < 4))
+    assert np.all((ratio > 1 / 20) & (ratio < 20))
 
 
 @pytest.mark.cmdstan
@@ -168,14 +187,14 @@ def test_a_compiled_program_is_used_again(model):
 @pytest.mark.cmdstan
 def test_cmdstans_own_words_are_in_the_error(model):
     program = model.program(model.centred(), 2, 0)
-    broken = type(program)(program.name, {**program.data, "q": 3}, program.initial_values, program.variables)
+    broken = replace(program, data={**program.data, "q": 3})
     with pytest.raises(EngineError, match="mismatch"):
         ENGINES["cmdstan"].sample(broken, QUICK)
 
 
 def test_the_interpreters_own_words_are_in_the_error(model):
     program = model.program(model.centred(), 2, 0)
-    broken = type(program)(program.name, {**program.data, "q": 3}, program.initial_values, program.variables)
+    broken = replace(program, data={**program.data, "q": 3})
     with pytest.raises(EngineError, match=r"embedded engine failed: \S"):
         ENGINES["embedded"].sample(broken, QUICK)
 
