@@ -29,6 +29,7 @@ from hiercomp.engines.quadrature.grid import (
 )
 from hiercomp.engines.quadrature.integration import TOLERANCE, Integration
 from hiercomp.engines.quadrature.likelihood import MeanLikelihood, step_for
+from hiercomp.engines.quadrature.regions import SHORTFALL
 from hiercomp.engines.quadrature.support import Integrand, Support
 from hiercomp.rope import Rope
 
@@ -41,6 +42,7 @@ MUCH_WORK, MOST_WORK = 2_000_000, 10_000_000  # integrals over delta_i: about tw
 NODES_FOR_LENGTH, NODES_AT_LEAST = (3.5, 4.2, 6.0), 4.0
 # The first two where the axis of sigma0 is log sigma0, along which nothing bends sharply, but its ends depend on nu (study)
 NODES_FOR_LOG_SIGMA0 = (2.8, 7.4)
+GAUSSIAN_NODES = 1.5  # by which they are more with a Gaussian population: with a single nu they cost little
 FEWEST_NODES = 7  # two degrees fewer, for the error, leave a parabola
 NODES_FOR_LENGTH_SPLINE, FEWEST_SPLINE = (3.6, 3.0), 11  # of sigma0 and nu, where delta0 is stretched (study)
 NODES_FOR_UNIT = 3.0  # of the axis of delta0 where it is stretched, for each unit of its coordinate (study)
@@ -134,6 +136,8 @@ def _computed(
 ) -> PosteriorGrid:
     """The grid on a support, with ``more`` times the usual nodes of each axis."""
     line: ChebyshevAxis | StretchedLine
+    if problem.nu_prior is None:
+        more = GAUSSIAN_NODES * more
     if few:
         lowest = support.ends(np.linspace(*support.nu, 9))[0].min(keepdims=True)
         line = stretched_line(problem, float(problem.sigma0(lowest)[0]), float(more[2]))
@@ -146,10 +150,8 @@ def _computed(
         for_sigma0, for_nu = NODES_FOR_LOG_SIGMA0 if problem.log_sigma0 else NODES_FOR_LENGTH[:2]
         sigma0_count = _usual_nodes(support.length, for_sigma0)
         nu_count = _usual_nodes(problem.nu_length(support.nu), for_nu)
-    if problem.nu_prior is None:
-        nu_count = 1 / more[1]
     fineness = (fine[0], fine[1], fine[2])
-    counts = _count(more[0] * sigma0_count), _count(more[1] * nu_count)
+    counts = _count(more[0] * sigma0_count), 1 if problem.nu_prior is None else _count(more[1] * nu_count)
     return PosteriorGrid.computed(problem, support, *counts, line, fineness, centring)
 
 
@@ -178,7 +180,7 @@ def _blamed_axes(found: Integration, rope: Rope) -> NDArray[np.bool_]:
         strict=True,
     )
     for coarse, distance, doubt, ripple in by_axis:
-        alone[np.array(coarse)] = doubt * max(distance.values()) + ripple
+        alone[np.array(coarse)] = SHORTFALL * doubt * max(distance.values()) + ripple
     return np.asarray(alone > min(TOLERANCE, alone.max()) / 4)
 
 

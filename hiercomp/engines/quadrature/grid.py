@@ -39,7 +39,7 @@ LOG_NOTABLE = -8.0  # of the density along a line through the grid: others say n
 SLOWEST_FALL = 0.9  # of pairs of coefficients that the estimate reckons with
 DOUBT_OF_AN_END = 2.5  # above it the coefficients fall like a power: a singularity at an end, whose waves stay there
 # Two degrees fewer are a bound for polynomials, whose coefficients fall in geometric progression; not for splines
-SPLINE_DOUBT = 2.0
+SPLINE_DOUBT = 3.0
 INSIDE = 1e-3  # of nu's axis, from its end, where the prior may be infinite
 COARSER = 0.75  # share of the fine nodes that the coarser integration takes: the error estimate is their difference
 

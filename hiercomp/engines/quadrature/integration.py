@@ -17,12 +17,12 @@ from hiercomp.engines.quadrature.grid import (
     doubts,
     ripples,
 )
-from hiercomp.engines.quadrature.regions import RegionMasses, region_masses
+from hiercomp.engines.quadrature.regions import SHORTFALL, RegionMasses, region_masses
 from hiercomp.rope import Rope
 
 Known: TypeAlias = "tuple[Rope, RegionMasses, dict[str, float]]"  # the probabilities of a rope, and their errors
 
-TOLERANCE = 1e-4  # of the error estimate, above which the grid is refined: a tenth of the error that is warned of
+TOLERANCE = 2.5e-4  # of the error estimate, above which the grid is refined: a quarter of the error that is warned of
 OUTSIDE_IN_ALL = (
     5.0  # times as much as `OUTSIDE` lies at most beyond the ends; only part of it matters to a probability
 )
@@ -81,7 +81,9 @@ class Integration:
         errors = (size + sum(ripples(self.grid))) * [1.0, fine.deviation_of_delta0]
         for coarse, doubt in zip(coarse_axes(self.grid), doubts(self.grid), strict=True):
             other = FineGrid.of(self.grid, None, coarse)
-            errors += doubt * np.abs([other.log_marginal_likelihood - found[0], other.expected_delta0 - found[1]])
+            errors += (
+                SHORTFALL * doubt * np.abs([other.log_marginal_likelihood - found[0], other.expected_delta0 - found[1]])
+            )
         return (float(found[0]), float(found[1])), (float(errors[0]), float(errors[1]))
 
     @property
