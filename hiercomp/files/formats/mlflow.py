@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 PREFIXES = ("params.", "tags.")
 METRICS = "metrics."
+FOLD_IN_METRIC = re.compile(r"((?:^|_|\b)fold[ _.-]?)\d+", re.IGNORECASE)
 SEED_NAMES = ("seed", "randomseed", "randomstate")
 FURTHER_NAMES = {
     "dataset": ("datasetid",),
@@ -113,6 +115,8 @@ def read_mlflow(
             )
     need_columns(frame, found.values())
     metrics = [name.removeprefix(METRICS) for name in frame.columns if name.startswith(METRICS)]
+    if measure is None:
+        _refuse_folds_as_metrics(metrics, found)
     measure = chosen_measure(None if measure is None else measure.removeprefix(METRICS), metrics)
     frame, notes = _finished(frame, found, measure)
     ones = np.ones(len(frame), dtype=np.int64)
@@ -160,6 +164,22 @@ def mlflow_roles(names: Sequence[str], given: dict[str, str] | None = None) -> d
                 if role not in found and len(exact or fits) == 1:
                     found[role] = (exact or fits)[0]
     return found
+
+
+def _refuse_folds_as_metrics(metrics: Sequence[str], found: dict[str, str]) -> None:
+    """Metrics such as fold_0_accuracy are the folds of one score: the general reader takes them by a pattern."""
+    patterns = [FOLD_IN_METRIC.sub(r"\1{fold}", metric, count=1) for metric in metrics]
+    pattern = next((one for one in patterns if "{fold}" in one and patterns.count(one) > 1), None)
+    if pattern is None:
+        return
+    folds = [metric for metric, own in zip(metrics, patterns, strict=True) if own == pattern]
+    roles = [Argument(role, found[role]) for role in ("dataset", "algorithm", "run") if role in found]
+    proposed = (*roles, Argument("score", METRICS + pattern))
+    raise ScoreTableError(
+        f"The folds are metrics of one run: {first_names(folds)}.",
+        remedy=f"Read them with {', '.join(map(str, proposed))}.",
+        arguments=proposed,
+    )
 
 
 def _plain(name: str) -> str:

@@ -105,3 +105,25 @@ def test_frames_of_other_libraries_will_do():
     pd.testing.assert_frame_equal(frame, read_mlflow(runs()))
     with pytest.raises(HiercompError, match="must be a data frame"):
         read_mlflow([1, 2])
+
+
+def test_folds_as_metrics_are_read_as_the_error_proposes(tmp_path):
+    runs = pd.DataFrame(
+        {
+            "run_id": ["a", "b"],
+            "status": "FINISHED",
+            "params.dataset": "iris",
+            "params.model": ["nb", "tree"],
+            "metrics.loss": [0.5, 0.4],
+            "metrics.fold_0_accuracy": [0.9, 0.91],
+            "metrics.fold_1_accuracy": [0.92, 0.9],
+        }
+    )
+    runs.to_csv(tmp_path / "runs.csv", index=False)
+    with pytest.raises(hc.ScoreFileError, match="folds are metrics of one run: 'fold_0_accuracy', 'fold_1") as caught:
+        hc.read_scores(tmp_path / "runs.csv", format="mlflow")
+    proposed = {argument.name: argument.value for argument in caught.value.arguments}
+    read = hc.read_scores(tmp_path / "runs.csv", **proposed)
+    assert read.set_index(["algorithm", "fold"])["score"].to_dict() == {
+        ("nb", 0): 0.9, ("nb", 1): 0.92, ("tree", 0): 0.91, ("tree", 1): 0.9
+    }  # fmt: skip
