@@ -77,6 +77,16 @@ class Row:
         return replace(compared, interval=(ours - 1.96 * own, ours + 1.96 * own))
 
     @classmethod
+    def below(cls, what: str, limit: float, ours: float) -> Row:
+        """A figure that is to be at most a limit."""
+        return cls(what, f"at most {limit:g}", float(ours), 0.0, bool(ours <= limit))
+
+    @classmethod
+    def above(cls, what: str, limit: float, ours: float) -> Row:
+        """A figure that is to be above a limit."""
+        return cls(what, f"above {limit:g}", float(ours), 0.0, bool(ours > limit))
+
+    @classmethod
     def of_decision(cls, what: str, published: bool, probability: float, needed: float) -> Row:
         """Compared with a decision: whether a probability is above a level."""
         words = f"above {needed:g}" if published else f"not above {needed:g}"
