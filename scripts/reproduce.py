@@ -35,14 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Exit code 1 where a figure does not agree and no remark of the exhibit says why."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("exhibits", nargs="*", metavar="EXHIBIT", help="all, or names; without any they are listed")
-    size = parser.add_mutually_exclusive_group()
-    size.add_argument("--quick", action="store_true", help="small runs")
-    size.add_argument("--full", action="store_true", help="runs of the papers' size (the default)")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--jobs", type=int, default=1, help="processes of a simulation")
-    parser.add_argument("--keep", type=Path, help="a folder that keeps what a simulation has done, to go on from there")
-    parser.add_argument("--results", type=Path, help="a folder that keeps each finished exhibit")
-    parser.add_argument("--markdown", type=Path, help="a page whose table is written from the stored results")
+    add_options(parser)
     given = parser.parse_args(arguments)
     unknown = [name for name in given.exhibits if name not in ("all", *EXHIBITS)]
     if unknown:
@@ -79,19 +72,35 @@ def main(arguments: list[str] | None = None) -> int:
     return int(failed)
 
 
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Size, seed and where results go."""
+    size = parser.add_mutually_exclusive_group()
+    size.add_argument("--quick", action="store_true", help="small runs")
+    size.add_argument("--full", action="store_true", help="runs for the record (the default)")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=1, help="processes of a simulation")
+    parser.add_argument("--keep", type=Path, help="a folder that keeps what a simulation has done, to go on from there")
+    parser.add_argument("--results", type=Path, help="a folder that keeps each finished exhibit")
+    parser.add_argument("--markdown", type=Path, help="a page whose tables are written from the stored results")
+
+
 def computed(exhibit: Exhibit, settings: Settings) -> dict[str, Any]:
     """The rows of an exhibit and how they came about."""
     started = time.perf_counter()
     rows: list[Row] = exhibit.run(settings)
+    return made(exhibit.name, settings, started) | {"rows": [row.to_dict() for row in rows]}
+
+
+def made(name: str, settings: Settings, started: float) -> dict[str, Any]:
+    """When, how fast, with which versions and settings an exhibit was computed."""
     return {
-        "exhibit": exhibit.name,
+        "exhibit": name,
         "when": datetime.now(UTC).date().isoformat(),
         "seconds": round(time.perf_counter() - started, 1),
         "versions": {name: version(name) for name in PACKAGES},
         "quick": settings.quick,
         "seed": settings.seed,
         "jobs": settings.jobs,
-        "rows": [row.to_dict() for row in rows],
     }
 
 
@@ -117,10 +126,7 @@ def yes(row: dict[str, Any]) -> str:
 
 
 def write_page(page: Path, results: Path) -> None:
-    """Replace what stands between the two marks of the page."""
-    text = page.read_text(encoding="utf-8")
-    if START not in text or END not in text:
-        raise SystemExit(f"{page} has no place for the exhibits: put {START.strip()} and {END} into it.")
+    """The exhibits, from what is stored."""
     parts = []
     for exhibit in EXHIBITS.values():
         stored = results / f"{exhibit.name}.json"
@@ -141,6 +147,14 @@ def write_page(page: Path, results: Path) -> None:
             for row in content["rows"]
         ]
         parts.append(f"\n{exhibit.remark}\n" if exhibit.remark else "")
+    write_between_marks(page, parts)
+
+
+def write_between_marks(page: Path, parts: list[str]) -> None:
+    """Replace what stands between the two marks of a page."""
+    text = page.read_text(encoding="utf-8")
+    if START not in text or END not in text:
+        raise SystemExit(f"{page} has no place for the exhibits: put {START.strip()} and {END} into it.")
     before, after = text.split(START)[0], text.split(END)[1]
     page.write_text(f"{before}{START}\n{chr(10).join(parts).rstrip()}\n\n{END}{after}", encoding="utf-8")
 
