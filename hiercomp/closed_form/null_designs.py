@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiercomp.arguments import FloatArray, finite_number, number_between, refuse_without, true_or_false, whole_number
+from hiercomp.closed_form.pruned_trees import tree_predictions
 from hiercomp.errors import ArgumentError
 from hiercomp.scores.rho import checked_rho
 
@@ -22,6 +23,7 @@ from hiercomp.scores.rho import checked_rho
 # confidence of 0.25 leaves 29.3 of the same trees (tests/closed_form/test_null_designs.py compares them).
 PRUNING = 0.0075
 SMALLEST_LEAF = 2  # cases, C4.5's default
+FEW_TREES, MANY_CASES = 50, 1000  # with which scikit-learn's trees, grown one by one, take less time
 
 SMALLEST_MEAN, LARGEST_MEAN = 0.01, 0.03  # of `unequal_uncertainty_design`, in accuracy
 SURE, UNSURE = 0.02, 0.10  # its two standard deviations
@@ -144,11 +146,11 @@ def random_attributes_splits(
     values = (generator.random((instances, attributes)) < 0.5).astype(np.float32)
     classes = (generator.random(instances) < class_probability).astype(np.int64)
     if hold_out:
-        parts = (_stratified_folds(generator, classes, share.denominator) for _ in range(runs * folds))
+        parts = (stratified_folds(generator, classes, share.denominator) for _ in range(runs * folds))
         test = np.stack([part < share.numerator for part in parts])
     else:
         numbers = np.arange(folds)[:, None]
-        test = np.concatenate([_stratified_folds(generator, classes, folds) == numbers for _ in range(runs)])
+        test = np.concatenate([stratified_folds(generator, classes, folds) == numbers for _ in range(runs)])
     return values, classes, test
 
 
@@ -351,12 +353,14 @@ def naive_bayes_predictions(values: NDArray[Any], classes: NDArray[Any], test: N
         prior = np.log(cases / cases.sum(axis=1, keepdims=True))
     constant = prior + log_zero.sum(axis=2)
     joint = (log_one - log_zero) @ values.T + constant[..., None]  # (splits, classes, cases)
-    return np.asarray(joint.argmax(axis=1))
+    return np.asarray(joint[:, 1] > joint[:, 0], dtype=np.int64)
 
 
 def _tree_predictions(values: NDArray[Any], classes: NDArray[Any], test: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Predictions of the pruned tree, shape (splits, cases)."""
     refuse_without("sklearn", "random_attributes_differences", "scikit-learn", "crossval")
+    if len(test) >= FEW_TREES and len(classes) <= MANY_CASES:  # the same trees
+        return tree_predictions(values, classes, test, smallest_leaf=SMALLEST_LEAF, pruning=PRUNING)
     from sklearn.tree import DecisionTreeClassifier
 
     tree = DecisionTreeClassifier(
@@ -371,7 +375,7 @@ def _tree_predictions(values: NDArray[Any], classes: NDArray[Any], test: NDArray
     return predicted
 
 
-def _stratified_folds(generator: np.random.Generator, classes: NDArray[Any], folds: int) -> NDArray[np.int64]:
+def stratified_folds(generator: np.random.Generator, classes: NDArray[Any], folds: int) -> NDArray[np.int64]:
     """The fold of each case: cases are shuffled, sorted by class, and dealt out in turn."""
     order = generator.permutation(len(classes))
     order = order[np.argsort(classes[order], kind="stable")]
