@@ -2,8 +2,8 @@
 
 Every tree is the one that scikit-learn's ``DecisionTreeClassifier`` grows with ``criterion="entropy"`` and
 ``random_state=0`` and prunes by cost and complexity: equally good attributes are tried in the same random order, and the
-entropies have the same rounding errors. Sets of cases are the bits of whole numbers, so one instruction counts 64 cases,
-and each step splits one node of every tree.
+entropies have the same rounding errors. It may be pruned by the pessimistic errors of C4.5 instead. Sets of cases are the
+bits of whole numbers, so one instruction counts 64 cases, and each step splits one node of every tree.
 """
 
 from __future__ import annotations
@@ -22,6 +22,11 @@ WORD = 64  # bits
 MOST_TREES, MOST_WORDS = 1000, 2**23  # that grow together: memory, and what fits the processor's cache
 FIRST_NUMBERS = 1024  # random ones; more are drawn when a tree needs them
 LARGEST = 2**31 - 1  # number of scikit-learn's generator
+CONFIDENCE, Z, MARGIN = (
+    0.25,
+    0.6744897501960817,
+    0.1,
+)  # of C4.5: the level, its normal quantile, and what a subtree must save
 EPSILON = np.finfo(np.float64).eps
 WHOLE = NDArray[np.int64]
 FLAGS = NDArray[np.bool_]
@@ -37,7 +42,7 @@ class _Data:
     training: SETS  # (words, trees)
     sizes: FloatArray  # (trees,)
     smallest_leaf: int
-    pruning: float
+    pruning: float | None
 
 
 @dataclass(frozen=True)
@@ -59,7 +64,7 @@ class _Nodes:
 
 
 def tree_predictions(
-    values: NDArray[Any], classes: NDArray[Any], test: FLAGS, *, smallest_leaf: int, pruning: float
+    values: NDArray[Any], classes: NDArray[Any], test: FLAGS, *, smallest_leaf: int, pruning: float | None
 ) -> WHOLE:
     """Predictions of a pruned tree for all cases, trained on the training cases of each split.
 
@@ -73,8 +78,9 @@ def tree_predictions(
         The cases on which a split does not train.
     smallest_leaf : int
         Training cases in a leaf, at least.
-    pruning : float
-        What a leaf costs, in bits: ``ccp_alpha``.
+    pruning : float or None
+        What a leaf costs, in bits: ``ccp_alpha``. None prunes by the pessimistic errors of C4.5 (Quinlan 1993), release 8,
+        with a confidence of 0.25, but raises no subtree.
 
     Returns
     -------
@@ -168,9 +174,13 @@ def _pruned(data: _Data, nodes: _Nodes) -> SETS:
 
     A subtree is kept only where it costs less than a leaf.
     """
-    weighted = _entropies(int(data.sizes.max()) + 1)[1]
+    largest = int(data.sizes.max()) + 1
+    weighted, pessimistic = _entropies(largest)[1], _pessimistic_errors(largest)
+    margin = 0.0 if data.pruning is not None else MARGIN
 
     def cost(size: WHOLE, of_second: WHOLE) -> FloatArray:
+        if data.pruning is None:
+            return np.asarray(pessimistic[size, of_second])
         return np.asarray(weighted[size, of_second] / data.sizes + data.pruning)
 
     words, total = data.training.shape
@@ -188,7 +198,7 @@ def _pruned(data: _Data, nodes: _Nodes) -> SETS:
             among |= np.where(leaf, as_leaf, predicted[child, :, trees].T)
         size, of_second = nodes.size[step], nodes.of_second[step]
         as_leaf_costs = cost(size, of_second)
-        kept = nodes.is_split[step] & (below < as_leaf_costs)
+        kept = nodes.is_split[step] & (below + margin < as_leaf_costs)
         costs[step] = np.where(kept, below, as_leaf_costs)
         predicted[step] = np.where(kept, among, np.where(2 * of_second > size, cases, np.uint64(0)))
     size, of_second = _counts(data, data.training)
@@ -280,6 +290,18 @@ def _entropies(sizes: int) -> tuple[FloatArray, FloatArray]:
                 share = count / size
                 entropy[size, of_second] -= share * (log(share) / log(2.0))
     return entropy, np.arange(sizes)[:, None] * entropy
+
+
+@lru_cache(maxsize=8)
+def _pessimistic_errors(sizes: int) -> FloatArray:
+    """Errors that C4.5 expects of a leaf of each size with each number of the second class, on other cases."""
+    size = np.arange(sizes, dtype=float)[:, None].clip(1)
+    errors = np.minimum(np.arange(sizes), size - np.arange(sizes)).clip(0)
+    without = size * (1 - CONFIDENCE ** (1 / size))  # of a leaf without errors
+    share = (errors + 0.5) / size
+    root = np.sqrt((share / size - share**2 / size + Z**2 / (4 * size**2)).clip(0))
+    upper = (share + Z**2 / (2 * size) + Z * root) / (1 + Z**2 / size)
+    return np.where(errors == 0, without, np.where(errors + 0.5 >= size, size, upper * size))
 
 
 def _empty_nodes(steps: int, words: int, trees: int) -> _Nodes:

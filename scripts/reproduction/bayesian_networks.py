@@ -18,8 +18,8 @@ NETWORKS = {2: 5555, 3: 204349, 4: 183179}  # their seeds, by the number of the 
 def network(seed: int) -> FLOATS:
     """Probabilities of the two classes (rows) with each of the cases in `KINDS` (columns).
 
-    Classes are equally probable. Every attribute has the class as a parent, and a random number of the attributes before it, at
-    most 0 to 3. The odds of its conditional probabilities are those of uniform ones to the power of a number from 0.5 to 4.
+    Classes are equally probable. The parents of an attribute are the class and a random number of the attributes before it,
+    at most 0 to 3. The odds of its conditional probabilities are those of uniform ones to a power from 0.5 to 4.
     """
     generator = np.random.default_rng(seed)
     sharpness = 0.5 + 3.5 * generator.random()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import platform
 
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn.tree import DecisionTreeClassifier
 
 from hiercomp.closed_form import null_designs, pruned_trees
@@ -62,6 +64,44 @@ def test_attributes_that_depend_on_each_other_and_on_the_class_make_the_same_tre
     expected = one_by_one(values, classes, test, 2, 0.0075)
     assert (found != expected).any(axis=1).mean() <= (0 if EXACT else 0.05)
     assert 0 < found.mean() < 1
+
+
+def pessimistic(n, errors, confidence=0.25):
+    """Errors that C4.5 expects of a leaf (Quinlan 1993, program C4.5, release 8: AddErrs)."""
+    z = stats.norm.isf(confidence)
+    if errors == 0:
+        return n * (1 - confidence ** (1 / n))
+    if errors + 0.5 >= n:
+        return n
+    f = (errors + 0.5) / n
+    return n * (f + z**2 / (2 * n) + z * math.sqrt(f / n - f**2 / n + z**2 / (4 * n**2))) / (1 + z**2 / n)
+
+
+def pruned_prediction(tree, values, node=0):
+    """Errors that C4.5 expects of the subtree that its rule leaves of a node, and the predictions for the cases."""
+    n, shares = int(tree.n_node_samples[node]), tree.value[node, 0]
+    as_leaf = pessimistic(n, round(n * (1 - shares.max() / shares.sum())))
+    label = np.full(len(values), int(shares.argmax()))
+    if tree.children_left[node] < 0:
+        return as_leaf, label
+    left, of_left = pruned_prediction(tree, values, tree.children_left[node])
+    right, of_right = pruned_prediction(tree, values, tree.children_right[node])
+    if as_leaf <= left + right + 0.1:
+        return as_leaf, label
+    return left + right, np.where(values[:, tree.feature[node]] <= 0.5, of_left, of_right)
+
+
+@pytest.mark.parametrize("probability", [0.1, 0.3, 0.5])
+def test_trees_are_pruned_by_the_rule_of_c45(probability):
+    values, classes, test = drawn(np.random.default_rng(4), 300, 8, probability, 30)
+    found = tree_predictions(values, classes, test, smallest_leaf=2, pruning=None)
+    full = DecisionTreeClassifier(criterion="entropy", min_samples_leaf=2, random_state=0)
+    expected = [pruned_prediction(full.fit(values[~split], classes[~split]).tree_, values)[1] for split in test]
+    assert (found != np.stack(expected)).any(axis=1).mean() <= (0 if EXACT else 0.05)
+    if probability == 0.1:
+        assert not found.any()  # nothing is left of a tree on such data
+    if probability == 0.5:
+        assert 0.3 < found.mean() < 0.7
 
 
 def test_the_number_of_trees_that_grow_together_changes_nothing(monkeypatch):
