@@ -34,8 +34,8 @@ def friedman(settings: Settings) -> list[Row]:
 def two_samples(settings: Settings) -> list[Row]:
     """Formulas of the slides on their ten accuracies; the slides print no result, the figures are by hand.
 
-    The slides have no formula of the corrected t-test. The figure is that of Nadeau & Bengio (2003) for five folds: m over the
-    root of (1/5 + 1/4) s^2.
+    The slides have no formula of the corrected t-test. The figure is that of Nadeau & Bengio (2003) for five folds: m over
+    the root of (1/5 + 1/4) s^2.
     """
     paired, welch = hc.paired_t_test(NAIVE_BAYES, THREE_NEIGHBOURS), hc.welch_t_test(NAIVE_BAYES, THREE_NEIGHBOURS)
     ranks = hc.mann_whitney(NAIVE_BAYES, THREE_NEIGHBOURS)
