@@ -107,16 +107,17 @@ def test_differences_of_a_collection_are_those_of_scikit_learn():
         assert close.mean() > 0.98  # a posterior of one half may round either way
 
 
-def test_the_nearest_neighbours_are_those_of_a_plain_loop():
+def test_the_nearest_neighbour_is_nearest_and_a_random_one_of_several():
     generator = np.random.default_rng(0)
     values, classes = generator.integers(0, 2, (40, 4)), generator.integers(0, 2, 40)
     test = generator.random((3, 40)) < 0.3
-    found = calibrated_tests.nearest_neighbour_predictions(values, classes, test)
-    for split, predicted in zip(test, found, strict=True):
+    drawn = [calibrated_tests.nearest_neighbour_predictions(generator, values, classes, test) for _ in range(400)]
+    share = np.mean(drawn, axis=0)
+    for number, split in enumerate(test):
         for case in np.flatnonzero(split):
             distances = {other: np.abs(values[other] - values[case]).sum() for other in np.flatnonzero(~split)}
             votes = [classes[other] for other, one in distances.items() if one == min(distances.values())]
-            assert predicted[case] == (sum(votes) > len(votes) - sum(votes))
+            assert abs(share[number, case] - np.mean(votes)) < 4 * 0.5 / np.sqrt(400)
 
 
 @pytest.mark.parametrize("name", OF_DATA)
