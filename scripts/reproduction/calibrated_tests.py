@@ -430,8 +430,8 @@ def nearest_neighbour_predictions(
 ) -> npt.NDArray[np.int64]:
     """The class of the nearest training case, of equally near ones that of a random one; 0 for training cases.
 
-    WEKA's IB1 takes the first of equally near cases. If all of them vote, the test rejects twice as often against naive Bayes
-    as in the paper.
+    WEKA's IB1 takes the first of equally near cases. If all of them vote, the test rejects twice as often against naive
+    Bayes as in the paper.
     """
     distance = (values[:, None] != values[None]).sum(axis=2)
     found = np.zeros(test.shape, dtype=np.int64)
@@ -445,14 +445,11 @@ def neighbour_differences(generator: np.random.Generator) -> FLOATS:
     """Nearest neighbour less the tree, and less naive Bayes, of a data set of set 1; shape (2, runs * folds)."""
     values, classes = data_set(generator, 1)
     test = cross_validation(generator, classes, RUNS, FOLDS)
-    right = [
-        (predictions == classes) & test
-        for predictions in (
-            nearest_neighbour_predictions(values, classes, test),
-            naive_bayes_predictions(values, classes, test),
-        )
-    ]
-    neighbour, bayes = ((one & test).sum(axis=1) for one in right)
+    both = (
+        nearest_neighbour_predictions(generator, values, classes, test),
+        naive_bayes_predictions(values, classes, test),
+    )
+    neighbour, bayes = (((predictions == classes) & test).sum(axis=1) for predictions in both)
     less_bayes = (neighbour - bayes) / test.sum(axis=1)
     return np.stack([less_bayes - learner_differences(values, classes, test), less_bayes])
 
@@ -474,8 +471,8 @@ LEARNERS = (
 )
 FREEDOM = (
     f"{LEARNERS} The df of corrected resampling are above r - 1 here, and 100 is the largest candidate. With the tree "
-    "pruned as in C4.5 they are closer to it (10, 19 and 54 of 10, 20 and 50 splits, on 500 data sets); a third of the cases "
-    "for the test makes them larger still. At the 1% level a df rests on ten rejections."
+    "pruned as in C4.5 they are closer to it (10, 19 and 54 of 10, 20 and 50 splits, on 500 data sets); a third of the "
+    "cases for the test makes them larger still. At the 1% level a df rests on ten rejections."
 )
 EXHIBITS = (
     Exhibit("bouckaert2003-fig2", f"{PAPER}, Sect. 4, Fig. 2", "Calibrated degrees of freedom", figure_2, FREEDOM),
