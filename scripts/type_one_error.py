@@ -2,7 +2,7 @@
 
 Equal correlation: normal differences, any two with correlation 0.1, 100 for each data set, beside what theory
 says. Random data: a pruned decision tree against naive Bayes where there is nothing to learn, beside the paper's
-numbers. With the default of 300 data sets it takes about a minute in one process. It exits with 1 if "use all data" with
+numbers. With the default of 300 data sets it takes half a minute in one process. It exits with 1 if "use all data" with
 10 df, which must not, rejects on more than 10% of the random data sets.
 
     python scripts/type_one_error.py

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiercomp.arguments import FloatArray, finite_number, number_between, refuse_without, true_or_false, whole_number
+from hiercomp.closed_form.pruned_trees import tree_predictions
 from hiercomp.errors import ArgumentError
 from hiercomp.scores.rho import checked_rho
 
@@ -22,6 +23,7 @@ from hiercomp.scores.rho import checked_rho
 # confidence of 0.25 leaves 29.3 of the same trees (tests/closed_form/test_null_designs.py compares them).
 PRUNING = 0.0075
 SMALLEST_LEAF = 2  # cases, C4.5's default
+FEW_TREES, MANY_CASES = 50, 1000  # with which scikit-learn's trees, grown one by one, take less time
 
 SMALLEST_MEAN, LARGEST_MEAN = 0.01, 0.03  # of `unequal_uncertainty_design`, in accuracy
 SURE, UNSURE = 0.02, 0.10  # its two standard deviations
@@ -40,9 +42,11 @@ def random_attributes_differences(
 ) -> FloatArray:
     """Differences of accuracy, decision tree minus naive Bayes, on a data set with nothing to learn.
 
-    Attributes are binary and independent of one another and of the class, so both learners have the same expected accuracy
-    whatever they do, and a test that rejects is wrong. This is the design on which Bouckaert calibrates (his Set 1), and
-    with other class probabilities that of his Table 2. That an attribute's values are equally probable is our assumption.
+    Attributes are binary and independent of one another and of the class. If the classes are equally probable, both learners
+    have the same expected accuracy whatever they do, and a test that rejects is wrong. This is the design on which Bouckaert
+    calibrates (his Set 1). With other class probabilities it is that of his Table 2, but then the learner that predicts the
+    more frequent class more often is better: here naive Bayes. In the paper C4.5's pruning leaves next to nothing of its
+    tree. That an attribute's values are equally probable is our assumption.
 
     Parameters
     ----------
@@ -144,27 +148,31 @@ def random_attributes_splits(
     values = (generator.random((instances, attributes)) < 0.5).astype(np.float32)
     classes = (generator.random(instances) < class_probability).astype(np.int64)
     if hold_out:
-        parts = (_stratified_folds(generator, classes, share.denominator) for _ in range(runs * folds))
+        parts = (stratified_folds(generator, classes, share.denominator) for _ in range(runs * folds))
         test = np.stack([part < share.numerator for part in parts])
     else:
         numbers = np.arange(folds)[:, None]
-        test = np.concatenate([_stratified_folds(generator, classes, folds) == numbers for _ in range(runs)])
+        test = np.concatenate([stratified_folds(generator, classes, folds) == numbers for _ in range(runs)])
     return values, classes, test
 
 
-def learner_differences(values: NDArray[Any], classes: NDArray[Any], test: NDArray[np.bool_]) -> FloatArray:
+def learner_differences(
+    values: NDArray[Any], classes: NDArray[Any], test: NDArray[np.bool_], *, pruning: float | None = PRUNING
+) -> FloatArray:
     """Differences of accuracy, decision tree minus naive Bayes, on the test cases of each split.
 
     Parameters
     ----------
     values, classes, test : ndarray
         As `random_attributes_splits` returns them.
+    pruning : float or None
+        What a leaf costs, in bits; None prunes by the pessimistic errors of C4.5.
 
     Returns
     -------
     ndarray, shape (splits,)
     """
-    tree = _tree_predictions(values, classes, test) == classes
+    tree = _tree_predictions(values, classes, test, pruning) == classes
     bayes = naive_bayes_predictions(values, classes, test) == classes
     # One division: equal differences are equal floats
     return np.asarray(((tree & test).sum(axis=1) - (bayes & test).sum(axis=1)) / test.sum(axis=1))
@@ -351,16 +359,20 @@ def naive_bayes_predictions(values: NDArray[Any], classes: NDArray[Any], test: N
         prior = np.log(cases / cases.sum(axis=1, keepdims=True))
     constant = prior + log_zero.sum(axis=2)
     joint = (log_one - log_zero) @ values.T + constant[..., None]  # (splits, classes, cases)
-    return np.asarray(joint.argmax(axis=1))
+    return np.asarray(joint[:, 1] > joint[:, 0], dtype=np.int64)
 
 
-def _tree_predictions(values: NDArray[Any], classes: NDArray[Any], test: NDArray[np.bool_]) -> NDArray[np.int64]:
+def _tree_predictions(
+    values: NDArray[Any], classes: NDArray[Any], test: NDArray[np.bool_], pruning: float | None = PRUNING
+) -> NDArray[np.int64]:
     """Predictions of the pruned tree, shape (splits, cases)."""
     refuse_without("sklearn", "random_attributes_differences", "scikit-learn", "crossval")
+    if pruning is None or (len(test) >= FEW_TREES and len(classes) <= MANY_CASES):  # the same trees
+        return tree_predictions(values, classes, test, smallest_leaf=SMALLEST_LEAF, pruning=pruning)
     from sklearn.tree import DecisionTreeClassifier
 
     tree = DecisionTreeClassifier(
-        criterion="entropy", min_samples_leaf=SMALLEST_LEAF, ccp_alpha=PRUNING, random_state=0
+        criterion="entropy", min_samples_leaf=SMALLEST_LEAF, ccp_alpha=pruning, random_state=0
     )
     values = np.ascontiguousarray(values, dtype=np.float32)
     predicted = np.empty(test.shape, dtype=np.int64)
@@ -371,7 +383,7 @@ def _tree_predictions(values: NDArray[Any], classes: NDArray[Any], test: NDArray
     return predicted
 
 
-def _stratified_folds(generator: np.random.Generator, classes: NDArray[Any], folds: int) -> NDArray[np.int64]:
+def stratified_folds(generator: np.random.Generator, classes: NDArray[Any], folds: int) -> NDArray[np.int64]:
     """The fold of each case: cases are shuffled, sorted by class, and dealt out in turn."""
     order = generator.permutation(len(classes))
     order = order[np.argsort(classes[order], kind="stable")]

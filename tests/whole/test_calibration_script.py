@@ -24,7 +24,6 @@ def script(monkeypatch):
     monkeypatch.setitem(sys.modules, specification.name, module)
     specification.loader.exec_module(module)
     monkeypatch.setattr(module, "BLOCK", 3)
-    monkeypatch.setattr(module, "STEP", 2)
     return module
 
 

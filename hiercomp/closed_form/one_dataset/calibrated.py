@@ -606,7 +606,7 @@ def calibrate(
         Called with a NumPy generator, runs and folds; returns differences of shape (runs, folds) of a data set on which
         both algorithms are equally good. None is `hiercomp.random_attributes_differences`: random splits for
         "resampling" and "corrected resampling", else cross-validation. 1,000 data sets of 10 runs of 10 folds take about
-        two minutes.
+        a minute.
     rho : float, optional
         Share of the test cases in random splits, and the correlation of "corrected resampling"; None is 1/folds.
     simulations : int
