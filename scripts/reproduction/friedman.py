@@ -277,23 +277,23 @@ def odds_rows(left: FLOATS, rope: FLOATS, right: FLOATS) -> list[Row]:
     strong = ~decided & (right > STRONG * rope) & (right > STRONG * left)
     positive = ~decided & ~strong & (right > POSITIVE * rope) & (right > POSITIVE * left)
     for_rope = (rope > POSITIVE * right) & (rope > POSITIVE * left)
-    for_left = (left > POSITIVE * rope) | (left > POSITIVE * right)
+    for_left = (left > POSITIVE * rope) & (left > POSITIVE * right)
     return [
         _share("odds of right against both above 20, P(right) not above .95", "0.11", strong),
         _share("else odds of right against both above 3", "0.33", positive),
         _share("odds of rope against both above 3", "0.02", for_rope),
-        _share("odds of left against one of them above 3", "0.00", for_left),
+        _share("odds of left against both above 3", "0.00", for_left),
     ]
 
 
 def error_row(estimates: FLOATS, delta: FLOATS) -> Row:
-    """By how much shrinkage reduces the mean squared error."""
+    """By how much shrinkage reduces the mean squared error of a repetition, on average."""
     chosen, means, posterior_means = np.split(estimates, 3, axis=1)
     truth = delta[chosen.astype(np.int64)]
     before, after = (np.mean((one - truth) ** 2, axis=1) for one in (means, posterior_means))
-    rest = float(after.mean() / before.mean())
-    error = float(np.std(after - rest * before, ddof=1) / np.sqrt(len(before)) / before.mean())
-    return Row.of("reduction of the mean squared error by shrinkage", "0.6", 1 - rest, 3 * error * np.sqrt(2))
+    reductions = 1 - after / before
+    theirs = float(np.std(reductions, ddof=1) / np.sqrt(REPETITIONS))
+    return Row.of_mean("mean reduction of the mean squared error by shrinkage", "0.6", reductions, theirs)
 
 
 def _share(what: str, published: str, flags: npt.NDArray[np.bool_]) -> Row:
@@ -303,6 +303,9 @@ def _share(what: str, published: str, flags: npt.NDArray[np.bool_]) -> Row:
 EXHIBITS = (
     Exhibit(
         "corani2017-friedman", "Corani et al. (2017), Sect. 4.7, Fig. 5", "Friedman's functions", friedman,
-        "The tree is scikit-learn's with rpart's settings, pruned as by rpart; see the script.",
+        "R's learners are imitated: discriminant analysis as by MASS; scikit-learn's tree with rpart's defaults (20 cases to "
+        "split, 7 in a leaf, depth 30), pruned by misclassified cases at its cp of .01. Classes are split at the median "
+        "response with the smallest noise, as in the authors' program. No evidence for left over either is read as over "
+        "both.",
     ),
 )  # fmt: skip

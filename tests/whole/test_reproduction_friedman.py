@@ -116,16 +116,17 @@ def test_odds_are_counted_once_and_in_the_right_direction():
             (0.01, 0.04, 0.95),  # not above .95
             (0.1, 0.2, 0.7),
             (0.1, 0.8, 0.1),
-            (0.5, 0.1, 0.4),
+            (0.8, 0.1, 0.1),
+            (0.09, 0.01, 0.9),  # more left than rope, but for right
         ]
     )
     rows = friedman.odds_rows(*probabilities.T)
-    assert [round(row.ours * 6) for row in rows] == [2, 1, 1, 1]
+    assert [round(row.ours * 7) for row in rows] == [2, 2, 1, 1]
 
 
 def test_the_reduction_of_the_error_is_that_of_the_chosen_settings():
     delta = np.arange(54) / 100
     chosen = np.array([[3, 50], [7, 20]])
-    estimates = np.concatenate([chosen, delta[chosen] + 0.02, delta[chosen] - 0.01], axis=1)
-    row = friedman.error_row(estimates, delta)
-    assert row.ours == pytest.approx(0.75)
+    after = delta[chosen] - np.array([[0.01], [0.02]])
+    row = friedman.error_row(np.concatenate([chosen, delta[chosen] + 0.04, after], axis=1), delta)
+    assert row.ours == pytest.approx((15 / 16 + 3 / 4) / 2)
