@@ -303,8 +303,8 @@ def _share(what: str, published: str, flags: npt.NDArray[np.bool_]) -> Row:
 EXHIBITS = (
     Exhibit(
         "corani2017-friedman", "Corani et al. (2017), Sect. 4.7, Fig. 5", "Friedman's functions", friedman,
-        "R's learners are imitated: discriminant analysis as by MASS; scikit-learn's tree with rpart's defaults (20 cases to "
-        "split, 7 in a leaf, depth 30), pruned by misclassified cases at its cp of .01. Classes are split at the median "
+        "R's learners are imitated: discriminant analysis as by MASS; scikit-learn's tree with rpart's defaults (20 cases "
+        "to split, 7 in a leaf, depth 30), pruned by misclassified cases at its cp of .01. Classes are split at the median "
         "response with the smallest noise, as in the authors' program. No evidence for left over either is read as over "
         "both.",
     ),
