@@ -49,21 +49,6 @@ from .closed_form.many_algorithms.friedman import (
 from .closed_form.many_algorithms.posthoc import (
     posthoc_test as posthoc_test,
 )
-from .closed_form.null_designs import (
-    equal_correlation_differences as equal_correlation_differences,
-)
-from .closed_form.null_designs import (
-    naive_bayes_predictions as naive_bayes_predictions,
-)
-from .closed_form.null_designs import (
-    random_attributes_differences as random_attributes_differences,
-)
-from .closed_form.null_designs import (
-    unequal_uncertainty_design as unequal_uncertainty_design,
-)
-from .closed_form.null_designs import (
-    unequal_uncertainty_differences as unequal_uncertainty_differences,
-)
 from .closed_form.one_dataset.calibrated import (
     Calibration as Calibration,
 )
@@ -114,6 +99,27 @@ from .closed_form.result import (
 )
 from .closed_form.side_by_side import (
     ClosedFormTests as ClosedFormTests,
+)
+from .closed_form.simulated_differences import (
+    equal_correlation_differences as equal_correlation_differences,
+)
+from .closed_form.simulated_differences import (
+    naive_bayes_predictions as naive_bayes_predictions,
+)
+from .closed_form.simulated_differences import (
+    network_differences as network_differences,
+)
+from .closed_form.simulated_differences import (
+    random_attributes_differences as random_attributes_differences,
+)
+from .closed_form.simulated_differences import (
+    two_features_differences as two_features_differences,
+)
+from .closed_form.simulated_differences import (
+    unequal_uncertainty_design as unequal_uncertainty_design,
+)
+from .closed_form.simulated_differences import (
+    unequal_uncertainty_differences as unequal_uncertainty_differences,
 )
 from .comparison import (
     ComparisonResult as ComparisonResult,
@@ -453,6 +459,7 @@ __all__ = [
     "mcnemar",
     "naive_bayes_predictions",
     "nemenyi_test",
+    "network_differences",
     "paired_t_test",
     "plan",
     "plots",
@@ -471,6 +478,7 @@ __all__ = [
     "show_versions",
     "sign_test",
     "signed_rank_test",
+    "two_features_differences",
     "unequal_uncertainty_design",
     "unequal_uncertainty_differences",
     "welch_t_test",

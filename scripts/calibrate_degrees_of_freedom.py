@@ -27,7 +27,6 @@ from joblib import Parallel, delayed
 from rich.console import Console
 from rich.table import Table
 
-from hiercomp.closed_form.null_designs import learner_differences, random_attributes_splits
 from hiercomp.closed_form.one_dataset.calibrated import (
     CALIBRATED,
     LEVELS,
@@ -37,6 +36,7 @@ from hiercomp.closed_form.one_dataset.calibrated import (
     calibration_from,
     nominal_df,
 )
+from hiercomp.closed_form.simulated_differences import learner_differences, random_attributes_splits
 
 BLOCK = 50  # data sets of a file
 

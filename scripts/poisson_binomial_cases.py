@@ -1,9 +1,9 @@
 """Two designs that the Poisson-binomial test tells apart and the signed-rank test does not.
 
 In both cases the data sets have the same mean differences, half of them positive. In case 1 those with a positive
-difference are measured precisely, in case 2 those with a negative one (see `hiercomp.closed_form.null_designs`; the example
-is that of Table 3 of Corani & Benavoli 2015 with other values). Each case is simulated many times; P(X > q/2) and the
-two-sided p-value of Wilcoxon's test are computed each time, and their distributions compared by the Kolmogorov-Smirnov
+difference are measured precisely, in case 2 those with a negative one (`hiercomp.unequal_uncertainty_differences`; the
+example is that of Table 3 of Corani & Benavoli 2015 with other values). Each case is simulated many times; P(X > q/2) and
+the two-sided p-value of Wilcoxon's test are computed each time, and their distributions compared by the Kolmogorov-Smirnov
 test.
 
     python scripts/poisson_binomial_cases.py --simulations 5000
@@ -19,7 +19,7 @@ from rich.table import Table
 from scipy import stats
 
 import hiercomp as hc
-from hiercomp.closed_form.null_designs import unequal_uncertainty_differences
+from hiercomp.closed_form.simulated_differences import unequal_uncertainty_differences
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 

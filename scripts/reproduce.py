@@ -21,12 +21,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from reproduction import calibrated_tests, hierarchical, poisson_binomial, slides
+from reproduction import calibrated_tests, friedman, hierarchical, poisson_binomial, simulated_populations, slides
 from reproduction.exhibit import Exhibit, MissingDataError, Row, Settings
 from rich.console import Console
 from rich.table import Table
 
-MODULES = (hierarchical, poisson_binomial, calibrated_tests, slides)
+MODULES = (simulated_populations, friedman, hierarchical, poisson_binomial, calibrated_tests, slides)
 EXHIBITS = {one.name: one for module in MODULES for one in module.EXHIBITS}
 PACKAGES = ("hiercomp", "numpy", "scipy", "pandas", "scikit-learn")
 START, END = "<!-- exhibits -->\n", "<!-- end of exhibits -->"

@@ -20,9 +20,9 @@ from rich.console import Console
 from rich.table import Table
 from scipy import stats
 
-from hiercomp.closed_form.null_designs import equal_correlation_differences, random_attributes_differences
 from hiercomp.closed_form.one_dataset.calibrated import calibrated_test, null_differences
 from hiercomp.closed_form.one_dataset.frequentist import corrected_t_test
+from hiercomp.closed_form.simulated_differences import equal_correlation_differences, random_attributes_differences
 
 LEVEL, RHO, RUNS, FOLDS = 0.05, 0.1, 10, 10
 MOST = 0.10  # that "use all data" with 10 df may reject

@@ -11,14 +11,14 @@ import numpy.typing as npt
 from scipy import stats
 
 import hiercomp as hc
-from hiercomp.closed_form.null_designs import (
+from hiercomp.closed_form.one_dataset.calibrated import CANDIDATES, NOT_CALIBRATABLE, SIX, calibration_from
+from hiercomp.closed_form.simulated_differences import (
     PRUNING,
     SMALLEST_LEAF,
     learner_differences,
     naive_bayes_predictions,
     stratified_folds,
 )
-from hiercomp.closed_form.one_dataset.calibrated import CANDIDATES, NOT_CALIBRATABLE, SIX, calibration_from
 
 from .bayesian_networks import KINDS, NETWORKS, network, sample
 from .exhibit import Exhibit, Row, Settings

@@ -88,42 +88,15 @@ FOLDS = 10
 DATASETS = 50
 
 
-def network_differences(generator: np.random.Generator, theta: float, cases: int, runs: int) -> FLOATS:
-    """Accuracies of the network C -> F less those of the majority class, by fold, of one simulated data set.
-
-    Class and feature are binary, P(c0) = 1/2 and P(f0 | c0) = 1 - P(f0 | c1) = theta. With its parameters counted from the
-    training cases the network predicts the class that is more frequent among those with the same feature. Ties are random.
-    """
-    classes = generator.random(cases) < 0.5
-    feature = (generator.random(cases) < theta) == classes
-    kinds = np.tile(2 * feature + classes, (runs, 1)).astype(np.int64)
-    kinds = generator.permuted(kinds, axis=1)
-    fold_of = np.arange(cases) * FOLDS // cases
-    places = (np.arange(runs)[:, None] * FOLDS + fold_of) * 4 + kinds
-    counts = np.bincount(places.ravel(), minlength=runs * FOLDS * 4).reshape(
-        runs, FOLDS, 2, 2
-    )  # run, fold, feature, class
-    training = counts.sum(axis=1, keepdims=True) - counts
-    network = np.take_along_axis(counts, _more_frequent(generator, training)[..., None], axis=3)[..., 0].sum(axis=2)
-    of_class = counts.sum(axis=2)
-    majority = np.take_along_axis(of_class, _more_frequent(generator, training.sum(axis=2))[..., None], axis=2)[..., 0]
-    return np.asarray((network - majority) / counts.sum(axis=(2, 3)), dtype=np.float64).ravel()
-
-
-def _more_frequent(generator: np.random.Generator, counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """The more frequent of two classes, the last axis."""
-    random = generator.random(counts.shape[:-1]) < 0.5
-    second = np.where(counts[..., 0] == counts[..., 1], random, counts[..., 1] > counts[..., 0])
-    return np.asarray(second, dtype=np.int64)
-
-
 def rejections(generator: np.random.Generator, difference: float, runs: int, cauchy: bool) -> tuple[bool, bool]:
     """Whether the Poisson-binomial and the signed-rank test find the network better, one-sided at 5%."""
     values = np.full(DATASETS, difference)
     if cauchy:
         values = np.clip(difference * (1 + generator.standard_cauchy(DATASETS)), -0.5, 0.5)
-    x = [network_differences(generator, 0.5 + value, int(generator.choice(SIZES)), runs) for value in values]
-    table = np.stack(x)
+    table = np.empty((DATASETS, runs * FOLDS))
+    for row, value in zip(table, values, strict=True):
+        size = int(generator.choice(SIZES))
+        row[:] = hc.network_differences(generator, runs, FOLDS, instances=size, theta=0.5 + value).ravel()
     poisson = hc.poisson_binomial_test(table, rho=1 / FOLDS).p_right > 1 - LEVEL
     ranks = hc.signed_rank_test(table.mean(axis=1), alternative="greater").pvalue < LEVEL
     return bool(poisson), bool(ranks)

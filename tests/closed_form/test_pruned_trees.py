@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 from sklearn.tree import DecisionTreeClassifier
 
-from hiercomp.closed_form import null_designs, pruned_trees
+from hiercomp.closed_form import pruned_trees
 from hiercomp.closed_form.pruned_trees import tree_predictions
 
 # Elsewhere compilers fuse multiplication and addition, which decides a few ties the other way

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hiercomp.closed_form.null_designs import random_attributes_differences
 from hiercomp.closed_form.one_dataset.calibrated import null_differences
+from hiercomp.closed_form.simulated_differences import random_attributes_differences
 
 SCRIPT = Path(__file__).parents[2] / "scripts/calibrate_degrees_of_freedom.py"
 

@@ -1,4 +1,4 @@
-"""`scripts/reproduce.py` in small, and the model of its simulations against a plain loop."""
+"""`scripts/reproduce.py` in small."""
 
 from __future__ import annotations
 
@@ -16,11 +16,19 @@ from sklearn.tree import DecisionTreeClassifier
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 reproduce = importlib.import_module("reproduce")
-poisson_binomial = importlib.import_module("reproduction.poisson_binomial")
 calibrated_tests = importlib.import_module("reproduction.calibrated_tests")
 exhibit = importlib.import_module("reproduction.exhibit")
 
-OF_DATA = ["corani2017-table5", "corani2017-table6", "corani2017-bounds", "corani2017-half-rope"]
+NEXT = "next data set"
+OF_DATA = [
+    "corani2017-table5",
+    "corani2017-table6",
+    "corani2017-bounds",
+    "corani2017-half-rope",
+    "corani2017-fig6",
+    "corani2017-fig7",
+    pytest.param("corani2017-draws", marks=pytest.mark.slow),
+]
 CALIBRATED = [
     "bouckaert2003-fig2",
     "bouckaert2003-table2",
@@ -44,6 +52,10 @@ OTHERS = [
     "slides-friedman",
     "slides-two-samples",
     "slides-mcnemar",
+    *(
+        pytest.param(f"corani2017-{name}", marks=pytest.mark.slow)
+        for name in ("table2", "fig1", "fig2-3", "fig4", "friedman")
+    ),
 ]
 
 
@@ -63,8 +75,16 @@ def test_a_figure_agrees_to_its_last_digit_and_the_errors(printed, ours, error, 
 @pytest.mark.parametrize("name", OTHERS)
 def test_an_exhibit_agrees_with_the_paper(name):
     rows = reproduce.EXHIBITS[name].run(exhibit.Settings(quick=True))
-    assert [row for row in rows if not row.agrees] == []
-    assert len(rows) > 0
+    # The published P(rope) of these two is that of delta0; those of the next data set are printed beside it
+    compared = [row for row in rows if name not in ("corani2017-fig1", "corani2017-fig2-3") or NEXT not in row.what]
+    assert [row for row in compared if not row.agrees] == []
+    assert len(compared) > 0
+
+
+@pytest.mark.slow
+def test_the_errors_of_table_2_do_not_come_from_the_printed_spread():
+    rows = reproduce.EXHIBITS["corani2017-table2-printed"].run(exhibit.Settings(quick=True))
+    assert [row.agrees for row in rows] == [True, False, True]
 
 
 @pytest.mark.parametrize("name", CALIBRATED)
@@ -127,38 +147,6 @@ def test_the_nearest_neighbour_is_nearest_and_a_random_one_of_several():
 def test_an_exhibit_of_the_data_sets_agrees_with_the_paper(name):
     rows = reproduce.EXHIBITS[name].run(exhibit.Settings(quick=True))
     assert [row for row in rows if not row.agrees] == []
-
-
-def plain_differences(generator, theta, cases, runs):
-    """The same experiment, case by case, with draws of its own."""
-    found = []
-    classes = [int(generator.random() < 0.5) for _ in range(cases)]
-    feature = [one if generator.random() < theta else 1 - one for one in classes]
-    for _ in range(runs):
-        order = generator.permutation(cases)
-        for fold in range(10):
-            test = [case for place, case in enumerate(order) if place * 10 // cases == fold]
-            training = [case for place, case in enumerate(order) if place * 10 // cases != fold]
-            right = {"network": 0.0, "majority": 0.0}
-            for case in test:
-                alike = [classes[other] for other in training if feature[other] == feature[case]]
-                for name, votes in (("network", alike), ("majority", [classes[other] for other in training])):
-                    ones = sum(votes)
-                    share = 0.5 if 2 * ones == len(votes) else float(2 * ones > len(votes))
-                    right[name] += share if classes[case] else 1 - share
-            found.append((right["network"] - right["majority"]) / len(test))
-    return np.array(found)
-
-
-@pytest.mark.parametrize(("theta", "cases"), [(0.5, 25), (0.6, 25), (0.75, 50)])
-def test_the_fast_simulation_of_a_data_set_is_that_of_a_plain_loop(theta, cases):
-    # Ties, which the fast one breaks at random, count one half in the plain one: equal means, and here nearly equal spreads
-    generator = np.random.default_rng(5)
-    fast = np.array([poisson_binomial.network_differences(generator, theta, cases, 1).mean() for _ in range(3000)])
-    plain = np.array([plain_differences(generator, theta, cases, 1).mean() for _ in range(300)])
-    error = np.sqrt(fast.var() / len(fast) + plain.var() / len(plain))
-    assert abs(fast.mean() - plain.mean()) < 4 * error
-    assert fast.std() == pytest.approx(plain.std(), rel=4 / np.sqrt(2 * len(plain)) + 0.05)
 
 
 def test_results_are_stored_resumed_and_written_into_the_page(tmp_path, capsys):

@@ -26,9 +26,9 @@ from numpy.typing import NDArray
 
 from hiercomp.arguments import FloatArray, number_between, one_of, true_or_false, whole_number
 from hiercomp.closed_form.inputs import Alternative, as_runs, check_alternative, some_datasets
-from hiercomp.closed_form.null_designs import random_attributes_differences
 from hiercomp.closed_form.one_dataset.frequentist import t_p_value
 from hiercomp.closed_form.result import FrequentistResult, frequentist_result
+from hiercomp.closed_form.simulated_differences import random_attributes_differences
 from hiercomp.document import Presentation
 from hiercomp.errors import ArgumentError, DegenerateScoresWarning, DroppedScoresWarning, Note, ScoreTableError
 from hiercomp.scores.problems import ROUNDING

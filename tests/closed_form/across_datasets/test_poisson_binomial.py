@@ -12,8 +12,8 @@ from scipy import stats
 
 from hiercomp.closed_form.across_datasets.poisson_binomial import poisson_binomial_test
 from hiercomp.closed_form.across_datasets.signed_rank import signed_rank_test
-from hiercomp.closed_form.null_designs import unequal_uncertainty_differences
 from hiercomp.closed_form.one_dataset.correlated_t import correlated_t_test
+from hiercomp.closed_form.simulated_differences import unequal_uncertainty_differences
 from hiercomp.errors import ArgumentError, DegenerateScoresWarning, ScoreTableError
 from hiercomp.scores.differences import PairedDifferences
 

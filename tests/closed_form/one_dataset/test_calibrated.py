@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from hiercomp.closed_form.null_designs import equal_correlation_differences
 from hiercomp.closed_form.one_dataset.calibrated import (
     ABOUT,
     CALIBRATED,
@@ -26,6 +25,7 @@ from hiercomp.closed_form.one_dataset.calibrated import (
     statistic_parts,
 )
 from hiercomp.closed_form.one_dataset.frequentist import corrected_t_test
+from hiercomp.closed_form.simulated_differences import equal_correlation_differences
 from hiercomp.errors import ArgumentError, DegenerateScoresWarning, DroppedScoresWarning, ScoreTableError
 from hiercomp.scores.differences import PairedDifferences
 

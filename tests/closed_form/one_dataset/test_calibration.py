@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from hiercomp.closed_form.null_designs import equal_correlation_differences, random_attributes_differences
 from hiercomp.closed_form.one_dataset.calibrated import (
     LEVELS,
     calibrate,
@@ -18,6 +17,7 @@ from hiercomp.closed_form.one_dataset.calibrated import (
     calibrated_test,
     null_differences,
 )
+from hiercomp.closed_form.simulated_differences import equal_correlation_differences, random_attributes_differences
 from hiercomp.errors import ArgumentError
 
 

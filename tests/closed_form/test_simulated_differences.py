@@ -1,4 +1,4 @@
-"""The generative models: against scikit-learn fold by fold, and against the moments that they promise."""
+"""The generative models: against scikit-learn fold by fold, plain loops, and the moments that they promise."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from scipy import stats
 from sklearn.naive_bayes import BernoulliNB
 from sklearn.tree import DecisionTreeClassifier
 
-from hiercomp.closed_form.null_designs import (
+from hiercomp.closed_form.simulated_differences import (
     PRUNING,
     SMALLEST_LEAF,
     equal_correlation_differences,
     naive_bayes_predictions,
+    network_differences,
     random_attributes_differences,
     random_attributes_splits,
+    two_features_differences,
     unequal_uncertainty_design,
     unequal_uncertainty_differences,
 )
@@ -201,6 +203,105 @@ def test_sizes_of_a_random_data_set_are_checked(options, words):
         random_attributes_differences(np.random.default_rng(0), **options)
 
 
+def votes(test, training, alike, classes):
+    """Cases predicted right by the more frequent class of the training cases alike; ties count one half."""
+    right = 0.0
+    for case in test:
+        ones = [classes[other] for other in training if alike(case, other)]
+        share = 0.5 if 2 * sum(ones) == len(ones) else float(2 * sum(ones) > len(ones))
+        right += share if classes[case] else 1 - share
+    return right
+
+
+def plain_network(generator, cases, theta):
+    """Mean difference of one run of ten folds, case by case."""
+    classes = [int(generator.random() < 0.5) for _ in range(cases)]
+    feature = [one if generator.random() < theta else 1 - one for one in classes]
+    order, found = generator.permutation(cases), []
+    for fold in range(10):
+        test = [case for place, case in enumerate(order) if place * 10 // cases == fold]
+        training = [case for place, case in enumerate(order) if place * 10 // cases != fold]
+        network = votes(test, training, lambda one, other: feature[one] == feature[other], classes)
+        found.append((network - votes(test, training, lambda one, other: True, classes)) / len(test))
+    return np.mean(found)
+
+
+def plain_two_features(generator, cases, theta, difference):
+    """The same of two classifiers with a feature each, in stratified folds."""
+    classes = [int(generator.random() < 0.5) for _ in range(cases)]
+    right, left = (
+        [one if generator.random() < share else 1 - one for one in classes] for share in (theta, theta - difference)
+    )
+    fold, found = dealt(generator, classes, 10), []
+    for number in range(10):
+        test, training = np.flatnonzero(fold == number), np.flatnonzero(fold != number)
+        counts = [
+            votes(test, training, lambda one, other, feature=feature: feature[one] == feature[other], classes)
+            for feature in (right, left)
+        ]
+        found.append((counts[0] - counts[1]) / len(test))
+    return np.mean(found)
+
+
+def assert_alike(fast, plain):
+    # Ties, which the fast ones break at random, count one half in the plain ones: equal means, and nearly equal spreads
+    error = math.sqrt(np.var(fast) / len(fast) + np.var(plain) / len(plain))
+    assert abs(np.mean(fast) - np.mean(plain)) < 4 * error
+    assert np.std(fast) == pytest.approx(np.std(plain), rel=4 / math.sqrt(2 * len(plain)) + 0.05)
+
+
+@pytest.mark.parametrize(("theta", "cases"), [(0.5, 25), (0.6, 25), (0.75, 50)])
+def test_network_differences_are_those_of_a_plain_loop(theta, cases):
+    generator = np.random.default_rng(5)
+    fast = [network_differences(generator, 1, 10, instances=cases, theta=theta).mean() for _ in range(3000)]
+    assert_alike(fast, [plain_network(generator, cases, theta) for _ in range(300)])
+
+
+@pytest.mark.parametrize(
+    ("theta", "difference", "cases"), [(0.7, 0.1, 25), (0.9, 0.05, 40), (0.8, 0.3, 43), (0.6, -0.3, 30)]
+)
+def test_two_features_differences_are_those_of_a_plain_loop(theta, difference, cases):
+    generator = np.random.default_rng(6)
+    options = {"instances": cases, "theta": theta, "difference": difference}
+    fast = [two_features_differences(generator, 1, 10, **options).mean() for _ in range(3000)]
+    assert_alike(fast, [plain_two_features(generator, cases, theta, difference) for _ in range(300)])
+
+
+def test_two_features_have_the_difference_and_the_variance_of_independent_cases():
+    generator, difference, instances, repetitions = np.random.default_rng(7), 0.02, 500, 3000
+    means = [two_features_differences(generator, 1, 10, difference=difference).mean() for _ in range(repetitions)]
+    # Both predict their feature, so each case adds the difference of two independent indicators
+    variance = (0.9 * 0.12 + 0.1 * 0.88 - difference**2) / instances
+    assert abs(np.mean(means) - difference) < 4 * math.sqrt(variance / repetitions)
+    assert np.var(means) == pytest.approx(variance, rel=4 * math.sqrt(2 / repetitions))
+
+
+def test_runs_of_two_features_have_equal_means_if_both_are_learnt():
+    x = two_features_differences(np.random.default_rng(8), 4, 10, difference=0.05)
+    assert x.shape == (4, 10)
+    assert np.ptp(x.mean(axis=1)) < 1e-12
+    assert len(np.unique(x[:, 0])) > 1
+
+
+@pytest.mark.parametrize(
+    ("simulate", "options", "words"),
+    [
+        (network_differences, {"theta": 1.1}, "theta must be at least 0 and at most 1, got 1.1"),
+        (network_differences, {"theta": math.nan}, "theta must be a finite number"),
+        (network_differences, {"runs": 0}, "runs must be at least 1, got 0"),
+        (network_differences, {"folds": 1}, "folds must be at least 2, got 1"),
+        (network_differences, {"instances": 19}, "instances must be at least 20, got 19"),
+        (two_features_differences, {"theta": -0.1}, "theta must be at least 0 and at most 1, got -0.1"),
+        (two_features_differences, {"difference": -0.2}, "theta - difference must be .*, got 0.9 - -0.2 = 1.1"),
+        (two_features_differences, {"difference": 0.95}, "theta - difference must be at least 0 and at most 1"),
+        (two_features_differences, {"instances": 1.5}, "instances must be a whole number"),
+    ],
+)
+def test_arguments_of_both_pairs_of_classifiers_are_checked(simulate, options, words):
+    with pytest.raises(ArgumentError, match=words):
+        simulate(np.random.default_rng(0), **options)
+
+
 @pytest.mark.parametrize("rho", [0.0, 0.1, 0.7])
 def test_differences_of_equal_correlation_have_the_moments_of_the_model(rho):
     datasets, n, mean, deviation = 20_000, 5, 0.3, 2.0
@@ -242,7 +343,13 @@ def test_arguments_of_equal_correlation_are_checked(arguments, options, words):
 
 
 @pytest.mark.parametrize(
-    "simulate", [random_attributes_differences, lambda seed: equal_correlation_differences(seed, 1, 2, 0.1)]
+    "simulate",
+    [
+        random_attributes_differences,
+        network_differences,
+        two_features_differences,
+        lambda seed: equal_correlation_differences(seed, 1, 2, 0.1),
+    ],
 )
 def test_a_seed_in_place_of_a_generator_is_refused(simulate):
     with pytest.raises(ArgumentError, match=r"such as np.random.default_rng\(0\), got 7"):
