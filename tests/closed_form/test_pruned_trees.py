@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 from sklearn.tree import DecisionTreeClassifier
 
-from hiercomp.closed_form import pruned_trees
+from hiercomp.closed_form import pruned_trees, simulated_differences
 from hiercomp.closed_form.pruned_trees import tree_predictions
 
 # Elsewhere compilers fuse multiplication and addition, which decides a few ties the other way
@@ -121,8 +121,8 @@ def test_random_numbers_do_not_run_out(monkeypatch):
 @pytest.mark.skipif(not EXACT, reason="a few ties are decided the other way")
 def test_differences_do_not_depend_on_how_the_trees_are_grown(monkeypatch):
     def differences():
-        return null_designs.random_attributes_differences(np.random.default_rng(3), 6, 10)
+        return simulated_differences.random_attributes_differences(np.random.default_rng(3), 6, 10)
 
     together = differences()
-    monkeypatch.setattr(null_designs, "FEW_TREES", 61)
+    monkeypatch.setattr(simulated_differences, "FEW_TREES", 61)
     assert np.array_equal(differences(), together)
