@@ -474,13 +474,24 @@ FREEDOM = (
     "pruned as in C4.5 they are closer to it (10, 19 and 54 of 10, 20 and 50 splits, on 500 data sets); a third of the "
     "cases for the test makes them larger still. At the 1% level a df rests on ten rejections."
 )
+OTHER_NETWORKS = (
+    f"{LEARNERS} The networks of sets 2 to 4 are ours; they share the accuracies of the paper's. Power and replicability "
+    "depend also on how often the learners disagree and how many cases they need: on our sets 3 and 4 the tests of few "
+    "scores, and 5x2 cv, which trains on half of the cases, reject more often than the paper's replicabilities let expect."
+)
+PRUNED = (
+    f"{LEARNERS} The two learners are equally good whatever they do only if the classes are equally probable. With a class "
+    "probability of 0.2, C4.5 prunes its tree away, and so do we here, by its pessimistic errors but without its raising of "
+    "subtrees. A tree pruned by cost and complexity is worse than naive Bayes there, and every test finds it out."
+)
+NEAREST = "Two pairs of the table; tree augmented naive Bayes and the voted perceptron are left out."
 EXHIBITS = (
     Exhibit("bouckaert2003-fig2", f"{PAPER}, Sect. 4, Fig. 2", "Calibrated degrees of freedom", figure_2, FREEDOM),
-    Exhibit("bouckaert2003-table2", f"{PAPER}, Table 2", "Type I error by class probability", table_2, LEARNERS),
+    Exhibit("bouckaert2003-table2", f"{PAPER}, Table 2", "Type I error by class probability", table_2, PRUNED),
     Exhibit("bouckaert2003-table3", f"{PAPER}, Table 3", "Accuracies on the four collections", table_3, ""),
     Exhibit("bouckaert2003-table4", f"{PAPER}, Table 4", "Type I error by significance level", table_4, LEARNERS),
-    Exhibit("bouckaert2003-power", f"{PAPER}, Sect. 5.2, Fig. 4", "Power by number of runs", power, LEARNERS),
-    Exhibit("bouckaert2003-table5", f"{PAPER}, Table 5", "Replicability", table_5, LEARNERS),
-    Exhibit("bouckaert2003-table6", f"{PAPER}, Table 6", "Smallest replicability by significance level", table_6, LEARNERS),
-    Exhibit("bouckaert2003-table7", f"{PAPER}, Table 7", "Type I error of other learners", table_7, LEARNERS),
+    Exhibit("bouckaert2003-power", f"{PAPER}, Sect. 5.2, Fig. 4", "Power by number of runs", power, OTHER_NETWORKS),
+    Exhibit("bouckaert2003-table5", f"{PAPER}, Table 5", "Replicability", table_5, OTHER_NETWORKS),
+    Exhibit("bouckaert2003-table6", f"{PAPER}, Table 6", "Smallest replicability by level", table_6, OTHER_NETWORKS),
+    Exhibit("bouckaert2003-table7", f"{PAPER}, Table 7", "Type I error of other learners", table_7, NEAREST),
 )  # fmt: skip
