@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
-from reproduce import add_options, made, write_between_marks
+from reproduction.command import add_options, made, write_between_marks
 from reproduction.coverage import BINS, Figure, run
 from reproduction.exhibit import Settings
 from rich.console import Console

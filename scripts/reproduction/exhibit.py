@@ -87,6 +87,11 @@ class Row:
         return cls(what, f"above {limit:g}", float(ours), 0.0, bool(ours > limit))
 
     @classmethod
+    def at_least(cls, what: str, limit: float, ours: float) -> Row:
+        """A figure that is not to be below a limit."""
+        return cls(what, f"at least {limit:g}", float(ours), 0.0, bool(ours >= limit))
+
+    @classmethod
     def of_decision(cls, what: str, published: bool, probability: float, needed: float) -> Row:
         """Compared with a decision: whether a probability is above a level."""
         words = f"above {needed:g}" if published else f"not above {needed:g}"

@@ -17,7 +17,7 @@ import hiercomp as hc
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
-reproduce = importlib.import_module("reproduce")
+command = importlib.import_module("reproduction.command")
 verdicts = importlib.import_module("verdicts")
 coverage = importlib.import_module("reproduction.coverage")
 
@@ -171,7 +171,7 @@ def test_a_quick_run_is_stored_resumed_and_written_into_a_page(tmp_path, capsys)
     assert first | {"seconds": 0, "when": ""} == again | {"seconds": 0, "when": ""}
     assert again["seconds"] < first["seconds"]
     page = tmp_path / "page.md"
-    page.write_text(f"# Title\n\n{reproduce.START}to be replaced\n{reproduce.END}\n", encoding="utf-8")
+    page.write_text(f"# Title\n\n{command.START}to be replaced\n{command.END}\n", encoding="utf-8")
     capsys.readouterr()
     assert verdicts.main(["--results", str(tmp_path), "--markdown", str(page)]) == 0
     text = page.read_text(encoding="utf-8")

@@ -16,6 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 reproduce = importlib.import_module("reproduce")
+command = importlib.import_module("reproduction.command")
 calibrated_tests = importlib.import_module("reproduction.calibrated_tests")
 exhibit = importlib.import_module("reproduction.exhibit")
 
@@ -151,7 +152,7 @@ def test_an_exhibit_of_the_data_sets_agrees_with_the_paper(name):
 
 def test_results_are_stored_resumed_and_written_into_the_page(tmp_path, capsys):
     page = tmp_path / "page.md"
-    page.write_text(f"# Title\n\n{reproduce.START}old\n{reproduce.END}\n", encoding="utf-8")
+    page.write_text(f"# Title\n\n{command.START}old\n{command.END}\n", encoding="utf-8")
     arguments = ["slides-mcnemar", "--quick", "--results", str(tmp_path / "results"), "--markdown", str(page)]
     assert reproduce.main(arguments) == 0
     stored = json.loads((tmp_path / "results/slides-mcnemar.json").read_text(encoding="utf-8"))

@@ -1,0 +1,48 @@
+"""Checks that tests of the project or other scripts already make: they are run, not written twice."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from reproduction.exhibit import Row, Settings
+
+ROOT = Path(__file__).parents[2]
+LETTERS = 120  # of what a script said last
+
+
+def of_tests(*chosen: str, words: str | None = None) -> Callable[[Settings], list[Row]]:
+    """Run some tests, the slow ones too unless the run is quick; ``words`` is pytest's ``-k``."""
+
+    def run(settings: Settings) -> list[Row]:
+        marks = "not slow" if settings.quick else ""
+        more = [] if words is None else ["-k", words]
+        closing = said_by("-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", marks, *chosen, *more)[1]
+        found = re.findall(r"(\d+) (passed|failed|errors?|skipped)", closing)
+        counts = {word.removesuffix("s"): int(count) for count, word in found}
+        passed, wrong = counts.get("passed", 0), counts.get("failed", 0) + counts.get("error", 0)
+        skipped = f", {counts['skipped']} skipped" if "skipped" in counts else ""
+        return [Row(f"tests that fail, of {passed + wrong}{skipped}", "0", float(wrong), 0.0, wrong == 0 < passed)]
+
+    return run
+
+
+def of_script(name: str, full: Sequence[str], quick: Sequence[str], what: str) -> Callable[[Settings], list[Row]]:
+    """Run another script, whose exit code says whether all held."""
+
+    def run(settings: Settings) -> list[Row]:
+        options = quick if settings.quick else full
+        code, closing = said_by(f"scripts/{name}", *options)
+        return [Row(f"{what}: exit code of `{name} {' '.join(options)}` ({closing})", "0", float(code), 0.0, code == 0)]
+
+    return run
+
+
+def said_by(*arguments: str) -> tuple[int, str]:
+    """Exit code of a Python process and the last line that it wrote."""
+    ended = subprocess.run([sys.executable, *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
+    lines = [line.strip() for line in (ended.stdout or ended.stderr).splitlines() if line.strip()]
+    return ended.returncode, (lines[-1] if lines else "").replace("|", "/")[-LETTERS:]
