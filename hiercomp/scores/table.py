@@ -92,6 +92,8 @@ SUMMARIES = frozenset("mean average avg avg. std std. sd stdev sem se median ran
     "std dev",
     "std. dev.",
 }
+# In a cell they would count as names by what Python prints of them
+CONTAINERS = frozenset({list, tuple, set, dict, np.ndarray})
 
 
 @dataclass(frozen=True)
@@ -581,6 +583,9 @@ def _missing(column: pd.Series, name: str) -> NDArray[np.bool_]:
 
 
 def _text(column: pd.Series, name: str) -> pd.Series:
+    if column.dtype == object and not CONTAINERS.isdisjoint(map(type, column)):
+        held = next(cell for cell in column if type(cell) in CONTAINERS)
+        raise _unreadable(name, f"holds a {type(held).__name__} in a cell: {shown(held)}", "Put one name in each cell.")
     try:
         return column.astype(str)
     except UnicodeEncodeError as error:

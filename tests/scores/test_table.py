@@ -471,3 +471,14 @@ def test_every_refusal_is_a_hiercomp_error_and_a_value_error():
     with pytest.raises(HiercompError) as caught:
         tidy_scores(table().iloc[:0])
     assert isinstance(caught.value, ValueError)
+
+
+@pytest.mark.parametrize("cell", [[1, 2], (1, 2), {"fold": 1}, np.array([1, 2])], ids=lambda cell: type(cell).__name__)
+@pytest.mark.parametrize("column", ["dataset", "algorithm", "run", "fold"])
+def test_a_name_that_is_several_values_is_refused(column, cell):
+    rows = [(d, a, r, f, 0.5 + 0.1 * f) for d in "xy" for a in "AB" for r in (1, 2) for f in (1, 2)]
+    table = pd.DataFrame(rows, columns=["dataset", "algorithm", "run", "fold", "score"]).astype({column: object})
+    for row in table.index[table[column] == table[column].iloc[0]]:
+        table.at[row, column] = cell
+    with pytest.raises(hc.ScoreTableError, match=f"Column '{column}' holds a {type(cell).__name__} in a cell"):
+        tidy_scores(table)
