@@ -480,5 +480,5 @@ def test_a_name_that_is_several_values_is_refused(column, cell):
     table = pd.DataFrame(rows, columns=["dataset", "algorithm", "run", "fold", "score"]).astype({column: object})
     for row in table.index[table[column] == table[column].iloc[0]]:
         table.at[row, column] = cell
-    with pytest.raises(hc.ScoreTableError, match=f"Column '{column}' holds a {type(cell).__name__} in a cell"):
+    with pytest.raises(ScoreTableError, match=f"Column '{column}' holds a {type(cell).__name__} in a cell"):
         tidy_scores(table)
