@@ -17,7 +17,7 @@ from functools import partial
 
 from reproduction.command import command_line, ours, yes
 from reproduction.exhibit import Exhibit
-from validation import calibration, density, faults, runs
+from validation import calibration, density, faults, mutants, runs
 from validation.referred import of_script, of_tests
 
 QUADRATURE = "tests/engines/quadrature"
@@ -141,6 +141,7 @@ CHECKS = {
             of_tests("tests", words="hostile or markup or formula or escape or harmless"),
         ),
         Exhibit("V29", EVERY, "Pictures", of_tests("tests/plots", words="picture")),
+        Exhibit("V30", ON_DEMAND, "Mutants of the numerics and of the reading of tables", mutants.mutation_rows),
     )
 }
 

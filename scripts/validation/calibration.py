@@ -86,10 +86,9 @@ def smallest_p(found: FLOATS) -> tuple[float, str]:
     """The smallest p-value of a chi-square test of uniform ranks, and its quantity."""
     kept = found[:, ~np.isnan(found).any(axis=0)]
     names = [name for name, missing in zip(QUANTITIES, np.isnan(found).any(axis=0), strict=True) if not missing]
-    p = [
-        stats.chisquare(np.bincount((column * BINS / (DRAWS + 1)).astype(int), minlength=BINS)).pvalue
-        for column in kept.T
-    ]
+    bins = min(BINS, len(kept) // 5)  # of at least five
+    counts = [np.bincount((column * bins / (DRAWS + 1)).astype(int), minlength=bins) for column in kept.T]
+    p = [stats.chisquare(one).pvalue for one in counts]
     return float(min(p)), names[int(np.argmin(p))]
 
 

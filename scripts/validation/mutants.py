@@ -1,0 +1,154 @@
+"""Mutation testing: one small change in a module, and whether its tests see it (V30)."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from reproduction.exhibit import MissingDataError, Row, Settings
+
+ROOT = Path(__file__).parents[2]
+KILLED, LONGEST = 0.9, 600  # share, and seconds after which tests that hang count as failed
+QUADRATURE = "engines/quadrature"
+# Modules of the numerics and of reading and pairing tables, and the tests that are to see a change
+MODULES: Mapping[str, tuple[str, ...]] = {
+    "rope.py": ("tests/test_rope.py",),
+    "closed_form/one_dataset/correlated_t.py": ("tests/closed_form/one_dataset/test_correlated_t.py",),
+    "closed_form/one_dataset/calibrated.py": ("tests/closed_form/one_dataset/test_calibrated.py",),
+    "closed_form/across_datasets/poisson_binomial.py": ("tests/closed_form/across_datasets/test_counts.py",),
+    f"{QUADRATURE}/likelihood.py": (f"tests/{QUADRATURE}/test_likelihood.py",),
+    f"{QUADRATURE}/nu_prior.py": (f"tests/{QUADRATURE}/test_nu_prior.py",),
+    f"{QUADRATURE}/splines.py": (f"tests/{QUADRATURE}/test_splines.py",),
+    "posterior/next_dataset.py": ("tests/posterior/test_next_dataset.py",),
+    "scores/arrays.py": ("tests/scores",),
+    "scores/differences.py": ("tests/scores",),
+    "scores/table.py": ("tests/scores",),
+    "files/mapping.py": ("tests/files/test_mapping.py",),
+}
+OPERATORS = (
+    "ReplaceBinaryOperator_Add_Sub",
+    "ReplaceBinaryOperator_Sub_Add",
+    "ReplaceBinaryOperator_Mul_Div",
+    "ReplaceBinaryOperator_Div_Mul",
+    "ReplaceBinaryOperator_Pow_Mul",
+    "ReplaceComparisonOperator_Lt_Gt",
+    "ReplaceComparisonOperator_LtE_Lt",
+    "ReplaceComparisonOperator_Gt_LtE",
+    "ReplaceComparisonOperator_GtE_Gt",
+    "ReplaceComparisonOperator_Eq_NotEq",
+    "ReplaceComparisonOperator_NotEq_Eq",
+    "ReplaceUnaryOperator_Delete_USub",
+    "ReplaceUnaryOperator_Delete_Not",
+    "ReplaceAndWithOr",
+    "ReplaceOrWithAnd",
+    "ReplaceTrueWithFalse",
+    "ReplaceFalseWithTrue",
+    "NumberReplacer",
+)
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A module with one change.
+
+    Attributes
+    ----------
+    module : str
+    text : str
+    change : str
+        The changed line, before and after.
+    """
+
+    module: str
+    text: str
+    change: str
+
+
+def mutation_rows(settings: Settings) -> list[Row]:
+    """The share of a random sample of mutants that the tests kill, and the survivors."""
+    many = 1 if settings.quick else 20
+    modules = list(MODULES)[:2] if settings.quick else list(MODULES)
+    mutants = [mutant for module in modules for mutant in sampled(module, many, settings.seed)]
+    killed = Parallel(n_jobs=settings.jobs)(delayed(is_killed)(mutant) for mutant in mutants)
+    survivors = [mutant for mutant, dead in zip(mutants, killed, strict=True) if not dead]
+    rows = [
+        Row.at_least(
+            f"share killed of {len(mutants)} mutants of {len(modules)} modules", KILLED, float(np.mean(killed))
+        )
+    ]
+    return rows + [Row(f"survives: `{one.module}`, {one.change}", "see below", 1.0, 0.0, True) for one in survivors]
+
+
+def sampled(module: str, many: int, seed: int) -> list[Mutant]:
+    """Some of all mutants of a module, at random."""
+    source = (ROOT / "hiercomp" / module).read_text(encoding="utf-8")
+    places = [(name, place) for name in OPERATORS for place in range(occurrences(source, name))]
+    generator = np.random.default_rng([seed, len(source)])
+    chosen = generator.permutation(len(places))
+    found: list[Mutant] = []
+    for number in chosen:
+        text = mutated(source, *places[number])
+        if text is not None and text != source and len(found) < many:
+            found.append(Mutant(module, text, changed_line(source, text)))
+    return found
+
+
+def occurrences(source: str, name: str) -> int:
+    """How often an operator applies: doubled until it does not, then halved."""
+    high = 1
+    while mutated(source, name, high - 1) is not None:
+        high *= 2
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if mutated(source, name, middle - 1) is not None else (low, middle)
+    return low
+
+
+def mutated(source: str, name: str, occurrence: int) -> str | None:
+    """The text after one change."""
+    try:
+        from cosmic_ray.mutating import mutate_code
+        from cosmic_ray.plugins import get_operator
+    except ImportError as error:
+        raise MissingDataError("install cosmic-ray: python -m pip install cosmic-ray") from error
+    operator: Any = get_operator(f"core/{name}")()
+    found: str | None = mutate_code(source, operator, occurrence)
+    return found
+
+
+def changed_line(before: str, after: str) -> str:
+    """The line, before and after."""
+    lines = [line for line in difflib.ndiff(before.splitlines(), after.splitlines()) if line[:2] in ("- ", "+ ")]
+    old, new = (next((line[2:].strip() for line in lines if line[0] == sign), "") for sign in "-+")
+    return f"`{old}` becomes `{new}`".replace("|", "/")
+
+
+def is_killed(mutant: Mutant) -> bool:
+    """Whether the tests fail, or do not end, in a copy of the project with the mutant."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder)
+        for name in ("hiercomp", "tests", "stan", "scripts", "docs"):
+            shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__", "_build"))
+        for name in ("pyproject.toml", "conftest.py", "README.md", "CHANGELOG.md", "CITATION.cff"):
+            shutil.copy(ROOT / name, copy / name)
+        (copy / "hiercomp" / mutant.module).write_text(mutant.text, encoding="utf-8")
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *MODULES[mutant.module]]
+        environment = os.environ | {"PYTHONPATH": folder, "PYTHONDONTWRITEBYTECODE": "1"}
+        try:
+            ended = subprocess.run(
+                command, cwd=copy, env=environment, capture_output=True, timeout=LONGEST, check=False
+            )
+        except subprocess.TimeoutExpired:
+            return True
+        return ended.returncode != 0
