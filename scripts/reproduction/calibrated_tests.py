@@ -89,9 +89,6 @@ TABLE_6 = {
 TABLE_7 = {"nearest neighbour against C4.5": 2.0, "nearest neighbour against naive Bayes": 3.8}
 
 
-# --- the experiments ---
-
-
 def data_set(
     generator: np.random.Generator, number: int, class_probability: float = 0.5
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
@@ -167,9 +164,6 @@ def collection(settings: Settings, number: int) -> Collection:
 def data_sets(settings: Settings) -> int:
     """In each collection."""
     return 24 if settings.quick else PAPERS
-
-
-# --- figure 2 and the power ---
 
 
 @dataclass(frozen=True)
@@ -312,9 +306,6 @@ def at_most(what: str, published: str, ours: float, limit: float) -> Row:
 def at_least(what: str, published: str, ours: float, limit: float) -> Row:
     """The same, a lower one."""
     return Row(what, published, float(ours), 0.0, bool(ours >= limit - 1e-9))
-
-
-# --- the tables ---
 
 
 def _share_row(what: str, percent: float, count: int, many: int, papers: int = PAPERS) -> Row:
