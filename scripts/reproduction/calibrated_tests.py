@@ -468,7 +468,8 @@ FREEDOM = (
 OTHER_NETWORKS = (
     f"{LEARNERS} The networks of sets 2 to 4 are ours; they share the accuracies of the paper's. Power and replicability "
     "depend also on how often the learners disagree and how many cases they need: on our sets 3 and 4 the tests of few "
-    "scores, and 5x2 cv, which trains on half of the cases, reject more often than the paper's replicabilities let expect."
+    "scores, and 5x2 cv, which trains on half of the cases, reject more often than the paper's replicabilities let expect. "
+    "The six tests that use all scores agree, and so does what the text says of power."
 )
 PRUNED = (
     f"{LEARNERS} The two learners are equally good whatever they do only if the classes are equally probable. With a class "
