@@ -468,8 +468,15 @@ FREEDOM = (
 OTHER_NETWORKS = (
     f"{LEARNERS} The networks of sets 2 to 4 are ours; they share the accuracies of the paper's. Power and replicability "
     "depend also on how often the learners disagree and how many cases they need: on our sets 3 and 4 the tests of few "
-    "scores, and 5x2 cv, which trains on half of the cases, reject more often than the paper's replicabilities let expect. "
-    "The six tests that use all scores agree, and so does what the text says of power."
+    "scores, and 5x2 cv, which trains on half of the cases, reject more often than the paper's replicabilities let expect."
+)
+REPLICABILITY = (
+    f"{OTHER_NETWORKS} The six tests that use all scores agree. On set 1, k-fold cv rejects 4.3% here, 3.3% in the paper, and "
+    "5x2 cv 7.6%."
+)
+SMALLEST = (
+    f"{OTHER_NETWORKS} At the 1% level the six tests that use all scores have a power of 0.4 to 0.5 on our set 3, where "
+    "agreement is least."
 )
 PRUNED = (
     f"{LEARNERS} The two learners are equally good whatever they do only if the classes are equally probable. With a class "
@@ -483,7 +490,7 @@ EXHIBITS = (
     Exhibit("bouckaert2003-table3", f"{PAPER}, Table 3", "Accuracies on the four collections", table_3, ""),
     Exhibit("bouckaert2003-table4", f"{PAPER}, Table 4", "Type I error by significance level", table_4, LEARNERS),
     Exhibit("bouckaert2003-power", f"{PAPER}, Sect. 5.2, Fig. 4", "Power by number of runs", power, OTHER_NETWORKS),
-    Exhibit("bouckaert2003-table5", f"{PAPER}, Table 5", "Replicability", table_5, OTHER_NETWORKS),
-    Exhibit("bouckaert2003-table6", f"{PAPER}, Table 6", "Smallest replicability by level", table_6, OTHER_NETWORKS),
+    Exhibit("bouckaert2003-table5", f"{PAPER}, Table 5", "Replicability", table_5, REPLICABILITY),
+    Exhibit("bouckaert2003-table6", f"{PAPER}, Table 6", "Smallest replicability by level", table_6, SMALLEST),
     Exhibit("bouckaert2003-table7", f"{PAPER}, Table 7", "Type I error of other learners", table_7, NEAREST),
 )  # fmt: skip
