@@ -471,8 +471,8 @@ OTHER_NETWORKS = (
     "scores, and 5x2 cv, which trains on half of the cases, reject more often than the paper's replicabilities let expect."
 )
 REPLICABILITY = (
-    f"{OTHER_NETWORKS} The six tests that use all scores agree. On set 1, k-fold cv rejects 4.3% here, 3.3% in the paper, and "
-    "5x2 cv 7.6%."
+    f"{OTHER_NETWORKS} The six tests that use all scores agree. On set 1, k-fold cv rejects 4.3% here, 3.3% in the paper, "
+    "and 5x2 cv 7.6%."
 )
 SMALLEST = (
     f"{OTHER_NETWORKS} At the 1% level the six tests that use all scores have a power of 0.4 to 0.5 on our set 3, where "
