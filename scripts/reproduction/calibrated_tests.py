@@ -89,9 +89,6 @@ TABLE_6 = {
 TABLE_7 = {"nearest neighbour against C4.5": 2.0, "nearest neighbour against naive Bayes": 3.8}
 
 
-# --- the experiments ---
-
-
 def data_set(
     generator: np.random.Generator, number: int, class_probability: float = 0.5
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
@@ -167,9 +164,6 @@ def collection(settings: Settings, number: int) -> Collection:
 def data_sets(settings: Settings) -> int:
     """In each collection."""
     return 24 if settings.quick else PAPERS
-
-
-# --- figure 2 and the power ---
 
 
 @dataclass(frozen=True)
@@ -312,9 +306,6 @@ def at_most(what: str, published: str, ours: float, limit: float) -> Row:
 def at_least(what: str, published: str, ours: float, limit: float) -> Row:
     """The same, a lower one."""
     return Row(what, published, float(ours), 0.0, bool(ours >= limit - 1e-9))
-
-
-# --- the tables ---
 
 
 def _share_row(what: str, percent: float, count: int, many: int, papers: int = PAPERS) -> Row:
@@ -479,10 +470,19 @@ OTHER_NETWORKS = (
     "depend also on how often the learners disagree and how many cases they need: on our sets 3 and 4 the tests of few "
     "scores, and 5x2 cv, which trains on half of the cases, reject more often than the paper's replicabilities let expect."
 )
+REPLICABILITY = (
+    f"{OTHER_NETWORKS} The six tests that use all scores agree. On set 1, k-fold cv rejects 4.3% here, 3.3% in the paper, "
+    "and 5x2 cv 7.6%."
+)
+SMALLEST = (
+    f"{OTHER_NETWORKS} At the 1% level the six tests that use all scores have a power of 0.4 to 0.5 on our set 3, where "
+    "agreement is least."
+)
 PRUNED = (
     f"{LEARNERS} The two learners are equally good whatever they do only if the classes are equally probable. With a class "
     "probability of 0.2, C4.5 prunes its tree away, and so do we here, by its pessimistic errors but without its raising of "
-    "subtrees. A tree pruned by cost and complexity is worse than naive Bayes there, and every test finds it out."
+    "subtrees. With 0.3 and 0.4 more of our tree seems to be left than of C4.5's: it is a little worse than naive Bayes, "
+    "and the tests find it out. Pruned by cost and complexity it is much worse with 0.2 too, and nearly every test rejects."
 )
 NEAREST = "Two pairs of the table; tree augmented naive Bayes and the voted perceptron are left out."
 EXHIBITS = (
@@ -491,7 +491,7 @@ EXHIBITS = (
     Exhibit("bouckaert2003-table3", f"{PAPER}, Table 3", "Accuracies on the four collections", table_3, ""),
     Exhibit("bouckaert2003-table4", f"{PAPER}, Table 4", "Type I error by significance level", table_4, LEARNERS),
     Exhibit("bouckaert2003-power", f"{PAPER}, Sect. 5.2, Fig. 4", "Power by number of runs", power, OTHER_NETWORKS),
-    Exhibit("bouckaert2003-table5", f"{PAPER}, Table 5", "Replicability", table_5, OTHER_NETWORKS),
-    Exhibit("bouckaert2003-table6", f"{PAPER}, Table 6", "Smallest replicability by level", table_6, OTHER_NETWORKS),
+    Exhibit("bouckaert2003-table5", f"{PAPER}, Table 5", "Replicability", table_5, REPLICABILITY),
+    Exhibit("bouckaert2003-table6", f"{PAPER}, Table 6", "Smallest replicability by level", table_6, SMALLEST),
     Exhibit("bouckaert2003-table7", f"{PAPER}, Table 7", "Type I error of other learners", table_7, NEAREST),
 )  # fmt: skip
