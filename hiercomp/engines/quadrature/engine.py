@@ -23,13 +23,13 @@ from hiercomp.engines.quadrature.grid import (
     PosteriorGrid,
     coarse_axes,
     conditional_moments,
-    doubts,
+    factors,
     newton_moments,
     ripples,
+    shortfall,
 )
 from hiercomp.engines.quadrature.integration import TOLERANCE, Integration
 from hiercomp.engines.quadrature.likelihood import MeanLikelihood, step_for
-from hiercomp.engines.quadrature.regions import SHORTFALL
 from hiercomp.engines.quadrature.support import Integrand, Support
 from hiercomp.rope import Rope
 
@@ -111,7 +111,7 @@ def _refined(problem: Integrand, rope: Rope) -> Integration:
                 support = wider
                 continue
         work = grid.log_likelihood.size * q
-        tolerance = TOLERANCE if work < MUCH_WORK else LARGEST_ERROR
+        tolerance = min(TOLERANCE * shortfall(grid), LARGEST_ERROR) if work < MUCH_WORK else LARGEST_ERROR
         found = _with_regions(grid, refinement, rope)
         if found.largest_error <= tolerance or work > MOST_WORK or refinement == MOST_REFINEMENTS:
             break
@@ -175,12 +175,12 @@ def _blamed_axes(found: Integration, rope: Rope) -> NDArray[np.bool_]:
     by_axis = zip(
         coarse_axes(found.grid),
         masses.distances_by_axis(found.grid, rope),
-        doubts(found.grid),
+        factors(found.grid),
         ripples(found.grid),
         strict=True,
     )
-    for coarse, distance, doubt, ripple in by_axis:
-        alone[np.array(coarse)] = SHORTFALL * doubt * max(distance.values()) + ripple
+    for coarse, distance, factor, ripple in by_axis:
+        alone[np.array(coarse)] = factor * max(distance.values()) + ripple
     return np.asarray(alone > min(TOLERANCE, alone.max()) / 4)
 
 

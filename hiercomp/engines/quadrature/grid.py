@@ -40,6 +40,10 @@ SLOWEST_FALL = 0.9  # of pairs of coefficients that the estimate reckons with
 DOUBT_OF_AN_END = 2.5  # above it the coefficients fall like a power: a singularity at an end, whose waves stay there
 # Two degrees fewer are a bound for polynomials, whose coefficients fall in geometric progression; not for splines
 SPLINE_DOUBT = 3.0
+# By which the difference from a coarser grid may fall short of the error, as both have one: up to 2.2 among random problems,
+# 7 where nu reaches 0, to which the integrand falls like a power, and 7 where delta0 is stretched because two finer grids
+# failed and not because there are few data sets
+SHORTFALL, SHORTFALL_OF_NU, SHORTFALL_OF_STRETCHED = 2.5, 7.5, 10.0
 INSIDE = 1e-3  # of nu's axis, from its end, where the prior may be infinite
 COARSER = 0.75  # share of the fine nodes that the coarser integration takes: the error estimate is their difference
 
@@ -470,6 +474,19 @@ def doubts(grid: PosteriorGrid) -> list[float]:
         fall = min(last / before, SLOWEST_FALL) if last > LIKELIHOOD_ERROR else 0.0
         found.append(max(1.0, fall / (1 - fall)))
     return found
+
+
+def factors(grid: PosteriorGrid) -> list[float]:
+    """What the difference of each axis from a coarser grid is multiplied by, as `coarse_axes` has them."""
+    return [shortfall(grid) * doubt for doubt in doubts(grid)]
+
+
+def shortfall(grid: PosteriorGrid) -> float:
+    """By how much the difference from a coarser grid may fall short of the error."""
+    problem = grid.problem
+    if isinstance(grid.delta0_axis, StretchedLine) and not problem.stretched:
+        return SHORTFALL_OF_STRETCHED
+    return SHORTFALL_OF_NU if problem.nu_prior is not None and problem.priors.nu_lower == 0 else SHORTFALL
 
 
 def ripples(grid: PosteriorGrid) -> list[float]:

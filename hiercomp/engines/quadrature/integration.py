@@ -11,18 +11,21 @@ import numpy as np
 from hiercomp.engines.quadrature.grid import (
     LIKELIHOOD_ERROR,
     OUTSIDE,
+    SHORTFALL,
     FineGrid,
     PosteriorGrid,
     coarse_axes,
-    doubts,
+    factors,
     ripples,
+    shortfall,
 )
-from hiercomp.engines.quadrature.regions import SHORTFALL, RegionMasses, region_masses
+from hiercomp.engines.quadrature.regions import RegionMasses, region_masses
 from hiercomp.rope import Rope
 
 Known: TypeAlias = "tuple[Rope, RegionMasses, dict[str, float]]"  # the probabilities of a rope, and their errors
 
-TOLERANCE = 2.5e-4  # of the error estimate, above which the grid is refined: a quarter of the error that is warned of
+TOLERANCE = 1e-4  # of the difference from coarser grids, above which the grid is refined
+SHORTER = 4.0  # by which the difference of log marginal likelihoods falls short by more than those of probabilities
 OUTSIDE_IN_ALL = (
     5.0  # times as much as `OUTSIDE` lies at most beyond the ends; only part of it matters to a probability
 )
@@ -77,13 +80,12 @@ class Integration:
         fine = FineGrid.of(self.grid)
         found = np.array([fine.log_marginal_likelihood, fine.expected_delta0])
         # Mass beyond the ends is missing in full from the first, and may be ten standard deviations away for the other
-        size = LIKELIHOOD_ERROR + OUTSIDE * np.array([OUTSIDE_IN_ALL, 10.0])
+        size = LIKELIHOOD_ERROR + OUTSIDE * shortfall(self.grid) / SHORTFALL * np.array([OUTSIDE_IN_ALL, 10.0])
         errors = (size + sum(ripples(self.grid))) * [1.0, fine.deviation_of_delta0]
-        for coarse, doubt in zip(coarse_axes(self.grid), doubts(self.grid), strict=True):
+        for coarse, factor in zip(coarse_axes(self.grid), factors(self.grid), strict=True):
             other = FineGrid.of(self.grid, None, coarse)
-            errors += (
-                SHORTFALL * doubt * np.abs([other.log_marginal_likelihood - found[0], other.expected_delta0 - found[1]])
-            )
+            change = [other.log_marginal_likelihood - found[0], other.expected_delta0 - found[1]]
+            errors += factor * np.array([SHORTER, 1.0]) * np.abs(change)
         return (float(found[0]), float(found[1])), (float(errors[0]), float(errors[1]))
 
     @property
@@ -95,11 +97,11 @@ class Integration:
         """The probabilities of the regions and an estimate of the error of each, from a coarser grid."""
         if self.known is not None and self.known[0] == rope:
             return self.known[1], dict(self.known[2])
-        found, factors = region_masses(self.grid, rope), doubts(self.grid)
+        found, by_axis = region_masses(self.grid, rope), factors(self.grid)
         ripple = sum(ripples(self.grid))
         # Fewer nodes on all axes at once are an estimate for a third of the work, and nearly always small enough
         together = found.distance(region_masses(self.grid, rope, (True, True, True)))
-        stated = found.stated_errors([together], [max(factors)], ripple)
-        if max(stated.values()) > TOLERANCE:
-            stated = found.stated_errors(found.distances_by_axis(self.grid, rope), factors, ripple)
+        stated = found.stated_errors([together], [max(by_axis)], ripple)
+        if max(stated.values()) > TOLERANCE * shortfall(self.grid):
+            stated = found.stated_errors(found.distances_by_axis(self.grid, rope), by_axis, ripple)
         return found, stated

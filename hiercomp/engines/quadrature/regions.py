@@ -13,9 +13,6 @@ from hiercomp.rope import REGIONS, Rope, student_t_half
 
 # Of the fine nodes of delta0 the expected probabilities take every one (study): where sigma0 is small they are steps
 THINNED = 1
-# By which the difference from a coarser grid may fall short of the error, as it is a difference of two: among 300 random
-# problems 2.2 times (docs/quadrature.md)
-SHORTFALL = 2.5
 LEAST_DEVIATION = 0.1  # of an indicator that shows the size of a change: below, other errors are more
 TABLE_SPACING = 0.06  # 0.06^4 / 384 = 3e-8
 
@@ -49,20 +46,18 @@ class RegionMasses:
         """Differences from coarser grids, one for each axis that has more than one node."""
         return [self.distance(region_masses(grid, rope, coarse)) for coarse in coarse_axes(grid)]
 
-    def stated_errors(self, by_axis: list[dict[str, float]], doubts: list[float], ripple: float) -> dict[str, float]:
+    def stated_errors(self, by_axis: list[dict[str, float]], factors: list[float], ripple: float) -> dict[str, float]:
         """Estimated errors: those of the axes, which may not cancel, and those of the likelihood and of what is left out.
 
         A small change of the log likelihood, whatever its shape, changes the mean of an indicator by less than its size
         times the indicator's standard deviation. Its size is seen in the probability that it changes most, and taken for
         every other, whose own change may be small by chance. What lies beyond the ends may belong to one region alone.
-        ``doubts`` multiply the differences from coarser grids;
+        ``factors`` multiply the differences from coarser grids;
         ``ripple`` is what the waves of the interpolation add to the mass.
         """
         values = np.array([*self.most_probable, *self.expected, self.positive])
         deviation = np.sqrt(np.maximum(values * (1 - values), 0.0))
-        own = SHORTFALL * sum(
-            doubt * np.array(list(distance.values())) for doubt, distance in zip(doubts, by_axis, strict=True)
-        )
+        own = sum(factor * np.array(list(distance.values())) for factor, distance in zip(factors, by_axis, strict=True))
         size = float((own / np.maximum(deviation, LEAST_DEVIATION)).max())
         stated = np.maximum(own, size * deviation) + (LIKELIHOOD_ERROR + ripple) * deviation + OUTSIDE
         return dict(zip(by_axis[0], stated.tolist(), strict=True))
