@@ -12,7 +12,6 @@ import pytest
 from scipy import stats
 
 from hiercomp.closed_form.one_dataset.calibrated import (
-    ABOUT,
     CALIBRATED,
     LEVELS,
     NOT_CALIBRATABLE,
@@ -191,7 +190,7 @@ def test_every_calibrated_df_is_used_and_its_source_is_named(key):
     rho = 0.1 if scheme == "corrected resampling" else None
     result = calibrated_test(differences(runs=runs, folds=folds), scheme=scheme, alpha=level, rho=rho)
     assert (result.df, result.df_source) == (df, source)
-    assert source in {PAPER, ABOUT, OWN}
+    assert source in {PAPER, OWN}
     assert "binary data" in source
     assert 2 <= df <= 100
 
@@ -200,8 +199,8 @@ def test_every_calibrated_df_is_used_and_its_source_is_named(key):
 @pytest.mark.parametrize("runs", [10, 20, 50, 100])
 def test_six_schemes_have_about_the_eleven_df_of_the_paper(scheme, runs):
     df, source = CALIBRATED[scheme, runs, 10, 0.05]
-    assert abs(df - 11) <= 1  # "circa"
-    assert source == (PAPER if (scheme, runs) == ("use all data", 10) else OWN if runs == 10 else ABOUT)
+    assert abs(df - 11) <= 2  # "circa"; ours are of scikit-learn's learners
+    assert source == (PAPER if (scheme, runs) == ("use all data", 10) else OWN)
 
 
 @pytest.mark.filterwarnings("ignore:'k-fold cv' uses the first run")
