@@ -362,8 +362,8 @@ class OutputOptions:
         if str(self.json_file) == "-":
             say_json(text)
             return
-        with written_whole(self.json_file, overwrite=self.force) as unfinished:
-            unfinished.write_text(text, encoding="utf-8")
+        with written_whole(self.json_file, overwrite=self.force) as stream:
+            stream.write(text.encode())
 
     def tell_written(self, *others: Path | None) -> None:
         """Say which files were written: those of the command's other options, and that of ``--json``."""

@@ -128,8 +128,8 @@ def write_table(table: ScoresTable, path: Path, *, overwrite: bool) -> None:
         ".html": table._repr_html_,
         ".txt": table.__str__,
     }[ending]()
-    with written_whole(path, overwrite=overwrite) as unfinished:
-        unfinished.write_text(f"{text}\n", encoding="utf-8")
+    with written_whole(path, overwrite=overwrite) as stream:
+        stream.write(f"{text}\n".encode())
 
 
 def write_figure(result: Result, name: str, path: Path, *, overwrite: bool) -> None:
@@ -143,6 +143,7 @@ def write_figure(result: Result, name: str, path: Path, *, overwrite: bool) -> N
         drawn: Any = getattr(result.plot, name)()
         first = drawn.flat[0] if hasattr(drawn, "flat") else drawn
         figure = first if hasattr(first, "savefig") else first.figure
-        undated = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}.get(path.suffix.lower(), {})
-        with written_whole(path, overwrite=overwrite) as unfinished:
-            figure.savefig(unfinished, dpi=DOTS_PER_INCH, metadata=undated)
+        ending = path.suffix.lower()
+        undated = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}.get(ending, {})
+        with written_whole(path, overwrite=overwrite) as stream:
+            figure.savefig(stream, format=ending[1:], dpi=DOTS_PER_INCH, metadata=undated)
