@@ -9,6 +9,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
+from hiercomp.errors import ResultFileError
 from hiercomp.wording import shown
 
 # What reads the same in ASCII; anything else that can't be encoded is escaped, so names stay distinct
@@ -18,6 +19,7 @@ PLAIN = {
     "\N{GREATER-THAN OR EQUAL TO}": ">=", "\N{ALMOST EQUAL TO}": "~",
 }  # fmt: skip
 HANDLER = "hiercomp-plain"
+WIDTH = 80  # of a terminal that does not say
 _quiet = ContextVar("quiet", default=False)
 
 
@@ -55,12 +57,17 @@ def say(content: Any, end: str = "\n") -> None:
         if sys.stdout.isatty() and hasattr(content, "__rich__"):
             from rich.console import Console
 
-            Console().print(content)
+            console = Console()
+            console.width = console.width or WIDTH  # COLUMNS=0 would print nothing
+            console.print(content)
         else:
             sys.stdout.write(f"{content}{end}")
             sys.stdout.flush()
     except BrokenPipeError:
         discard_output()
+    except OSError as error:  # such as a full disk
+        discard_output()
+        raise ResultFileError(f"Standard output can't be written: {error.strerror or error}.") from error
 
 
 def say_json(text: str) -> None:

@@ -1,0 +1,186 @@
+"""Faults from outside: full disks, places that can't be written to, inputs named as outputs, signals, dead processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import hiercomp as hc
+from tests.command_line import COMMAND, assert_one_line_of_error, run, run_process
+
+QUICK = ("compare", "scores.csv", "--engine", "quadrature", "--prior", "gaussian")
+PROC = Path("/proc/self").is_dir()
+
+
+@pytest.fixture
+def folder(tmp_path, scores) -> Path:
+    scores.to_csv(tmp_path / "scores.csv", index=False)
+    return tmp_path
+
+
+def with_largest_file(size: int, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the command where no file may become larger, which is for a program as if the disk was full."""
+    import resource
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+    return subprocess.run(
+        [*COMMAND, *arguments],
+        cwd=folder, capture_output=True, text=True, timeout=120, check=False, preexec_fn=limit,
+    )  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no limit on the size of files")
+def test_a_full_disk_costs_the_file_but_not_the_verdict(folder):
+    expected = run_process(folder, *QUICK, "--quiet").stdout
+    for option, name, size in (
+        ("--save", "fit.nc", 100_000),
+        ("--report", "out.html", 20_000),
+        ("--json", "o.json", 1024),
+    ):
+        done = with_largest_file(size, folder, *QUICK, option, name)
+        assert (done.returncode, done.stdout) == (2, expected), done
+        assert done.stderr == f"hiercomp: {name} can't be written: File too large.\n"
+        assert os.listdir(folder) == ["scores.csv"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no limit on the size of files")
+def test_a_file_that_is_too_large_costs_no_other_file(folder):
+    done = with_largest_file(100_000, folder, *QUICK, "--save", "fit.nc", "--json", "o.json", "--scores-table", "t.csv")
+    assert done.returncode == 2
+    assert json.loads((folder / "o.json").read_text(encoding="utf-8"))["left"] == "bayes"
+    assert sorted(os.listdir(folder)) == ["o.json", "scores.csv", "t.csv"]
+    assert "wrote o.json (" in done.stderr
+    assert "wrote fit.nc" not in done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_standard_output_that_is_full_costs_no_file(folder):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [*COMMAND, *QUICK, "--save", "fit.nc", "--quiet"],
+            cwd=folder, stdout=full, stderr=subprocess.PIPE, text=True, timeout=120, check=False,
+        )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr == "hiercomp: Standard output can't be written: No space left on device.\n"
+    assert hc.load_result(folder / "fit.nc").left == "bayes"
+
+
+READING = {
+    "compare": ("scores.csv", "--engine", "quadrature"),
+    "pairs": ("scores.csv",),
+    "test": ("scores.csv",),
+    "check": ("scores.csv",),
+    "plan": ("--pilot", "scores.csv"),
+}
+OPTIONS = {
+    "compare": ("--json", "--save", "--report", "--scores-table", "--figure"),
+    "pairs": ("--json", "--report", "--scores-table", "--figure", "--checkpoint"),
+    "test": ("--json",),
+    "check": ("--json",),
+    "plan": ("--json",),
+}
+ENDINGS = {"--json": "json", "--save": "nc", "--report": "html", "--scores-table": "csv", "--figure": "svg"}
+
+
+@pytest.mark.parametrize(
+    ("command", "option"), [(command, option) for command, options in OPTIONS.items() for option in options]
+)
+def test_an_output_is_never_an_input_whatever_it_is_called(hiercomp, folder, command, option):
+    before = (folder / "scores.csv").read_bytes()
+    ending = ENDINGS.get(option, "db")
+    (folder / f"link.{ending}").symlink_to("scores.csv")
+    os.link(folder / "scores.csv", folder / f"second.{ending}")
+    (folder / "sub").mkdir()
+    force = () if option == "--checkpoint" else ("--force",)
+    for name in ("scores.csv", f"link.{ending}", f"second.{ending}", "sub/../scores.csv", str(folder / "scores.csv")):
+        if option == "--figure" and not name.endswith(ending):
+            continue  # a name that is refused for its ending
+        done = hiercomp(folder, command, *READING[command], option, name, *force)
+        assert_one_line_of_error(done, option, "is read", "never replaces an input")
+        assert (folder / "scores.csv").read_bytes() == before
+
+
+def test_a_saved_result_is_not_replaced_by_what_is_made_of_it(hiercomp, folder, result):
+    result.save(folder / "fit.nc")
+    before = (folder / "fit.nc").read_bytes()
+    (folder / "page.html").symlink_to("fit.nc")
+    for options in (("--json", "fit.nc"), ("--report", "page.html")):
+        assert_one_line_of_error(hiercomp(folder, "show", "fit.nc", *options, "--force"), "is read")
+    assert (folder / "fit.nc").read_bytes() == before
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/dev/stdin").exists(), reason="the system has no name for standard input")
+def test_scores_that_come_by_standard_input_are_not_replaced_either(folder):
+    before = (folder / "scores.csv").read_bytes()
+    with (folder / "scores.csv").open("rb") as stream:
+        done = subprocess.run(
+            [*COMMAND, "check", "-", "--json", "scores.csv", "--force"],
+            cwd=folder, stdin=stream, capture_output=True, text=True, timeout=120, check=False,
+        )  # fmt: skip
+    assert_one_line_of_error(done, "--json", "is read")
+    assert (folder / "scores.csv").read_bytes() == before
+
+
+def test_two_options_may_not_name_one_file_by_two_names(hiercomp, folder):
+    (folder / "page.html").write_text("old")
+    (folder / "link.html").symlink_to("page.html")
+    done = hiercomp(folder, *QUICK, "--report", "page.html", "--scores-table", "link.html", "--force")
+    assert_one_line_of_error(done, "--report and --scores-table both name link.html")
+    done = hiercomp(folder, "pairs", "scores.csv", "--checkpoint", "a.json", "--json", "./a.json")
+    assert_one_line_of_error(done, "--checkpoint and --json both name a.json")
+
+
+@pytest.mark.skipif(not PROC, reason="needs a folder in which not even root can write")
+@pytest.mark.parametrize(
+    ("option", "name"),
+    [
+        ("--save", "x.nc"),
+        ("--report", "x.html"),
+        ("--json", "x.json"),
+        ("--figure", "x.svg"),
+        ("--scores-table", "x.md"),
+    ],
+)
+def test_a_place_that_takes_no_file_is_refused_before_the_computation(hiercomp, folder, monkeypatch, option, name):
+    monkeypatch.setattr("hiercomp.comparison.HierarchicalComparison.fit", lambda *_, **__: pytest.fail("it was fitted"))
+    for place, reason in ((f"/proc/{name}", "can't be written"), (f"no/{name}", "there is no folder")):
+        assert_one_line_of_error(run(folder, *QUICK, option, place), name, reason)
+    (folder / name).mkdir()
+    assert_one_line_of_error(run(folder, *QUICK, option, name, "--force"), f"{name} is a folder")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+def test_a_terminal_of_no_width_shows_the_summary(folder):
+    import pty
+
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [*COMMAND, *QUICK],
+        cwd=folder, env={**os.environ, "TERM": "xterm", "COLUMNS": "0"}, stdout=theirs, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    os.close(theirs)
+    shown = b""
+    while True:
+        try:
+            part = os.read(ours, 4096)
+        except OSError:  # Linux says so when the other end is closed
+            break
+        if not part:
+            break
+        shown += part
+    os.close(ours)
+    assert process.wait(timeout=120) == 0
+    assert b"bayes" in shown
+    assert b"tree" in shown
