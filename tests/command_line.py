@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import signal
 import subprocess
 import sys
+import time
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,6 +49,19 @@ def run_process(folder: Path, *arguments: object) -> subprocess.CompletedProcess
     """Run ``hiercomp`` as a user does, in a process of its own."""
     command = [*COMMAND, *map(str, arguments)]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+
+
+def assert_group_ends(group: int, seconds: float = 30) -> None:
+    """All processes of a group are gone soon; joblib's own would wait for work for five minutes."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.1)
+    os.killpg(group, signal.SIGKILL)
+    raise AssertionError("processes are left")
 
 
 def assert_one_line_of_error(done: Done | subprocess.CompletedProcess[str], *parts: str) -> None:

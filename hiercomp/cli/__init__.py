@@ -52,6 +52,7 @@ def _options(
     pass
 
 
+NO_ROOM = "failed to map segment"  # what the loader of libraries says without memory
 COMPARING, SCORES, ENGINES = "Compare", "Scores", "Engines"
 
 
@@ -120,6 +121,10 @@ def _run() -> int:
         code = _fail(str(error))
         discard_output()
     except MemoryError:
+        code = _fail("There is not enough memory.")
+    except ImportError as error:
+        if NO_ROOM not in str(error):
+            raise
         code = _fail("There is not enough memory.")
     except (KeyboardInterrupt, typer.Abort):
         code = EXIT_INTERRUPTED  # typer turns Ctrl-C into this code too

@@ -23,17 +23,22 @@ def folder(tmp_path, scores) -> Path:
     return tmp_path
 
 
-def with_largest_file(size: int, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run the command where no file may become larger, which is for a program as if the disk was full."""
+def limited(kind: str, size: int, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the command under a limit of the system, by its name in the module resource."""
     import resource
 
     def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+        resource.setrlimit(getattr(resource, kind), (size, size))
 
     return subprocess.run(
         [*COMMAND, *arguments],
         cwd=folder, capture_output=True, text=True, timeout=120, check=False, preexec_fn=limit,
     )  # fmt: skip
+
+
+def with_largest_file(size: int, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the command where no file may become larger, which is for a program as if the disk was full."""
+    return limited("RLIMIT_FSIZE", size, folder, *arguments)
 
 
 @pytest.mark.slow
@@ -184,3 +189,29 @@ def test_a_terminal_of_no_width_shows_the_summary(folder):
     assert process.wait(timeout=120) == 0
     assert b"bayes" in shown
     assert b"tree" in shown
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no limit on the size of files")
+def test_a_checkpoint_on_a_full_disk_says_so_and_stays_whole(folder):
+    done = with_largest_file(20_000, folder, "pairs", "scores.csv", "--checkpoint", "pairs.sqlite", "--jobs", "1")
+    assert_one_line_of_error(done, "pairs.sqlite", "Is the disk full?")
+    whole = run_process(folder, "pairs", "scores.csv", "--checkpoint", "pairs.sqlite", "--jobs", "1")
+    assert whole.returncode == 0, whole.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere the limit is not kept")
+@pytest.mark.parametrize("size", [500_000_000, 1_000_000_000])
+def test_a_lack_of_memory_is_one_line(folder, size):
+    # Reading a table alone asks for more than 500 MB of addresses, and the embedded engine for 300 MB more than 1 GB
+    done = limited("RLIMIT_AS", size, folder, "compare", "scores.csv", "--engine", "embedded")
+    assert_one_line_of_error(done, "not enough memory")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no limit on open files")
+def test_a_lack_of_descriptors_is_named_by_its_cause(folder):
+    done = limited("RLIMIT_NOFILE", 9, folder, "compare", "scores.csv", "--engine", "embedded", "--draws", "200")
+    if done.returncode != 0:  # with fewer files of its own open, it may be enough
+        assert_one_line_of_error(done, "ulimit -n")

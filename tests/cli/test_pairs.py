@@ -18,7 +18,7 @@ import pytest
 
 import hiercomp as hc
 from hiercomp.tournament import compare_all
-from tests.command_line import COMMAND, Done, assert_one_line_of_error, run
+from tests.command_line import COMMAND, Done, assert_group_ends, assert_one_line_of_error, run
 
 
 def pairs(folder: Path, *arguments: object) -> Done:
@@ -175,19 +175,6 @@ def started(folder: Path) -> subprocess.Popen[str]:
     return process
 
 
-def assert_group_ends(group: int, seconds: float) -> None:
-    """All processes of a group are gone soon; joblib's own would wait for work for five minutes."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        try:
-            os.killpg(group, 0)
-        except ProcessLookupError:
-            return
-        time.sleep(0.1)
-    os.killpg(group, signal.SIGKILL)
-    pytest.fail("processes are left")
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)])
@@ -201,7 +188,7 @@ def test_a_stopped_run_leaves_a_valid_checkpoint_and_goes_on_from_it(tmp_path, s
     output, errors = process.communicate(timeout=60)
     assert process.returncode == code
     assert output == ""
-    assert_group_ends(process.pid, 30)
+    assert_group_ends(process.pid)
     if sent != signal.SIGKILL:
         assert errors == f"hiercomp: {'interrupted' if sent == signal.SIGINT else 'terminated'}\n"
         assert sorted(os.listdir(tmp_path)) == ["pairs.sqlite", "scores.csv"]
@@ -220,7 +207,7 @@ def test_the_processes_of_a_killed_run_end_by_themselves(tmp_path):
     process.kill()
     process.communicate(timeout=60)
     assert process.returncode == -signal.SIGKILL
-    assert_group_ends(process.pid, 30)
+    assert_group_ends(process.pid)
 
 
 @pytest.mark.slow
