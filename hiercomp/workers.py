@@ -206,7 +206,7 @@ def said_after(seconds: float, text: str, *, shown: bool) -> Iterator[None]:
     shown : bool
         Whether anything is to be said at all.
     """
-    if not shown:
+    if not shown or sys.stderr is None:  # closed before the start
         yield
         return
     timer = threading.Timer(seconds, lambda: print(text, file=sys.stderr, flush=True))

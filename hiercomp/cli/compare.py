@@ -156,7 +156,8 @@ def present(
         result.save(save, overwrite=outputs.force)
 
     outputs.present(
-        *(content, result.summary(alpha), table, variants, *paper.texts(result, alpha=alpha)),
+        content,
+        *(result.summary(alpha), table, variants, *paper.texts(result, alpha=alpha)),
         files=[
             *((save, write_result), (report, write_page)),
             *paper.to_write(result, OF_TWO, overwrite=outputs.force),

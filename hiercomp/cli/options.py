@@ -355,26 +355,23 @@ class OutputOptions:
     def present(
         self,
         content: dict[str, Any],
-        result: Any,
-        *more: Any,
+        *results: Any,
         files: Sequence[ToWrite] = (),
         checkpoint: Path | None = None,
         errors: Iterable[HiercompError] = (),
         code: int = 0,
     ) -> NoReturn:
-        """Print a result, write the files, and end with an exit code.
+        """Print results, write the files, and end with an exit code.
 
-        The result is printed first, so no fault of a file can cost it. A file that can't be written costs no other file;
+        They are printed first, so no fault of a file can cost it. A file that can't be written costs no other file;
         the exit code is then 2.
 
         Parameters
         ----------
         content : dict
             For ``--json``; printed instead of the texts if that option is -.
-        result : object
-            To be printed.
-        *more : object
-            To be printed after it, unless they are None.
+        *results : object
+            To be printed with an empty line between them, unless they are None.
         files : sequence of (path or None, callable)
             Files of the command's other options, and what writes each of them; it returns False if it wrote nothing.
         checkpoint : path or None
@@ -392,7 +389,8 @@ class OutputOptions:
                 files = (*files, (self.json_file, lambda: self._write_json(text)))
         with collected(failures):
             if self.text_wanted:
-                say(result)
+                first, *more = results
+                say(first)
                 for part in more:
                     if part is not None:
                         say(f"\n{part}")

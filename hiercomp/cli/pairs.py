@@ -81,7 +81,8 @@ def pairs(
         write_tournament_report(result, report, source=source, alpha=model.alpha, overwrite=outputs.force)
 
     outputs.present(
-        *(content, result.summary(model.alpha), *paper.texts(result, alpha=model.alpha)),
+        content,
+        *(result.summary(model.alpha), *paper.texts(result, alpha=model.alpha)),
         files=[(report, write_page), *paper.to_write(result, OF_MANY, overwrite=outputs.force)],
         checkpoint=checkpoint,
         code=EXIT_FAILED if result.status == "failed" else 0,

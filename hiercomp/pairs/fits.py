@@ -131,8 +131,8 @@ class PairFits:
                 except HiercompError as error:
                     found.append((task.place, error))
                 except MemoryError:
-                    error = EngineError("There was not enough memory.", remedy="Use fewer processes.")
-                    found.append((task.place, error))
+                    no_memory = EngineError("There was not enough memory.", remedy="Use fewer processes.")
+                    found.append((task.place, no_memory))
         return found
 
     def _in_parallel(

@@ -6,12 +6,13 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 import hiercomp as hc
-from tests.command_line import COMMAND, assert_one_line_of_error, run, run_process
+from tests.command_line import COMMAND, assert_group_ends, assert_one_line_of_error, run, run_process
 
 QUICK = ("compare", "scores.csv", "--engine", "quadrature", "--prior", "gaussian")
 PROC = Path("/proc/self").is_dir()
@@ -215,3 +216,49 @@ def test_a_lack_of_descriptors_is_named_by_its_cause(folder):
     done = limited("RLIMIT_NOFILE", 9, folder, "compare", "scores.csv", "--engine", "embedded", "--draws", "200")
     if done.returncode != 0:  # with fewer files of its own open, it may be enough
         assert_one_line_of_error(done, "ulimit -n")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell's way to close a stream")
+def test_a_closed_standard_input_is_one_line(folder):
+    line = ["sh", "-c", 'exec "$@" <&-', "sh", *COMMAND, "compare", "-"]
+    done = subprocess.run(line, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+    assert_one_line_of_error(done, "is closed")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell's way to close a stream")
+@pytest.mark.parametrize("engine", ["embedded", pytest.param("cmdstan", marks=pytest.mark.cmdstan)])
+def test_python_without_standard_error_fits_all_the_same(folder, engine):
+    code = (
+        "import hiercomp as hc\n"
+        f"print(hc.compare(hc.read_scores('scores.csv'), rope=0.01, engine='{engine}', draws=200).left)\n"
+    )
+    line = ["sh", "-c", 'exec "$@" 2>&-', "sh", sys.executable, "-W", "ignore", "-c", code]
+    done = subprocess.run(line, cwd=folder, stdout=subprocess.PIPE, text=True, timeout=300, check=False)
+    assert (done.returncode, done.stdout) == (0, "bayes\n")
+
+
+@pytest.mark.slow
+@pytest.mark.cmdstan
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="finds the chains in /proc")
+def test_sigterm_ends_the_chains_of_cmdstan_too(tmp_path):
+    hc.load_scores("keel").to_csv(tmp_path / "keel.csv", index=False)
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    options = ("--left", "naive_bayes", "--right", "decision_tree", "--engine", "cmdstan", "--draws", "150000")
+    process = subprocess.Popen(
+        [*COMMAND, "compare", "keel.csv", *options],
+        cwd=tmp_path, env={**os.environ, "TMPDIR": str(temporary)}, start_new_session=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    deadline = time.monotonic() + 240  # the program may have to be compiled first
+    while len(list(temporary.glob("hiercomp-*/*.csv"))) < 4:
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    process.terminate()
+    output, errors = process.communicate(timeout=60)
+    assert (process.returncode, output, errors) == (143, "", "hiercomp: terminated\n")
+    assert os.listdir(temporary) == []
+    assert_group_ends(process.pid)
