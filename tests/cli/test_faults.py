@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import random
+import signal
 import subprocess
 import sys
 import time
@@ -262,3 +264,36 @@ def test_sigterm_ends_the_chains_of_cmdstan_too(tmp_path):
     assert (process.returncode, output, errors) == (143, "", "hiercomp: terminated\n")
     assert os.listdir(temporary) == []
     assert_group_ends(process.pid)
+
+
+# The last of each: before the command has set its handlers, while Python itself starts
+CODES = {signal.SIGINT: {130, 1, -2}, signal.SIGTERM: {143, -15}, signal.SIGKILL: {-9}}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
+@pytest.mark.parametrize("sent", CODES)
+def test_nothing_is_half_written_whenever_a_run_is_stopped(folder, tmp_path_factory, sent):
+    temporary = tmp_path_factory.mktemp("temporary")
+    command = [*COMMAND, *QUICK, "--save", "fit.nc", "--report", "out.html", "--json", "out.json"]
+    environment = {**os.environ, "TMPDIR": str(temporary)}
+    since = time.monotonic()
+    subprocess.run(command, cwd=folder, env=environment, capture_output=True, timeout=120, check=True)
+    length = time.monotonic() - since
+    expected = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert set(expected) == {"scores.csv", "fit.nc", "out.html", "out.json"}
+    moments = random.Random(sent)
+    for _ in range(5):
+        for name in ("fit.nc", "out.html", "out.json"):
+            (folder / name).unlink(missing_ok=True)
+        with subprocess.Popen(
+            command, cwd=folder, env=environment, start_new_session=True,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        ) as process:  # fmt: skip
+            time.sleep(moments.uniform(0.3, 1) * length)
+            process.send_signal(sent)
+            assert process.wait(timeout=60) in CODES[sent] | {0}
+        assert_group_ends(process.pid)
+        for path in folder.iterdir():
+            assert path.read_bytes() == expected[path.name], path
+        assert os.listdir(temporary) == []
