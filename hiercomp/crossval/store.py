@@ -308,7 +308,8 @@ def sqlite_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.OperationalError as error:
-        full = error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
+        code = getattr(error, "sqlite_errorcode", 0)  # Python's own errors of the module have none
+        full = code & 0xFF in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
         raise ResultFileError(
             f"The checkpoint {path} can't be read or written: {error}.",
             remedy="Is the disk full? What the checkpoint holds is kept." if full else "",
