@@ -62,7 +62,7 @@ def crossval(
     """
     from hiercomp.crossval.experiment_file import read_experiment
     from hiercomp.crossval.run import check_data, cross_validate_all
-    from hiercomp.files.write import check_target, write_scores
+    from hiercomp.files.write import check_target, csv_text, write_scores
     from hiercomp.outputs import is_read
 
     read = read_experiment(experiment, allow=allow or [])
@@ -99,7 +99,13 @@ def crossval(
         tell(f"warning: {one_line(str(warning.message))}")
     again = not force and kept is not None and target.is_file()  # maybe from a process that shared the work
     if not again:
-        write_scores(table, target, overwrite=force)
+        try:
+            write_scores(table, target, overwrite=force)
+        except ResultFileError as error:  # such as a full disk, after hours
+            if kept is None:
+                say(csv_text(table), end="")
+            where = "The table is on standard output." if kept is None else "The checkpoint holds every finished cell."
+            raise ResultFileError(error.message, remedy=where) from error
     elif not _is_in(table, target):
         raise ResultFileError(
             f"{shown(target)} exists and holds other scores.",

@@ -19,7 +19,6 @@ PLAIN = {
     "\N{GREATER-THAN OR EQUAL TO}": ">=", "\N{ALMOST EQUAL TO}": "~",
 }  # fmt: skip
 HANDLER = "hiercomp-plain"
-WIDTH = 80  # of a terminal that does not say
 _quiet = ContextVar("quiet", default=False)
 
 
@@ -43,6 +42,8 @@ def prepare_streams() -> None:
     """Make both standard streams take any text; one that was closed before the start leads nowhere."""
     codecs.register_error(HANDLER, plain_characters)
     _quiet.set(False)
+    if os.environ.get("COLUMNS") == "0":  # in no columns Rich would print nothing
+        del os.environ["COLUMNS"]
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:
@@ -57,9 +58,7 @@ def say(content: Any, end: str = "\n") -> None:
         if sys.stdout.isatty() and hasattr(content, "__rich__"):
             from rich.console import Console
 
-            console = Console()
-            console.width = console.width or WIDTH  # COLUMNS=0 would print nothing
-            console.print(content)
+            Console().print(content)
         else:
             sys.stdout.write(f"{content}{end}")
             sys.stdout.flush()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 from collections.abc import Iterator
 from numbers import Number
 from pathlib import Path
@@ -86,6 +87,13 @@ def write_scores(df: pd.DataFrame, path: str | Path, *, overwrite: bool = False)
     with written_whole(path, overwrite=overwrite) as stream:
         _write_csv(columns, len(df), stream, suffix)
     return path
+
+
+def csv_text(df: pd.DataFrame) -> str:
+    """What `write_scores` writes to a file that ends in .csv."""
+    content = io.BytesIO()
+    _write_csv(_text_columns(df), len(df), content, ".csv")
+    return content.getvalue().decode()
 
 
 def check_target(path: Path, *, overwrite: bool) -> None:

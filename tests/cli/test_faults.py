@@ -11,7 +11,9 @@ import sys
 import time
 from pathlib import Path
 
+import pandas as pd
 import pytest
+from sklearn.datasets import load_iris
 
 import hiercomp as hc
 from tests.command_line import COMMAND, assert_group_ends, assert_one_line_of_error, run, run_process
@@ -194,6 +196,11 @@ def test_a_terminal_of_no_width_shows_the_summary(folder):
     assert b"tree" in shown
 
 
+def test_help_in_no_columns_is_shown(hiercomp, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "0")
+    assert "compare" in hiercomp(tmp_path, "--help").stdout
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no limit on the size of files")
 def test_a_checkpoint_on_a_full_disk_says_so_and_stays_whole(folder):
@@ -264,6 +271,53 @@ def test_sigterm_ends_the_chains_of_cmdstan_too(tmp_path):
     assert (process.returncode, output, errors) == (143, "", "hiercomp: terminated\n")
     assert os.listdir(temporary) == []
     assert_group_ends(process.pid)
+
+
+EXPERIMENT = """
+output = "table.csv"
+[cv]
+splitter = "RepeatedStratifiedKFold"
+n_splits = 5
+n_repeats = 4
+[estimators.bayes]
+class = "sklearn.naive_bayes.GaussianNB"
+[data.iris]
+file = "iris.csv"
+target = "target"
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no limit on the size of files")
+def test_a_table_that_took_hours_is_printed_if_it_can_not_be_written(tmp_path):
+    load_iris(as_frame=True).frame.to_csv(tmp_path / "iris.csv", index=False)
+    (tmp_path / "experiment.toml").write_text(EXPERIMENT)
+    done = with_largest_file(500, tmp_path, "crossval", "experiment.toml", "--jobs", "1")
+    assert done.returncode == 2
+    assert done.stderr == "hiercomp: table.csv can't be written: File too large. The table is on standard output.\n"
+    assert sorted(os.listdir(tmp_path)) == ["experiment.toml", "iris.csv"]
+    (tmp_path / "printed.csv").write_text(done.stdout)
+    whole = run_process(tmp_path, "crossval", "experiment.toml", "--jobs", "1")
+    assert whole.returncode == 0, whole.stderr
+    kept = ["dataset", "algorithm", "run", "fold", "score"]
+    printed, written = (pd.read_csv(tmp_path / name)[kept] for name in ("printed.csv", "table.csv"))
+    pd.testing.assert_frame_equal(printed, written)
+    assert len(written) == 20
+
+
+@pytest.mark.skipif(not PROC, reason="needs a folder in which not even root can write")
+def test_a_table_that_can_not_be_written_is_known_before_the_first_cell(hiercomp, tmp_path, monkeypatch):
+    load_iris(as_frame=True).frame.to_csv(tmp_path / "iris.csv", index=False)
+    (tmp_path / "experiment.toml").write_text(EXPERIMENT)
+    monkeypatch.setattr("hiercomp.crossval.run.cross_validate_all", lambda *_, **__: pytest.fail("it was run"))
+    for place in ("/proc/table.csv", "no/table.csv"):
+        done = hiercomp(tmp_path, "crossval", "experiment.toml", "--output", place)
+        assert_one_line_of_error(done, "table.csv", "can't be written")
+    os.link(tmp_path / "iris.csv", tmp_path / "second.csv")
+    before = (tmp_path / "iris.csv").read_bytes()
+    done = hiercomp(tmp_path, "crossval", "experiment.toml", "--output", "second.csv", "--force")
+    assert_one_line_of_error(done, "second.csv is data")
+    assert (tmp_path / "iris.csv").read_bytes() == before
 
 
 # The last of each: before the command has set its handlers, while Python itself starts
