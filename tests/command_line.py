@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from unittest import mock
@@ -51,6 +52,17 @@ def run_process(folder: Path, *arguments: object) -> subprocess.CompletedProcess
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
 
 
+@contextlib.contextmanager
+def own_group(process: subprocess.Popen[str]) -> Iterator[subprocess.Popen[str]]:
+    """A process with a session of its own; whatever a failing test leaves of it is killed."""
+    try:
+        yield process
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+
 def assert_group_ends(group: int, seconds: float = 30) -> None:
     """All processes of a group are gone soon; joblib's own would wait for work for five minutes."""
     deadline = time.monotonic() + seconds
@@ -60,7 +72,6 @@ def assert_group_ends(group: int, seconds: float = 30) -> None:
         except ProcessLookupError:
             return
         time.sleep(0.1)
-    os.killpg(group, signal.SIGKILL)
     raise AssertionError("processes are left")
 
 

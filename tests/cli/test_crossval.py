@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 
-from tests.command_line import COMMAND, assert_group_ends
+from tests.command_line import COMMAND, assert_group_ends, own_group
 
 COUNTED = """
 import os, time
@@ -73,13 +73,14 @@ def test_a_stopped_run_leaves_no_process_and_a_whole_checkpoint(tmp_path: Path, 
         command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
     fits = tmp_path / "fits.txt"
-    while not fits.is_file() or len(fits.read_text().splitlines()) < 8:
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.05)
-    os.kill(process.pid, sent)
-    out, err = process.communicate(timeout=60)
-    assert (process.returncode, out) == (code, "")
-    assert_group_ends(process.pid)
+    with own_group(process):
+        while not fits.is_file() or len(fits.read_text().splitlines()) < 8:
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.05)
+        os.kill(process.pid, sent)
+        out, err = process.communicate(timeout=60)
+        assert (process.returncode, out) == (code, "")
+        assert_group_ends(process.pid)
     if sent == signal.SIGTERM:
         assert err == "hiercomp: terminated\n"
         left = {path.name for path in tmp_path.iterdir() if path.name != "__pycache__"}

@@ -16,7 +16,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 import hiercomp as hc
-from tests.command_line import COMMAND, assert_group_ends, assert_one_line_of_error, run, run_process
+from tests.command_line import COMMAND, assert_group_ends, assert_one_line_of_error, own_group, run, run_process
 
 QUICK = ("compare", "scores.csv", "--engine", "quadrature", "--prior", "gaussian")
 PROC = Path("/proc/self").is_dir()
@@ -262,15 +262,16 @@ def test_sigterm_ends_the_chains_of_cmdstan_too(tmp_path):
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     deadline = time.monotonic() + 240  # the program may have to be compiled first
-    while len(list(temporary.glob("hiercomp-*/*.csv"))) < 4:
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
-    process.terminate()
-    output, errors = process.communicate(timeout=60)
-    assert (process.returncode, output, errors) == (143, "", "hiercomp: terminated\n")
-    assert os.listdir(temporary) == []
-    assert_group_ends(process.pid)
+    with own_group(process):
+        while len(list(temporary.glob("hiercomp-*/*.csv"))) < 4:
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        process.terminate()
+        output, errors = process.communicate(timeout=60)
+        assert (process.returncode, output, errors) == (143, "", "hiercomp: terminated\n")
+        assert os.listdir(temporary) == []
+        assert_group_ends(process.pid)
 
 
 EXPERIMENT = """

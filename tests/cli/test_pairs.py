@@ -18,7 +18,7 @@ import pytest
 
 import hiercomp as hc
 from hiercomp.tournament import compare_all
-from tests.command_line import COMMAND, Done, assert_group_ends, assert_one_line_of_error, run
+from tests.command_line import COMMAND, Done, assert_group_ends, assert_one_line_of_error, own_group, run
 
 
 def pairs(folder: Path, *arguments: object) -> Done:
@@ -203,21 +203,22 @@ def test_a_stopped_run_leaves_a_valid_checkpoint_and_goes_on_from_it(tmp_path, s
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="kills a process")
 def test_the_processes_of_a_killed_run_end_by_themselves(tmp_path):
-    process = started(tmp_path)
-    process.kill()
-    process.communicate(timeout=60)
-    assert process.returncode == -signal.SIGKILL
-    assert_group_ends(process.pid)
+    with own_group(started(tmp_path)) as process:
+        process.kill()
+        process.communicate(timeout=60)
+        assert process.returncode == -signal.SIGKILL
+        assert_group_ends(process.pid)
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="finds processes in /proc")
 def test_a_killed_worker_costs_no_pair(tmp_path):
-    process = started(tmp_path)
-    os.kill(workers_of(process.pid)[0], signal.SIGKILL)
-    output, errors = process.communicate(timeout=300)
-    assert process.returncode == 0, errors
-    assert "Traceback" not in errors
+    with own_group(started(tmp_path)) as process:
+        os.kill(workers_of(process.pid)[0], signal.SIGKILL)
+        output, errors = process.communicate(timeout=300)
+        assert process.returncode == 0, errors
+        assert "Traceback" not in errors
+        assert_group_ends(process.pid)
     assert finished_pairs(tmp_path / "pairs.sqlite") == 78
     assert output == pairs(tmp_path, "scores.csv", "--prior", "gaussian", "--jobs", "1").stdout
 
