@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from multiprocessing import current_process
 from typing import TYPE_CHECKING, Any, Protocol
 
 from hiercomp.errors import ArgumentError, EngineError
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from dask.distributed import Client
 
 LARGEST_TASK_SEED = 2**31 - 1
+WATCHER = "hiercomp parent"  # the name of a thread
+FEWER = "Use fewer processes at a time (n_jobs)."
 DASK_SECONDS = 30  # until a scheduler that does not answer is given up
 
 
@@ -38,6 +42,38 @@ def task_seed(seed: int, *names: str) -> int:
     """
     text = "\0".join([str(seed), *names])
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8]) % (LARGEST_TASK_SEED + 1)
+
+
+def end_with_parent() -> None:
+    """In one of joblib's processes: end when the program that started it has ended, even by ``kill -9``.
+
+    Otherwise the process would wait five minutes for more work. Does nothing anywhere else, and on Windows.
+    """
+    if os.name != "posix" or type(current_process()).__name__ != "LokyProcess":
+        return
+    if not any(thread.name == WATCHER for thread in threading.enumerate()):
+        threading.Thread(target=_end_after, args=(os.getppid(),), name=WATCHER, daemon=True).start()
+
+
+def _end_after(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
+
+
+@contextmanager
+def worker_errors() -> Iterator[None]:
+    """Turn the death of one of joblib's processes, and its lack of memory, into an `EngineError`."""
+    from joblib.externals.loky.process_executor import BrokenProcessPool
+
+    try:
+        yield
+    except BrokenProcessPool as error:
+        raise EngineError(
+            "A process that did a part of the work died, for lack of memory or by a crash.", remedy=FEWER
+        ) from error
+    except MemoryError as error:
+        raise EngineError("There was not enough memory.", remedy=FEWER) from error
 
 
 @dataclass
@@ -170,7 +206,7 @@ def said_after(seconds: float, text: str, *, shown: bool) -> Iterator[None]:
     shown : bool
         Whether anything is to be said at all.
     """
-    if not shown:
+    if not shown or sys.stderr is None:  # closed before the start
         yield
         return
     timer = threading.Timer(seconds, lambda: print(text, file=sys.stderr, flush=True))

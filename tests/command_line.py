@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import signal
 import subprocess
 import sys
+import time
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from unittest import mock
@@ -46,6 +50,29 @@ def run_process(folder: Path, *arguments: object) -> subprocess.CompletedProcess
     """Run ``hiercomp`` as a user does, in a process of its own."""
     command = [*COMMAND, *map(str, arguments)]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+
+
+@contextlib.contextmanager
+def own_group(process: subprocess.Popen[str]) -> Iterator[subprocess.Popen[str]]:
+    """A process with a session of its own; whatever a failing test leaves of it is killed."""
+    try:
+        yield process
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+
+def assert_group_ends(group: int, seconds: float = 30) -> None:
+    """All processes of a group are gone soon; joblib's own would wait for work for five minutes."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.1)
+    raise AssertionError("processes are left")
 
 
 def assert_one_line_of_error(done: Done | subprocess.CompletedProcess[str], *parts: str) -> None:

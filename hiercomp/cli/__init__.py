@@ -13,7 +13,8 @@ from hiercomp.cli import check, compare, crossval, doctor, install_cmdstan, pair
 from hiercomp.cli import test as test_command
 from hiercomp.cli.options import examples, with_groups
 from hiercomp.cli.parsing import Command, Commands, in_words
-from hiercomp.cli.shared import EXIT_ERROR, EXIT_INTERRUPTED, as_option, in_options, one_line, pasted
+from hiercomp.cli.shared import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_TERMINATED, complain
+from hiercomp.cli.signals import termination
 from hiercomp.cli.streams import discard_output, prepare_streams
 from hiercomp.errors import HiercompError
 
@@ -51,7 +52,7 @@ def _options(
     pass
 
 
-PASTED = ("proposed_mapping", "unnamed_algorithms")  # errors whose remedy is the same command with more options
+NO_ROOM = "failed to map segment"  # what the loader of libraries says without memory
 COMPARING, SCORES, ENGINES = "Compare", "Scores", "Engines"
 
 
@@ -97,10 +98,19 @@ _add(install_cmdstan.install_cmdstan, ENGINES, "hiercomp install-cmdstan", name=
 def main() -> None:
     """Run the command; an error is one line on standard error with exit code 2, never a traceback."""
     prepare_streams()
+    with termination() as ended:
+        code = _run()
+    if code == EXIT_INTERRUPTED:
+        code = EXIT_TERMINATED if ended.came else EXIT_INTERRUPTED
+        complain("terminated" if ended.came else "interrupted")
+    sys.exit(code)
+
+
+def _run() -> int:
     try:
         code = app(standalone_mode=False, prog_name="hiercomp")
     except HiercompError as error:
-        code = _fail(_in_words(error))
+        code = _fail(error)
     except typer.TyperException as error:
         message = in_words(error)
         code = _fail(message) if message else EXIT_ERROR  # no arguments: the help is shown
@@ -110,21 +120,17 @@ def main() -> None:
     except OSError as error:  # such as a full disk behind standard output
         code = _fail(str(error))
         discard_output()
+    except MemoryError:
+        code = _fail("There is not enough memory.")
+    except ImportError as error:
+        if NO_ROOM not in str(error):
+            raise
+        code = _fail("There is not enough memory.")
     except (KeyboardInterrupt, typer.Abort):
-        code = EXIT_INTERRUPTED
-    if code == EXIT_INTERRUPTED:  # typer turns Ctrl-C into this code
-        typer.echo("hiercomp: interrupted", err=True)
-    sys.exit(code or 0)
+        code = EXIT_INTERRUPTED  # typer turns Ctrl-C into this code too
+    return code or 0
 
 
-def _in_words(error: HiercompError) -> str:
-    """An error in the command line's words; where options are all that lacks, the command to paste."""
-    if error.key in PASTED:
-        options = " ".join(map(as_option, error.arguments))
-        return f"{error.message} Run: {pasted(options)}"
-    return in_options(str(error), error.arguments)
-
-
-def _fail(message: str) -> int:
-    typer.echo(f"hiercomp: {one_line(message)}", err=True)
+def _fail(error: HiercompError | str) -> int:
+    complain(error)
     return EXIT_ERROR

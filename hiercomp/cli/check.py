@@ -14,7 +14,6 @@ from hiercomp.cli.shared import (
     file_of,
     in_options,
     pasted,
-    print_result,
     score_source,
     with_command,
 )
@@ -38,16 +37,12 @@ def check(
     """
     from hiercomp.files.check import check_scores
 
-    outputs.check()
+    outputs.check(scores)
     result = check_scores(scores, rho=rho, higher_is_better=higher_is_better, **reading.arguments())
     source = None if outputs.json_file is None or not scores.is_file() else score_source(scores)
-    outputs.write_json(result.to_dict() | file_of(source))
-    if outputs.text_wanted:
-        print_result(
-            replace(result, problems=tuple(_to_paste(problem, scores, reading) for problem in result.problems))
-        )
-    outputs.tell_written()
-    raise typer.Exit(result.exit_code)
+    problems = tuple(_to_paste(problem, scores, reading) for problem in result.problems)
+    content = result.to_dict() | file_of(source)
+    outputs.present(content, replace(result, problems=problems), code=result.exit_code)
 
 
 def _to_paste(problem: TableProblem, scores: Path, reading: ReadingOptions) -> TableProblem:

@@ -23,8 +23,8 @@ from hiercomp.cli.options import (
 )
 from hiercomp.cli.paper import OF_TWO, PaperOptions
 from hiercomp.cli.shared import EXIT_FAILED, file_of, naming_the_tests, print_result, score_source
-from hiercomp.cli.streams import say, tell
-from hiercomp.errors import HiercompWarning
+from hiercomp.cli.streams import tell
+from hiercomp.errors import EngineError, HiercompWarning
 
 if TYPE_CHECKING:
     from hiercomp.comparison import ComparisonResult
@@ -94,7 +94,7 @@ def compare(
     from hiercomp.comparison import HierarchicalComparison
 
     verdict_level(model.alpha)
-    outputs.check(save=save, report=report, **paper.files(OF_TWO))
+    outputs.check(scores, save=save, report=report, **paper.files(OF_TWO))
     source = score_source(scores) if report is not None or outputs.json_file is not None else None
     table_of_scores = reading.read(scores, rho=model.rho)
     with warnings.catch_warnings(), naming_the_tests(scores, reading, left, right):
@@ -132,27 +132,39 @@ def present(
     source: Source | None = None,
 ) -> NoReturn:
     """Write and print what the options ask for of a result, and end with its exit code."""
-    summary = result.summary(alpha)
     table = result.closed_form_tests(seed) if closed_form_tests else None
-    variants = _sensitivity(result, alpha) if sensitivity else None
-    if save is not None:
-        result.save(save, overwrite=outputs.force)
-    if report is not None:
+    variants, errors = None, []
+    if sensitivity:
+        try:
+            variants = _sensitivity(result, alpha)
+        except EngineError as error:  # such as a process that died; the fit stands
+            errors.append(error)
+    content: dict[str, Any] = {}
+    if outputs.json_file is not None:
+        content = result.to_dict(alpha) | file_of(source) | paper.content(result, alpha=alpha)
+        content |= {} if table is None else {"closed_form_tests": table.to_dict()}
+        content |= {} if variants is None else {"sensitivity": _plain_variants(variants)}
+
+    def write_page() -> None:
         from hiercomp.report import write_report
 
+        assert report is not None
         write_report(result, report, sensitivity=variants, source=source, overwrite=outputs.force, alpha=alpha)
-    content = {} if outputs.json_file is None else result.to_dict(alpha) | file_of(source)
-    content |= paper.write(result, OF_TWO, alpha=alpha, overwrite=outputs.force)
-    content |= {} if table is None else {"closed_form_tests": table.to_dict()}
-    content |= {} if variants is None else {"sensitivity": _plain_variants(variants)}
-    outputs.write_json(content)
-    if outputs.text_wanted:
-        print_result(summary)
-        for more in (table, variants, *paper.texts(result, alpha=alpha)):
-            if more is not None:
-                say(f"\n{more}")
-    outputs.tell_written(save, report, *paper.files(OF_TWO).values())
-    raise typer.Exit(EXIT_FAILED if result.status == "failed" else 0)
+
+    def write_result() -> None:
+        assert save is not None
+        result.save(save, overwrite=outputs.force)
+
+    outputs.present(
+        content,
+        *(result.summary(alpha), table, variants, *paper.texts(result, alpha=alpha)),
+        files=[
+            *((save, write_result), (report, write_page)),
+            *paper.to_write(result, OF_TWO, overwrite=outputs.force),
+        ],
+        errors=errors,
+        code=EXIT_FAILED if result.status == "failed" else 0,
+    )
 
 
 def _sensitivity(result: ComparisonResult, alpha: float) -> Sensitivity | None:

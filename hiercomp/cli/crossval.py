@@ -62,7 +62,8 @@ def crossval(
     """
     from hiercomp.crossval.experiment_file import read_experiment
     from hiercomp.crossval.run import check_data, cross_validate_all
-    from hiercomp.files.write import check_target, write_scores
+    from hiercomp.files.write import check_target, csv_text, write_scores
+    from hiercomp.outputs import is_read
 
     read = read_experiment(experiment, allow=allow or [])
     target = output or read.output
@@ -75,7 +76,7 @@ def crossval(
     check_target(target, overwrite=force or (resumed and _names_of(target) == _names_in(read)))
     inputs = {"the experiment file": [experiment], "data": read.files, "the checkpoint": [kept] if kept else []}
     for what, paths in inputs.items():
-        if target.resolve() in {path.resolve() for path in paths}:
+        if any(is_read(target, path) for path in paths):
             raise ArgumentError(f"{target} is {what}; write the table to another file.")
     check_data(read.estimators, read.data, cv=read.cv, scoring=read.scoring, seed=read.seed)
     with warnings.catch_warnings(record=True) as caught:
@@ -94,16 +95,22 @@ def crossval(
             dask=dask,
             progress=not quiet,
         )
+    for warning in caught:
+        tell(f"warning: {one_line(str(warning.message))}")
     again = not force and kept is not None and target.is_file()  # maybe from a process that shared the work
     if not again:
-        write_scores(table, target, overwrite=force)
+        try:
+            write_scores(table, target, overwrite=force)
+        except ResultFileError as error:  # such as a full disk, after hours
+            if kept is None:
+                say(csv_text(table), end="")
+            where = "The table is on standard output." if kept is None else "The checkpoint holds every finished cell."
+            raise ResultFileError(error.message, remedy=where) from error
     elif not _is_in(table, target):
         raise ResultFileError(
             f"{shown(target)} exists and holds other scores.",
             remedy="Choose another name, or pass --force; the checkpoint holds every finished cell.",
         )
-    for warning in caught:
-        tell(f"warning: {one_line(str(warning.message))}")
     counts = [
         f"{table[column].nunique()} {what}" for column, what in (("dataset", "data sets"), ("algorithm", "algorithms"))
     ]

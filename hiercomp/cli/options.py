@@ -6,23 +6,26 @@ import functools
 import inspect
 import json
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn, TypeAlias, get_type_hints
 
 import typer
 from rich.markup import escape
 
-from hiercomp.cli.shared import in_options, one_line
-from hiercomp.cli.streams import be_quiet, say_json, tell, tell_written
-from hiercomp.errors import ArgumentError, HiercompWarning
+from hiercomp.cli.shared import EXIT_ERROR, complain, in_options, one_line
+from hiercomp.cli.streams import be_quiet, say, say_json, tell, tell_written
+from hiercomp.errors import ArgumentError, HiercompError, HiercompWarning, ResultFileError
+from hiercomp.wording import shown
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from hiercomp.model.priors import Priors
 
+ToWrite: TypeAlias = "tuple[Path | None, Callable[[], object]]"  # a file, and what writes it
 READING, MODEL, OUTPUT = "How the file is read", "Model and verdict", "Output"
 DIRECTION = "Which scores are better"
 HELD = {"report": "report", "json": "JSON", "save": "result"}  # what the files of options hold
@@ -327,47 +330,126 @@ class OutputOptions:
         """Whether standard output is free for text."""
         return str(self.json_file) != "-"
 
-    def check(self, **others: Path | None) -> None:
-        """Refuse existing files, and two options that name the same file, before a long computation.
+    def check(self, *read: Path | None, checkpoint: Path | None = None, **others: Path | None) -> None:
+        """Refuse files that can't be written, and files that are read or named twice, before a long computation.
 
         Parameters
         ----------
+        *read : path or None
+            What the command reads: it is never written to, not even with ``--force``.
+        checkpoint : path or None
+            Both read and written.
         **others : path or None
             Files of the command's other options, by the options' names.
         """
         from hiercomp.outputs import check_ending, output_path
 
-        named = {"json": self.json_file, **others}
-        files = {name: path for name, path in named.items() if path is not None and (name, str(path)) != ("json", "-")}
-        seen: dict[Path, str] = {}
-        for name, path in files.items():
-            if str(path) == "-":
-                raise ArgumentError(f"--{name} needs the name of a file, such as {name}.html.")
-            place = path.absolute()
-            if place in seen:
-                raise ArgumentError(f"{seen[place]} and --{name} both name {path}.")
-            seen[place] = f"--{name}"
+        named = {"json": None if str(self.json_file) == "-" else self.json_file, **others}
+        files = {name: path for name, path in named.items() if path is not None}
+        refuse_shared_files({"checkpoint": checkpoint} | files, read)
         for name, path in files.items():
             if name in HELD:
                 check_ending(path, HELD[name])
             output_path(path, overwrite=self.force)
 
-    def write_json(self, content: dict[str, Any]) -> None:
-        """Write a dictionary to the file that ``--json`` names, if any; - is standard output."""
+    def present(
+        self,
+        content: dict[str, Any],
+        *results: Any,
+        files: Sequence[ToWrite] = (),
+        checkpoint: Path | None = None,
+        errors: Iterable[HiercompError] = (),
+        code: int = 0,
+    ) -> NoReturn:
+        """Print results, write the files, and end with an exit code.
+
+        They are printed first, so no fault of a file can cost it. A file that can't be written costs no other file;
+        the exit code is then 2.
+
+        Parameters
+        ----------
+        content : dict
+            For ``--json``; printed instead of the texts if that option is -.
+        *results : object
+            To be printed with an empty line between them, unless they are None.
+        files : sequence of (path or None, callable)
+            Files of the command's other options, and what writes each of them; it returns False if it wrote nothing.
+        checkpoint : path or None
+            Named among the written files.
+        errors : iterable of HiercompError
+            Why something else that was asked for is missing.
+        code : int
+            The exit code if everything is written.
+        """
+        failures = list(errors)
+        written = [checkpoint]
+        if self.json_file is not None:
+            text = json.dumps(content, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+            if self.text_wanted:
+                files = (*files, (self.json_file, lambda: self._write_json(text)))
+        with collected(failures):
+            if self.text_wanted:
+                first, *more = results
+                say(first)
+                for part in more:
+                    if part is not None:
+                        say(f"\n{part}")
+            else:
+                say_json(text)
+        for path, write in files:
+            if path is not None:
+                with collected(failures):
+                    if write() is not False:
+                        written.append(path)
+        tell_written(*written)
+        for failure in failures:
+            complain(failure)
+        raise typer.Exit(EXIT_ERROR if failures else code)
+
+    def _write_json(self, text: str) -> None:
         from hiercomp.outputs import written_whole
 
-        if self.json_file is None:
-            return
-        text = json.dumps(content, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
-        if str(self.json_file) == "-":
-            say_json(text)
-            return
-        with written_whole(self.json_file, overwrite=self.force) as unfinished:
-            unfinished.write_text(text, encoding="utf-8")
+        assert self.json_file is not None
+        with written_whole(self.json_file, overwrite=self.force) as stream:
+            stream.write(text.encode())
 
-    def tell_written(self, *others: Path | None) -> None:
-        """Say which files were written: those of the command's other options, and that of ``--json``."""
-        tell_written(*others, self.json_file)
+
+@contextmanager
+def collected(errors: list[HiercompError]) -> Iterator[None]:
+    """Collect the error of an output that can't be written; what comes next goes on."""
+    try:
+        yield
+    except ResultFileError as error:
+        errors.append(error)
+
+
+def refuse_shared_files(written: Mapping[str, Path | None], read: Iterable[Path | None]) -> None:
+    """Refuse two options that write one file, and one that writes what is read, whatever names and links it has.
+
+    Parameters
+    ----------
+    written : mapping from str to path or None
+        By the names of options.
+    read : iterable of path or None
+        Files and folders; "-" is standard input.
+    """
+    from hiercomp.outputs import is_read, same_file
+
+    seen: dict[str, Path] = {}
+    for name, path in written.items():
+        if path is None:
+            continue
+        if str(path) == "-":
+            raise ArgumentError(f"--{name} needs the name of a file, such as {name}.html.")
+        for other, place in seen.items():
+            if same_file(path, place):
+                raise ArgumentError(f"--{other} and --{name} both name {path}.")
+        seen[name] = path
+        if any(source is not None and is_read(path, source) for source in read):
+            raise ArgumentError(
+                f"--{name} names {shown(path)}, which is read; an output never replaces an input.",
+                remedy="Choose another name.",
+            )
 
 
 def rope_interval(text: str | None) -> float | tuple[float, float] | None:

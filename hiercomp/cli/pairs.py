@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -18,9 +18,8 @@ from hiercomp.cli.options import (
     ScoresArgument,
 )
 from hiercomp.cli.paper import OF_MANY, PaperOptions
-from hiercomp.cli.shared import EXIT_FAILED, file_of, naming_the_tests, print_result, score_source
-from hiercomp.cli.streams import say
-from hiercomp.errors import ArgumentError, HiercompWarning
+from hiercomp.cli.shared import EXIT_FAILED, file_of, naming_the_tests, score_source
+from hiercomp.errors import HiercompWarning
 
 
 def pairs(
@@ -50,12 +49,7 @@ def pairs(
     from hiercomp.tournament import compare_all
 
     verdict_level(model.alpha)
-    outputs.check(report=report, **paper.files(OF_MANY))
-    files = {"--json": outputs.json_file, "--report": report}
-    files |= {f"--{name}": path for name, path in paper.files(OF_MANY).items()}
-    for named_by, path in files.items():
-        if path is not None and checkpoint is not None and path.absolute() == checkpoint.absolute():
-            raise ArgumentError(f"--checkpoint and {named_by} both name {path}.")
+    outputs.check(scores, checkpoint=checkpoint, report=report, **paper.files(OF_MANY))
     source = score_source(scores) if report is not None or outputs.json_file is not None else None
     table_of_scores = reading.read(scores, rho=model.rho)
     with warnings.catch_warnings(), naming_the_tests(scores, reading):
@@ -76,17 +70,20 @@ def pairs(
             dask=dask,
             progress=not outputs.quiet,
         )
-    summary = result.summary(model.alpha)
-    if report is not None:
+    content: dict[str, Any] = {}
+    if outputs.json_file is not None:
+        content = result.to_dict(model.alpha) | file_of(source) | paper.content(result, alpha=model.alpha)
+
+    def write_page() -> None:
         from hiercomp.report import write_tournament_report
 
+        assert report is not None
         write_tournament_report(result, report, source=source, alpha=model.alpha, overwrite=outputs.force)
-    content = {} if outputs.json_file is None else result.to_dict(model.alpha) | file_of(source)
-    content |= paper.write(result, OF_MANY, alpha=model.alpha, overwrite=outputs.force)
-    outputs.write_json(content)
-    if outputs.text_wanted:
-        print_result(summary)
-        for more in paper.texts(result, alpha=model.alpha):
-            say(f"\n{more}")
-    outputs.tell_written(report, checkpoint, *paper.files(OF_MANY).values())
-    raise typer.Exit(EXIT_FAILED if result.status == "failed" else 0)
+
+    outputs.present(
+        content,
+        *(result.summary(model.alpha), *paper.texts(result, alpha=model.alpha)),
+        files=[(report, write_page), *paper.to_write(result, OF_MANY, overwrite=outputs.force)],
+        checkpoint=checkpoint,
+        code=EXIT_FAILED if result.status == "failed" else 0,
+    )

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hiercomp.cli.options import OUTPUT
-from hiercomp.errors import ArgumentError, HiercompError
+from hiercomp.cli.options import OUTPUT, ToWrite
+from hiercomp.cli.shared import complain
+from hiercomp.errors import ArgumentError, HiercompError, ResultFileError
 from hiercomp.wording import nearest_name
 
 if TYPE_CHECKING:
@@ -78,28 +79,36 @@ class PaperOptions:
             )
         return {"scores-table": None if self._prints_table else self.scores_table, "figure": self.figure}
 
-    def write(self, result: Result, plots: tuple[str, ...], *, alpha: float, overwrite: bool) -> dict[str, Any]:
-        """Write the files.
-
-        Returns
-        -------
-        dict
-            What to add to the JSON: ``scores_table`` and ``methods``, if they are wanted.
-        """
+    def content(self, result: Result, *, alpha: float) -> dict[str, Any]:
+        """What to add to the JSON: ``scores_table`` and ``methods``, if they are wanted."""
         content: dict[str, Any] = {}
         if self.scores_table is not None:
-            table = result.scores_table()
-            content["scores_table"] = table.to_dict()
-            if not self._prints_table:
-                write_table(table, self.scores_table, overwrite=overwrite)
+            content["scores_table"] = result.scores_table().to_dict()
         if self.methods:
             content["methods"] = result.methods(alpha=alpha).to_dict()
-        if self.figure is not None:
-            try:
-                write_figure(result, (self.plot or plots[0]).replace("-", "_"), self.figure, overwrite=overwrite)
-            except HiercompError as error:
-                typer.echo(f"hiercomp: no figure: {error}", err=True)
         return content
+
+    def to_write(self, result: Result, plots: tuple[str, ...], *, overwrite: bool) -> list[ToWrite]:
+        """The files to be written, and what writes each of them."""
+        table, figure = self.files(plots).values()
+        plot = (self.plot or plots[0]).replace("-", "_")
+
+        def draw() -> bool:
+            assert figure is not None
+            try:
+                write_figure(result, plot, figure, overwrite=overwrite)
+            except ResultFileError:
+                raise
+            except HiercompError as error:  # such as a result without a verdict
+                complain(f"no figure: {error}")
+                return False
+            return True
+
+        def tabulate() -> None:
+            assert table is not None
+            write_table(result.scores_table(), table, overwrite=overwrite)
+
+        return [(table, tabulate), (figure, draw)]
 
     def texts(self, result: Result, *, alpha: float) -> list[ScoresTable | Methods]:
         """What to print after the summary."""
@@ -128,8 +137,8 @@ def write_table(table: ScoresTable, path: Path, *, overwrite: bool) -> None:
         ".html": table._repr_html_,
         ".txt": table.__str__,
     }[ending]()
-    with written_whole(path, overwrite=overwrite) as unfinished:
-        unfinished.write_text(f"{text}\n", encoding="utf-8")
+    with written_whole(path, overwrite=overwrite) as stream:
+        stream.write(f"{text}\n".encode())
 
 
 def write_figure(result: Result, name: str, path: Path, *, overwrite: bool) -> None:
@@ -143,6 +152,7 @@ def write_figure(result: Result, name: str, path: Path, *, overwrite: bool) -> N
         drawn: Any = getattr(result.plot, name)()
         first = drawn.flat[0] if hasattr(drawn, "flat") else drawn
         figure = first if hasattr(first, "savefig") else first.figure
-        undated = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}.get(path.suffix.lower(), {})
-        with written_whole(path, overwrite=overwrite) as unfinished:
-            figure.savefig(unfinished, dpi=DOTS_PER_INCH, metadata=undated)
+        ending = path.suffix.lower()
+        undated = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}.get(ending, {})
+        with written_whole(path, overwrite=overwrite) as stream:
+            figure.savefig(stream, format=ending[1:], dpi=DOTS_PER_INCH, metadata=undated)

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from hiercomp.cli.options import EngineOption, ModelOptions, OutputOptions, TableOptions
-from hiercomp.cli.shared import file_of, print_result, score_source
+from hiercomp.cli.shared import file_of, score_source
 from hiercomp.errors import ArgumentError, HiercompWarning
 
 POPULATION, SIZES = "Assumed population, unless there is a pilot", "Sizes to try"
@@ -75,7 +75,7 @@ def plan(
     """
     from hiercomp.planning import plan as planning
 
-    outputs.check()
+    outputs.check(pilot)
     priors = model.priors
     priors = priors if largest_difference is None else replace(priors, delta0_bound=largest_difference)
     common: dict[str, Any] = {
@@ -125,10 +125,7 @@ def plan(
                 **common,
             )
     file = score_source(pilot) if pilot is not None and outputs.json_file is not None else None
-    outputs.write_json(result.to_dict() | file_of(file))
-    if outputs.text_wanted:
-        print_result(result)
-    outputs.tell_written()
+    outputs.present(result.to_dict() | file_of(file), result)
 
 
 def _pilot(

@@ -11,6 +11,8 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 from hiercomp.cli.streams import say
 from hiercomp.errors import HiercompError
 
@@ -44,12 +46,26 @@ TESTS: dict[str, tuple[str, list[str]]] = {  # by an error's key: the functions 
     "constant_everywhere": (OF_MEANS, []),
     "single_dataset": ("hc.correlated_t_test", ["--test", "correlated-t"]),
 }
-EXIT_ERROR, EXIT_FAILED, EXIT_INTERRUPTED = 2, 3, 130
+PASTED = ("proposed_mapping", "unnamed_algorithms")  # errors whose remedy is the same command with more options
+EXIT_ERROR, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_TERMINATED = 2, 3, 130, 143
 
 
 def one_line(message: str) -> str:
     """A message without line breaks."""
     return " ".join(message.split())
+
+
+def complain(error: HiercompError | str) -> None:
+    """Print an error as one line on standard error, in the words of the command line."""
+    typer.echo(f"hiercomp: {one_line(error if isinstance(error, str) else _in_words(error))}", err=True)
+
+
+def _in_words(error: HiercompError) -> str:
+    """An error in the command line's words; where options are all that lacks, the command to paste."""
+    if error.key in PASTED:
+        options = " ".join(map(as_option, error.arguments))
+        return f"{error.message} Run: {pasted(options)}"
+    return in_options(str(error), error.arguments)
 
 
 def print_result(result: Any) -> None:

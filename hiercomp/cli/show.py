@@ -40,7 +40,7 @@ def show(
 
     verdict_level(alpha)
     interval = rope_interval(rope)
-    outputs.check(report=report, **paper.files(OF_TWO))
+    outputs.check(result, report=report, **paper.files(OF_TWO))
     found = load_result(result)
     if interval is not None:
         found = found.with_rope(interval)

@@ -9,6 +9,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
+from hiercomp.errors import ResultFileError
 from hiercomp.wording import shown
 
 # What reads the same in ASCII; anything else that can't be encoded is escaped, so names stay distinct
@@ -41,6 +42,8 @@ def prepare_streams() -> None:
     """Make both standard streams take any text; one that was closed before the start leads nowhere."""
     codecs.register_error(HANDLER, plain_characters)
     _quiet.set(False)
+    if os.environ.get("COLUMNS") == "0":  # in no columns Rich would print nothing
+        del os.environ["COLUMNS"]
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:
@@ -61,6 +64,9 @@ def say(content: Any, end: str = "\n") -> None:
             sys.stdout.flush()
     except BrokenPipeError:
         discard_output()
+    except OSError as error:  # such as a full disk
+        discard_output()
+        raise ResultFileError(f"Standard output can't be written: {error.strerror or error}.") from error
 
 
 def say_json(text: str) -> None:

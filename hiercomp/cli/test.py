@@ -19,7 +19,7 @@ from hiercomp.cli.options import (
     SeedOption,
     rope_interval,
 )
-from hiercomp.cli.shared import file_of, print_result, score_source
+from hiercomp.cli.shared import file_of, score_source
 from hiercomp.errors import HiercompWarning
 
 
@@ -53,7 +53,7 @@ def apply(
     """
     from hiercomp.closed_form.apply import apply_tests
 
-    outputs.check()
+    outputs.check(scores)
     source = None if outputs.json_file is None else score_source(scores)
     table = reading.read(scores, rho=rho)
     with warnings.catch_warnings():
@@ -68,6 +68,4 @@ def apply(
             alpha=alpha,
             seed=seed,
         )
-    outputs.write_json(result.to_dict() | file_of(source))
-    if outputs.text_wanted:
-        print_result(result)
+    outputs.present(result.to_dict() | file_of(source), result)

@@ -19,7 +19,7 @@ from hiercomp.crossval.caught import Raised, caught_warnings
 from hiercomp.crossval.splits import Data, Indices, Splits
 from hiercomp.errors import ArgumentError
 from hiercomp.wording import error_in_words, shown
-from hiercomp.workers import active_client, task_seed
+from hiercomp.workers import active_client, end_with_parent, task_seed
 
 WORKER_DIED = "the process died, for lack of memory or by a crash"
 
@@ -291,6 +291,7 @@ def run_sent(
     """Run a cell, unpickling its estimator here: if the worker lacks a package, that is an error of the cell."""
     from joblib import parallel_config
 
+    end_with_parent()
     if isinstance(work, Work):
         return cell, run_cell(data, work, rows, seed)
     try:

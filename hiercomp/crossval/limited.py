@@ -24,6 +24,7 @@ from hiercomp.crossval.cells import (
 )
 from hiercomp.crossval.splits import Data, Indices, Splits
 from hiercomp.wording import error_in_words
+from hiercomp.workers import end_with_parent
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,6 +167,7 @@ _here: tuple[Any, dict[str, bytes]]  # in a process that runs cells: the data an
 def _receive_here(data: bytes, works: dict[str, bytes]) -> None:
     """Keep what the cells share, and import what the estimators need, which the time limit does not count."""
     global _here
+    end_with_parent()
     _here = ForkingPickler.loads(data), works
     for work in works.values():
         with suppress(Exception):  # an error of its cells

@@ -308,7 +308,12 @@ def sqlite_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.OperationalError as error:
-        raise ResultFileError(f"The checkpoint {path} can't be read or written: {error}.") from error
+        code = getattr(error, "sqlite_errorcode", 0)  # Python's own errors of the module have none
+        full = code & 0xFF in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
+        raise ResultFileError(
+            f"The checkpoint {path} can't be read or written: {error}.",
+            remedy="Is the disk full? What the checkpoint holds is kept." if full else "",
+        ) from error
     except sqlite3.DatabaseError as error:
         raise damaged(path, str(error)) from error
 

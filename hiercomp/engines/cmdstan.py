@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-import sys
 import tempfile
 import threading
 from collections.abc import Mapping
@@ -26,7 +25,7 @@ from hiercomp.engines.base import (
 )
 from hiercomp.errors import EngineError
 from hiercomp.model.programs import StanProgram, json_ready, source_with_includes
-from hiercomp.workers import in_notebook
+from hiercomp.workers import on_screen
 
 if TYPE_CHECKING:
     import cmdstanpy
@@ -86,7 +85,7 @@ class CmdStanEngine:
                 "inv_metric": list(state.inverse_metrics),
             }
         starts: list[Mapping[str, Any]] = [json_ready(position) for position in positions]
-        shown = settings.progress and (sys.stderr.isatty() or in_notebook())
+        shown = settings.progress and on_screen()
         before = set(threading.enumerate())
         with tempfile.TemporaryDirectory(prefix="hiercomp-") as folder, cmdstanpy.disable_logging():
             try:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib.util
 import io
+import mmap
 import os
 import re
 import signal
@@ -33,6 +35,8 @@ from hiercomp.workers import Report, sampling_progress
 if TYPE_CHECKING:
     import stanli
 
+ADDRESSES = 300_000_000  # bytes of address space that the interpreter reserves, or the process is ended
+MISSING_INCLUDE = "Could not find include file"
 PROGRESS_LINE = re.compile(r"Chain \[(\d+)\] Iteration:\s*(\d+)")
 
 
@@ -68,6 +72,7 @@ class EmbeddedEngine:
         EngineError
             If the interpreter refuses the program or a chain fails.
         """
+        _refuse_without_room()
         import stanli
 
         positions = program.initial_values if state is None else state.positions
@@ -103,6 +108,11 @@ class EmbeddedEngine:
                     **arguments,
                 )
         except (RuntimeError, ValueError) as error:
+            if MISSING_INCLUDE in str(error):  # the program is installed with its parts
+                raise EngineError(
+                    "The embedded engine can't open its Stan programs.",
+                    remedy="Allow more open files (ulimit -n).",
+                ) from error
             other = Argument("engine", "cmdstan")
             raise EngineError(f"The embedded engine failed: {error}. Try {other}.", arguments=(other,)) from error
         statistics = {
@@ -117,6 +127,26 @@ class EmbeddedEngine:
         return Draws(
             variables, statistics, self.name, self.version(), ChainState(last, fit.step_size, tuple(fit.inv_metric))
         )
+
+
+@functools.cache  # what is reserved once stays
+def _refuse_without_room() -> None:
+    """Refuse a process whose limit on memory (``ulimit -v``) would make the interpreter end it."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    if resource.getrlimit(resource.RLIMIT_AS)[0] == resource.RLIM_INFINITY:
+        return
+    try:
+        mmap.mmap(-1, ADDRESSES, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=0).close()
+    except OSError as error:
+        other = Argument("engine", "quadrature")
+        raise EngineError(
+            "There is not enough memory for the embedded engine.",
+            remedy=f"Raise the limit (ulimit -v), or try {other}.",
+            arguments=(other,),
+        ) from error
 
 
 def _last_position(fit: stanli.Fit, name: str, shape: tuple[int, ...], chain: int) -> np.ndarray:

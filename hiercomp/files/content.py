@@ -62,7 +62,9 @@ def reading_errors(file: str) -> Iterator[None]:
         raise ScoreFileError(f"{file}: there is no such file.") from None
     except IsADirectoryError:
         raise ScoreFileError(f"{file} is a folder.", remedy="Name a .csv, .csv.gz or .parquet file.") from None
-    except (*UNREADABLE, ValueError, MemoryError) as error:
+    except MemoryError as error:
+        raise ScoreFileError(f"{file} can't be read: there is not enough memory.") from error
+    except (*UNREADABLE, ValueError) as error:
         if isinstance(error, ScoreFileError):
             raise
         cause = getattr(error, "strerror", None) or str(error) or type(error).__name__

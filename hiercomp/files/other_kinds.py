@@ -73,6 +73,8 @@ def spooled(path: str | Path, largest: int | None = None) -> Iterator[Path]:
         file = Path(folder, "standard-input")
         with reading_errors(name), file.open("wb") as copy:
             if str(path) == "-":
+                if sys.stdin is None:
+                    raise ScoreFileError(f"{name} is closed.")
                 _copy(sys.stdin.buffer, copy, name, limit)
             else:
                 with Path(path).open("rb") as stream:

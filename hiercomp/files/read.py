@@ -357,8 +357,13 @@ def _read_one(
         if path is None:
             raise
         raise error_of_file(str(path), error) from None
-    except (RecursionError, MemoryError) as error:
-        raise ScoreFileError(f"{shown(path)}: too deep or too large to be read as {format}.") from error
+    except RecursionError as error:
+        raise ScoreFileError(f"{shown(path)}: too deep to be read as {format}.") from error
+    except MemoryError as error:
+        raise ScoreFileError(
+            f"{shown(path)}: there is not enough memory to read it as {format}.",
+            remedy="Free some memory, or read a smaller file.",
+        ) from error
 
 
 def _imported(

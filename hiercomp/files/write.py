@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import gzip
-import os
+import io
 from collections.abc import Iterator
 from numbers import Number
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
@@ -79,13 +79,21 @@ def write_scores(df: pd.DataFrame, path: str | Path, *, overwrite: bool = False)
     suffix = _suffix(path)
     if suffix == ".parquet":
         _refuse_names(list(df.columns))
-        with written_whole(path, overwrite=overwrite) as unfinished:
-            _write_parquet(df, unfinished)
+        content = _parquet(df)
+        with written_whole(path, overwrite=overwrite) as stream:
+            stream.write(content)
         return path
     columns = _text_columns(df)
-    with written_whole(path, overwrite=overwrite) as unfinished:
-        _write_csv(columns, len(df), unfinished, suffix)
+    with written_whole(path, overwrite=overwrite) as stream:
+        _write_csv(columns, len(df), stream, suffix)
     return path
+
+
+def csv_text(df: pd.DataFrame) -> str:
+    """What `write_scores` writes to a file that ends in .csv."""
+    content = io.BytesIO()
+    _write_csv(_text_columns(df), len(df), content, ".csv")
+    return content.getvalue().decode()
 
 
 def check_target(path: Path, *, overwrite: bool) -> None:
@@ -97,9 +105,7 @@ def check_target(path: Path, *, overwrite: bool) -> None:
         As `write_scores` does; also if the folder can't be written to.
     """
     _suffix(path)
-    place = output_path(path, overwrite=overwrite)
-    if not os.access(place.parent, os.W_OK):
-        raise ResultFileError(f"{shown(path)} can't be written: Permission denied.")
+    output_path(path, overwrite=overwrite)
 
 
 def _suffix(path: Path) -> str:
@@ -109,18 +115,20 @@ def _suffix(path: Path) -> str:
     return found
 
 
-def _write_parquet(df: pd.DataFrame, path: Path) -> None:
+def _parquet(df: pd.DataFrame) -> memoryview:
     import pyarrow as pa
     from pyarrow import parquet
 
     try:
         table = pa.Table.from_pandas(df.reset_index(drop=True), preserve_index=False)
-        parquet.write_table(table, path, write_page_checksum=True)
+        content = pa.BufferOutputStream()
+        parquet.write_table(table, content, write_page_checksum=True)
+        return memoryview(content.getvalue())
     except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
         raise ScoreTableError(f"The table can't be written as Parquet: {' '.join(str(error).split())}.") from error
 
 
-def _write_csv(columns: dict[str, list[str]], rows: int, path: Path, suffix: str) -> None:
+def _write_csv(columns: dict[str, list[str]], rows: int, stream: BinaryIO, suffix: str) -> None:
     def lines() -> Iterator[bytes]:
         yield (",".join(columns) + "\n").encode()
         cells = list(columns.values())
@@ -128,14 +136,11 @@ def _write_csv(columns: dict[str, list[str]], rows: int, path: Path, suffix: str
             block = [column[begin : begin + ROWS_AT_ONCE] for column in cells]
             yield ("\n".join(map(",".join, zip(*block, strict=True))) + "\n").encode()
 
-    with path.open("wb") as stream:
-        if suffix == ".csv":
-            stream.writelines(lines())
-        else:  # neither the name nor the time: the same table gives the same bytes
-            with gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0) as packed:
-                packed.writelines(lines())
-        stream.flush()
-        os.fsync(stream.fileno())  # a full disk may only be noticed here
+    if suffix == ".csv":
+        stream.writelines(lines())
+    else:  # neither the name nor the time: the same table gives the same bytes
+        with gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0) as packed:
+            packed.writelines(lines())
 
 
 def _text_columns(df: pd.DataFrame) -> dict[str, list[str]]:

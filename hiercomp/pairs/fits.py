@@ -16,12 +16,13 @@ from hiercomp.pairs.checkpoint import Checkpoint, pair_key
 from hiercomp.posterior.fit import Fit, refit
 from hiercomp.rope import Rope
 from hiercomp.scores.differences import PairedDifferences
-from hiercomp.wording import counted
-from hiercomp.workers import dask_backend, task_seed
+from hiercomp.wording import EXAMPLES_SHOWN, counted, shown
+from hiercomp.workers import dask_backend, end_with_parent, task_seed
 
 if TYPE_CHECKING:
     from dask.distributed import Client
 
+MOST_DEATHS = 3  # of processes, one after the other, without a pair that is finished in between
 MOST_PAIRS_A_TASK, TASKS_A_WORKER = 8, 4
 PAIRS_WORTH_A_PROCESS = 8  # of the quadrature engine: starting a process takes as long
 Found: TypeAlias = "tuple[int, Fit | HiercompError]"  # place among the pairs, and what came of it
@@ -98,24 +99,28 @@ class PairFits:
                 done.add(places[key])
                 yield places[key], result
             tasks = [task for task in tasks if task.place not in done]
-        lost = {task.place for task in tasks}
+        lost = {task.place: task.differences for task in tasks}
         with closing(self._in_parallel(tasks, n_jobs, dask)) as batches:
             for finished in batches:
-                lost -= {place for place, _ in finished}
+                for place, _ in finished:
+                    del lost[place]
                 if kept is not None:
                     results = [(place, found) for place, found in finished if isinstance(found, Fit)]
                     kept.add([(keys[place], result) for place, result in results])
                 yield from finished
         if lost:
             raise EngineError(
-                f"{counted(len(lost), 'pair', 'has')} no result: the Dask workers that fitted them died.",
-                remedy="Give the workers more memory, or fewer threads each. A checkpoint keeps the other pairs.",
+                f"{counted(len(lost), 'pair', 'has')} no result ({_named(list(lost.values()))}): "
+                f"the {'Dask workers' if dask is not None else 'processes'} that fitted them died, "
+                "for lack of memory or by a crash.",
+                remedy="Give each more memory, or use fewer. A checkpoint keeps the other pairs.",
             )
 
     def fit(self, tasks: Sequence[Task]) -> list[Found]:
         """Fit some pairs in a worker; the result of a pair that fails is its error."""
         from threadpoolctl import threadpool_limits
 
+        end_with_parent()
         found: list[Found] = []
         with threadpool_limits(limits=1), warnings.catch_warnings():  # a thread for each process, the same last bits
             warnings.simplefilter("ignore", HiercompWarning)  # they are in the results
@@ -125,17 +130,41 @@ class PairFits:
                     found.append((task.place, refit(task.differences, self.rope, self.priors, options)))
                 except HiercompError as error:
                     found.append((task.place, error))
+                except MemoryError:
+                    no_memory = EngineError("There was not enough memory.", remedy="Use fewer processes.")
+                    found.append((task.place, no_memory))
         return found
 
     def _in_parallel(
         self, tasks: Sequence[Task], n_jobs: int | None, dask: str | Client | None
     ) -> Generator[list[Found]]:
-        """Batches of results in the order in which they finish."""
+        """Batches of results in the order in which they finish.
+
+        When a process dies, joblib gives up all that its others have begun; the pairs without a result are fitted again.
+        A pair has no result only if processes keep dying and no other pair is finished in between.
+        """
+        from joblib.externals.loky.process_executor import BrokenProcessPool
+
+        left = {task.place: task for task in tasks}
+        deaths = 0
+        while left and deaths < MOST_DEATHS:
+            try:
+                with closing(self._in_one_pool(list(left.values()), n_jobs, dask)) as batches:
+                    for finished in batches:
+                        deaths = 0
+                        for place, _ in finished:
+                            del left[place]
+                        yield finished
+                return
+            except BrokenProcessPool:
+                deaths += 1
+
+    def _in_one_pool(
+        self, tasks: Sequence[Task], n_jobs: int | None, dask: str | Client | None
+    ) -> Generator[list[Found]]:
         from joblib import Parallel, delayed, effective_n_jobs
         from joblib.parallel import get_active_backend
 
-        if not tasks:
-            return
         with dask_backend(dask):
             workers = effective_n_jobs(n_jobs)
             if n_jobs is not None and n_jobs < 0 and type(get_active_backend()[0]).__name__ == "LokyBackend":
@@ -153,6 +182,12 @@ class PairFits:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", UserWarning)  # that tasks are cancelled after Ctrl-C
                     found.close()
+
+
+def _named(pairs: Sequence[PairedDifferences]) -> str:
+    """The first pairs by their names."""
+    names = [f"{pair.left} and {pair.right}" for pair in pairs[:EXAMPLES_SHOWN]]
+    return "; ".join(map(shown, names)) + ("; ..." if len(pairs) > EXAMPLES_SHOWN else "")
 
 
 def pair_seed(seed: int, one: str, other: str) -> int:

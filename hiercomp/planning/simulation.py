@@ -19,7 +19,7 @@ from hiercomp.rope import Rope
 from hiercomp.scores.differences import PairedDifferences
 from hiercomp.scores.problems import FEW_DATASETS, SMALLEST_N
 from hiercomp.wording import counted
-from hiercomp.workers import sampling_progress
+from hiercomp.workers import end_with_parent, sampling_progress, worker_errors
 
 # One stream of random numbers for each quantity: the first data sets of a collection are the same whatever their
 # number, the runs and the assumed values are
@@ -166,7 +166,7 @@ def simulated_plan(
         for number in range(settings.simulations)
     )
     found = []
-    with sampling_progress("Simulating", 1, settings.simulations, shown=progress) as report:
+    with worker_errors(), sampling_progress("Simulating", 1, settings.simulations, shown=progress) as report:
         for verdicts in Parallel(n_jobs=n_jobs, return_as="generator")(tasks):
             found.append(verdicts)
             if report is not None:
@@ -198,6 +198,7 @@ def _verdicts(collections: tuple[PairedDifferences, ...], settings: PlanSettings
     """The outcome of every fit of one simulation, shape (runs, datasets): places in `OUTCOMES`."""
     from threadpoolctl import threadpool_limits
 
+    end_with_parent()
     codes = np.empty((len(collections), len(settings.n_datasets)), dtype=np.int64)
     with threadpool_limits(limits=1):  # a thread for each process, the same last bits
         for option, collection in enumerate(collections):

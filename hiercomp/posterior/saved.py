@@ -14,7 +14,7 @@ import numpy as np
 from hiercomp import errors
 from hiercomp.errors import Note, ResultFileError
 from hiercomp.model.priors import Priors
-from hiercomp.outputs import check_ending, written_whole
+from hiercomp.outputs import check_ending, output_path, written_whole
 from hiercomp.posterior.fit import Fit
 from hiercomp.posterior.kinds import posterior_from
 from hiercomp.rope import Rope
@@ -38,14 +38,21 @@ def save_fit(fit: Fit, path: str | Path, *, overwrite: bool) -> Path:
         If the name does not end in .nc, the file exists and ``overwrite`` is False, or it can't be written.
     """
     check_ending(path, "result")
+    output_path(path, overwrite=overwrite)  # before the draws, which an integral makes only now
+    try:
+        content = _netcdf(fit)
+    except ValueError as error:  # a name that netCDF can't hold
+        raise ResultFileError(f"{shown(path)} can't be written: {error}.") from error
+    with written_whole(path, overwrite=overwrite) as stream:
+        stream.write(content)
+    return Path(path)
+
+
+def _netcdf(fit: Fit) -> memoryview:
+    """The content of a fit's netCDF file, made in memory: HDF5 ends the whole process if a disk is full."""
     tree = fit.datatree.copy()
     tree.attrs[ATTRIBUTE] = json.dumps({"format": FORMAT} | plain_values(fit))
-    with written_whole(path, overwrite=overwrite) as unfinished:
-        try:
-            tree.to_netcdf(unfinished, engine="h5netcdf")
-        except ValueError as error:  # a name that netCDF can't hold
-            raise ResultFileError(f"{shown(path)} can't be written: {error}.") from error
-    return Path(path)
+    return tree.to_netcdf(engine="h5netcdf")
 
 
 def load_fit(path: str | Path) -> Fit:
@@ -78,8 +85,7 @@ def fit_to_bytes(fit: Fit) -> bytes:
     """The netCDF file of a fit with its draws; compressed JSON if the draws can be made again."""
     if fit.posterior.remakes_draws:
         return zlib.compress(json.dumps(plain_values(fit)).encode())
-    with tempfile.TemporaryDirectory() as folder:
-        return save_fit(fit, Path(folder) / "fit.nc", overwrite=False).read_bytes()
+    return bytes(_netcdf(fit))
 
 
 def fit_from_bytes(content: bytes) -> Fit:

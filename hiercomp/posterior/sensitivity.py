@@ -17,6 +17,7 @@ from hiercomp.posterior.next_dataset import decide
 from hiercomp.rope import Rope
 from hiercomp.scores.differences import PairedDifferences
 from hiercomp.wording import counted, metric_words, outcome_words, shown
+from hiercomp.workers import end_with_parent, worker_errors
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -178,7 +179,8 @@ def sensitivity(result: Fit, *, alpha: float = 0.05, n_jobs: int | None = None, 
         for variant in variants(result.priors)
         if not differences.identical
     ]
-    others = Parallel(n_jobs=n_jobs)(tasks)
+    with worker_errors():
+        others = Parallel(n_jobs=n_jobs)(tasks)
     itself = _row("as fitted", result, alpha)
     given = result.differences
     metric = metric_words(given.measure, given.higher_is_better, given.transform)
@@ -237,6 +239,7 @@ def fit_defaults(result: Fit) -> dict[str, Any]:
 def _refit(
     variant: Variant, differences: PairedDifferences, rope: Rope, alpha: float, options: dict[str, Any]
 ) -> VariantResult:
+    end_with_parent()
     rho = np.minimum(differences.rho * variant.rho_factor, LARGEST_RHO)
     return _row(variant.name, refit(replace(differences, rho=rho), rope, variant.priors, options), alpha)
 

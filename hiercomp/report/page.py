@@ -170,8 +170,9 @@ def breakable(text: str) -> Markup:
 
 
 def _write(contents: Contents, path: str | Path, overwrite: bool) -> Path:
-    with written_whole(path, overwrite=overwrite) as unfinished:
-        unfinished.write_bytes(render(contents).encode())
+    content = render(contents).encode()
+    with written_whole(path, overwrite=overwrite) as stream:
+        stream.write(content)
     return Path(path)
 
 

@@ -18,7 +18,7 @@ import pytest
 
 import hiercomp as hc
 from hiercomp.tournament import compare_all
-from tests.command_line import COMMAND, Done, assert_one_line_of_error, run
+from tests.command_line import COMMAND, Done, assert_group_ends, assert_one_line_of_error, own_group, run
 
 
 def pairs(folder: Path, *arguments: object) -> Done:
@@ -128,7 +128,7 @@ def test_existing_files_are_refused_before_anything_is_computed_and_overwritten_
         (["scores.csv", "--alpha", "2"], ["alpha"]),
         (["scores.csv", "--prior", "flat"], ["--prior"]),
         (["scores.csv", "--column", "score"], ["--column"]),
-        (["scores.csv", "--checkpoint", "scores.csv"], ["scores.csv", "is not a checkpoint"]),
+        (["scores.csv", "--checkpoint", "scores.csv"], ["--checkpoint names scores.csv, which is read"]),
         (["scores.csv", "--checkpoint", "no/x"], ["no"]),
         (["scores.csv", "--dask", "nonsense"], ["No Dask scheduler answers"]),
         (["scores.csv", "--json", "x", "--report", "x"], ["--json and --report"]),
@@ -155,26 +155,32 @@ def finished_pairs(path: Path) -> int:
         connection.close()
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
-@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)])
-def test_a_stopped_run_leaves_a_valid_checkpoint_and_goes_on_from_it(tmp_path, sent, code):
+def started(folder: Path) -> subprocess.Popen[str]:
+    """A run of 78 pairs in two processes, when the first are in its checkpoint."""
     generator = np.random.default_rng(1)
     index = pd.MultiIndex.from_product([range(40), range(13), range(10)], names=["dataset", "algorithm", "fold"])
     df = index.to_frame(index=False)
-    df.assign(score=0.7 + generator.normal(0, 0.02, size=len(df))).to_csv(tmp_path / "scores.csv", index=False)
-    checkpoint = tmp_path / "pairs.sqlite"
+    df.assign(score=0.7 + generator.normal(0, 0.02, size=len(df))).to_csv(folder / "scores.csv", index=False)
     process = subprocess.Popen(
         [*COMMAND, "pairs", "scores.csv", "--prior", "gaussian", "--jobs", "2", "--checkpoint", "pairs.sqlite"],
-        cwd=tmp_path,
+        cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
     )
-    while finished_pairs(checkpoint) < 8:
+    while finished_pairs(folder / "pairs.sqlite") < 8:
         assert process.poll() is None, process.communicate()
         time.sleep(0.05)
+    return process
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)])
+def test_a_stopped_run_leaves_a_valid_checkpoint_and_goes_on_from_it(tmp_path, sent, code):
+    checkpoint = tmp_path / "pairs.sqlite"
+    process = started(tmp_path)
     if sent == signal.SIGKILL:  # as when the machine stops
         os.killpg(process.pid, sent)
     else:
@@ -182,8 +188,9 @@ def test_a_stopped_run_leaves_a_valid_checkpoint_and_goes_on_from_it(tmp_path, s
     output, errors = process.communicate(timeout=60)
     assert process.returncode == code
     assert output == ""
-    if sent == signal.SIGINT:
-        assert errors == "hiercomp: interrupted\n"
+    assert_group_ends(process.pid)
+    if sent != signal.SIGKILL:
+        assert errors == f"hiercomp: {'interrupted' if sent == signal.SIGINT else 'terminated'}\n"
         assert sorted(os.listdir(tmp_path)) == ["pairs.sqlite", "scores.csv"]
     assert 8 <= finished_pairs(checkpoint) < 78
     done = pairs(tmp_path, "scores.csv", "--prior", "gaussian", "--checkpoint", "pairs.sqlite")
@@ -191,3 +198,34 @@ def test_a_stopped_run_leaves_a_valid_checkpoint_and_goes_on_from_it(tmp_path, s
     assert finished_pairs(checkpoint) == 78
     whole = pairs(tmp_path, "scores.csv", "--prior", "gaussian")
     assert whole.stdout == done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="kills a process")
+def test_the_processes_of_a_killed_run_end_by_themselves(tmp_path):
+    with own_group(started(tmp_path)) as process:
+        process.kill()
+        process.communicate(timeout=60)
+        assert process.returncode == -signal.SIGKILL
+        assert_group_ends(process.pid)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="finds processes in /proc")
+def test_a_killed_worker_costs_no_pair(tmp_path):
+    with own_group(started(tmp_path)) as process:
+        os.kill(workers_of(process.pid)[0], signal.SIGKILL)
+        output, errors = process.communicate(timeout=300)
+        assert process.returncode == 0, errors
+        assert "Traceback" not in errors
+        assert_group_ends(process.pid)
+    assert finished_pairs(tmp_path / "pairs.sqlite") == 78
+    assert output == pairs(tmp_path, "scores.csv", "--prior", "gaussian", "--jobs", "1").stdout
+
+
+def workers_of(parent: int) -> list[int]:
+    """The numbers of joblib's processes."""
+    found = []
+    for children in Path(f"/proc/{parent}/task").glob("*/children"):
+        found += [int(pid) for pid in children.read_text().split()]
+    return [pid for pid in found if b"LokyProcess" in Path(f"/proc/{pid}/cmdline").read_bytes()]

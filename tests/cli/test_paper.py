@@ -104,7 +104,10 @@ def test_every_plot_can_be_named(folder):
         (("--figure", "plot"), ("--figure plot", ".pdf, .png or .svg")),
         (("--figure", "plot.pdf", "--plot", "rankin"), ("the figures are ranking, heatmap", "Did you mean 'ranking'?")),
         (("--plot", "ranking"), ("--plot needs --figure",)),
-        (("--figure", "scores.svg", "--scores-table", "scores.csv"), ("scores.csv exists",)),
+        (
+            ("--figure", "scores.svg", "--scores-table", "scores.csv"),
+            ("--scores-table names scores.csv, which is read",),
+        ),
         (("--figure", "plot.svg", "--report", "plot.svg"), ("both name plot.svg",)),
     ],
 )

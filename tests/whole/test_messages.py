@@ -17,6 +17,9 @@ import pandas as pd
 import pytest
 
 import hiercomp as hc
+from hiercomp.cli.options import refuse_shared_files
+from hiercomp.outputs import output_path
+from hiercomp.workers import worker_errors
 
 MESSAGES = Path(__file__).parents[1] / "data" / "messages.txt"
 
@@ -72,6 +75,16 @@ def without_scores() -> hc.ComparisonResult:
     result = hc.compare(table(), rope=0.01, engine="quadrature", progress=False)
     bare = replace(result.differences, score_mean=None, score_standard_deviation=None)
     return replace(result, differences=bare)
+
+
+def existing(folder: Path) -> Path:
+    (folder / "fit.nc").touch()
+    return folder / "fit.nc"
+
+
+def without_memory() -> None:
+    with worker_errors():
+        raise MemoryError
 
 
 def read(content: str | bytes, name: str = "scores.csv", **options: Any) -> Callable[[Path], object]:
@@ -148,6 +161,18 @@ CASES: dict[str, Callable[[Path], object]] = {
     "another encoding": read((HEADER + "caf\xe9,bayes,1,0.9\ncaf\xe9,tree,1,0.8\n").encode("latin-1")),
     "a picture renamed": read(b"\x89PNG\r\n\x1a\n\0\0"),
     "a saved result that is none": lambda folder: hc.load_result(folder / "fit.nc"),
+    "a result saved in a folder that is not there": lambda folder: output_path(
+        folder / "no" / "fit.nc", overwrite=False
+    ),
+    "a result saved as a folder": lambda folder: output_path(folder, overwrite=True),
+    "a result saved over another": lambda folder: output_path(existing(folder), overwrite=False),
+    "a result saved over the scores": lambda folder: refuse_shared_files(
+        {"save": existing(folder)}, [existing(folder)]
+    ),
+    "two outputs of one name": lambda folder: refuse_shared_files(
+        dict.fromkeys(("save", "json"), existing(folder)), []
+    ),
+    "a process that lacks memory": lambda folder: without_memory(),
     "an alternative that is none": lambda folder: hc.paired_t_test(np.arange(5.0), alternative="more"),
     "a test of one data set without rho": lambda folder: hc.correlated_t_test(np.arange(5.0)),
     "Friedman with two algorithms": lambda folder: hc.friedman_test(table()),

@@ -34,7 +34,7 @@ from hiercomp.errors import ArgumentError, DegenerateScoresWarning, DroppedScore
 from hiercomp.scores.problems import ROUNDING
 from hiercomp.scores.rho import checked_rho, default_rho
 from hiercomp.wording import EXAMPLES_SHOWN, counted, shown
-from hiercomp.workers import sampling_progress
+from hiercomp.workers import end_with_parent, sampling_progress, worker_errors
 
 Simulator: TypeAlias = "Callable[[np.random.Generator, int, int], Any]"
 
@@ -760,7 +760,7 @@ def null_differences(
         for first in range(0, simulations, BATCH)
     )
     done: list[FloatArray] = []
-    with sampling_progress("Simulating data sets", 1, simulations, shown=progress) as report:
+    with worker_errors(), sampling_progress("Simulating data sets", 1, simulations, shown=progress) as report:
         batches: Iterator[list[FloatArray]] = Parallel(n_jobs=n_jobs or 1, return_as="generator")(tasks)
         for batch in batches:
             done += batch
@@ -773,6 +773,7 @@ def _simulated(
     simulator: Simulator, children: Sequence[np.random.SeedSequence], runs: int, folds: int
 ) -> list[FloatArray]:
     """One data set for each child, checked in the process that made it."""
+    end_with_parent()
     drawn = []
     for child in children:
         x = np.asarray(simulator(np.random.default_rng(child), runs, folds))
