@@ -180,7 +180,7 @@ def test_a_format_of_another_version_is_named(identical, tmp_path):
     path = identical.save(tmp_path / "fit.nc")
     with xr.open_datatree(path, engine="h5netcdf") as opened:
         tree = opened.load()
-    tree.attrs["hiercomp"] = tree.attrs["hiercomp"].replace('"format": 2', '"format": 99')
+    tree.attrs["hiercomp"] = tree.attrs["hiercomp"].replace('"format": 3', '"format": 99')
     tree.to_netcdf(tmp_path / "newer.nc", engine="h5netcdf")
     with pytest.raises(hc.ResultFileError, match="format 99"):
         hc.load_result(tmp_path / "newer.nc")
