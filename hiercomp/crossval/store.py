@@ -38,6 +38,7 @@ CREATE TABLE cells (
 ) WITHOUT ROWID;
 CREATE TABLE processes (owner TEXT PRIMARY KEY, lease REAL NOT NULL) WITHOUT ROWID
 """
+SUPER_JOURNAL = bytes.fromhex("d9d505f920a163d7")  # how a journal that names another file ends
 CLAIM = """
 INSERT INTO cells (dataset, estimator, run, fold, owner) VALUES (?, ?, ?, ?, ?)
 ON CONFLICT DO UPDATE SET owner = excluded.owner
@@ -345,6 +346,7 @@ def open_database(path: Path, application: int, version: int, schema: str) -> sq
     if path.is_dir() or not path.parent.is_dir():
         what = "it is a folder" if path.is_dir() else f"there is no folder {shown(path.parent)}"
         raise ResultFileError(f"The checkpoint {shown(path)} can't be written: {what}.")
+    _refuse_super_journal(path)
     with sqlite_errors(path):
         # several threads may use it, one at a time
         connection = sqlite3.connect(path, timeout=SECONDS_TO_WAIT, isolation_level=None, check_same_thread=False)
@@ -375,6 +377,19 @@ def open_database(path: Path, application: int, version: int, schema: str) -> sq
             connection.close()
             raise
     return connection
+
+
+def _refuse_super_journal(path: Path) -> None:
+    """Refuse a journal that names another file, which SQLite would delete; a checkpoint's own never does."""
+    journal = path.with_name(f"{path.name}-journal")
+    try:
+        with journal.open("rb") as stream:
+            stream.seek(-min(len(SUPER_JOURNAL), journal.stat().st_size), os.SEEK_END)
+            ending = stream.read()
+    except OSError:  # there is none
+        return
+    if ending == SUPER_JOURNAL:
+        raise damaged(path, "its journal names another file")
 
 
 def _tables(connection: sqlite3.Connection) -> set[tuple[object, ...]]:
