@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hiercomp.engines.base import STATISTIC_NAMES
 from hiercomp.posterior.description import parsed
@@ -133,7 +134,9 @@ def read_tree(file: h5py.File, dataset_names: tuple[str, ...], size: int) -> xr.
         if group not in GROUPS:
             raise ValueError("a group that hiercomp does not write")
         attributes = _group_attributes(found)
-        arrays, coordinates, left = {}, {}, size
+        arrays: dict[str, tuple[Dims, NDArray[Any]]] = {}
+        coordinates: dict[str, tuple[Dims, NDArray[Any]]] = {}
+        left = size
         for name, array in _members(found, len(GROUPS[group]) + 3, h5py.Dataset):
             dims = (name,) if name in ("chain", "draw", "dataset") else GROUPS[group].get(name, ())
             _check_variable(group, name, dims)
@@ -246,7 +249,9 @@ def _check_names(array: h5py.Dataset, dataset_names: tuple[str, ...]) -> None:
             raise ValueError("other names of data sets")
 
 
-def _check_lengths(group: str, arrays: Mapping[str, Any], coordinates: Mapping[str, Any]) -> None:
+def _check_lengths(
+    group: str, arrays: Mapping[str, tuple[Dims, NDArray[Any]]], coordinates: Mapping[str, NDArray[Any]]
+) -> None:
     """Refuse arrays of different lengths, or a group that lacks some."""
     if not NEEDED.get(group, set()) <= set(arrays):
         raise ValueError("arrays are missing")

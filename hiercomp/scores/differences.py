@@ -241,7 +241,9 @@ class PairedDifferences:
             [str(number + 1) for number in range(len(left_rows))] if names is None else [str(name) for name in names]
         )
         if len(names) != len(left_rows) or len(set(names)) < len(names):
-            raise ScoreTableError(f"dataset_names must be {len(left_rows)} different names, got [{first_names(names)}].")
+            raise ScoreTableError(
+                f"dataset_names must be {len(left_rows)} different names, got [{first_names(names)}]."
+            )
         refuse_unwritable("dataset_names", names)
         refuse_unwritable("An argument left or right", [str(left), str(right)])
         for name, a, b in zip(names, left_rows, right_rows, strict=True):
