@@ -43,6 +43,7 @@ ROOT_ATTRIBUTES = {ATTRIBUTE, "_NCProperties"}
 GROUP_ATTRIBUTES = {
     *("creation_library", "creation_library_version", "creation_library_language"),
     *("inference_library", "inference_library_version"),
+    "sample_dims",  # a list, by ArviZ 1
 }
 ARRAY_ATTRIBUTES = {
     *(
@@ -78,7 +79,7 @@ def checksum(description: Mapping[str, Any], tree: xr.DataTree) -> str:
         node = tree[group]
         if group not in GROUPS or node.children:
             raise ValueError(f"a group {group!r}")
-        add([group, {str(name): str(value) for name, value in node.attrs.items()}])
+        add([group, {str(name): _plain(value) for name, value in node.attrs.items()}])
         dataset = node.dataset
         for name in sorted(map(str, dataset.variables)):
             _check_variable(group, name, dataset.variables[name].dims)
@@ -130,7 +131,7 @@ def read_tree(file: h5py.File, dataset_names: tuple[str, ...], size: int) -> xr.
 
     _check_attributes(file, ROOT_ATTRIBUTES)
     groups = {}
-    for group, found in _members(file, len(GROUPS), h5py.Group):
+    for group, found in _members(file["/"], len(GROUPS), h5py.Group):
         if group not in GROUPS:
             raise ValueError("a group that hiercomp does not write")
         attributes = _group_attributes(found)
@@ -166,7 +167,7 @@ def _members(parent: h5py.Group, most: int, kind: type) -> Iterator[tuple[str, A
     if len(parent) > most:
         raise ValueError("more than hiercomp writes")
     names: list[bytes] = []
-    order = parent.id.get_create_plist().get_link_creation_order() if isinstance(parent, h5py.Group) else 0
+    order = parent.id.get_create_plist().get_link_creation_order()
     parent.id.links.iterate(names.append, idx_type=h5py.h5.INDEX_CRT_ORDER if order else h5py.h5.INDEX_NAME)
     for name in (name.decode() for name in names):
         if not isinstance(parent.get(name, getlink=True), h5py.HardLink):
@@ -189,18 +190,29 @@ def _check_attributes(found: h5py.Group | h5py.Dataset, allowed: set[str]) -> No
         raise ValueError("attributes that hiercomp does not write")
 
 
-def _group_attributes(found: h5py.Group) -> dict[str, str]:
+def _plain(value: Any) -> str | list[str]:
+    """An attribute of a group: text, or a list of texts."""
+    return value if isinstance(value, str) else [str(part) for part in value]
+
+
+def _group_attributes(found: h5py.Group) -> dict[str, str | list[str]]:
     import h5py
 
     _check_attributes(found, GROUP_ATTRIBUTES)
-    read = {}
+    read: dict[str, str | list[str]] = {}
     for name in found.attrs:
         kind = found.attrs.get_id(name)
+        if name == "sample_dims":
+            if len(kind.shape) != 1 or kind.shape[0] > len(DRAWS):
+                raise ValueError("an attribute of another shape")
+            read[name] = [part for part in DRAWS if part in _plain(found.attrs[name])]
+            continue
         if kind.shape != () or h5py.check_string_dtype(kind.dtype) is None:
             raise ValueError("an attribute that is no text")
-        read[name] = str(found.attrs[name])
-        if len(read[name]) > LONGEST_ATTRIBUTE or not read[name].isprintable():
+        text = str(found.attrs[name])
+        if len(text) > LONGEST_ATTRIBUTE or not text.isprintable():
             raise ValueError("an attribute of other text")
+        read[name] = text
     return read
 
 

@@ -49,6 +49,16 @@ def answer(found: hc.ComparisonResult) -> str:
     return json.dumps([found.to_dict(), found.datasets().to_dict(), str(found.summary()), draws], default=str)
 
 
+@pytest.mark.parametrize("name", ["few", "integrated"])
+def test_what_is_not_harmful_comes_back_to_the_byte(name, request, tmp_path):
+    saved = request.getfixturevalue(name)
+    path = saved_in(tmp_path / "fit.nc", saved)
+    loaded = hc.load_result(path)
+    assert loaded.next_dataset == saved.next_dataset
+    assert loaded.to_dict()["settings"] == saved.to_dict()["settings"]
+    assert loaded.save(tmp_path / "again.nc").read_bytes() == path.read_bytes()
+
+
 def silent_changes(saved: hc.ComparisonResult, folder: Path, number: int, seed: int) -> tuple[int, list[int]]:
     """How many changed bytes are refused, and the places of those after which another answer is loaded."""
     content = saved_in(folder / "saved.nc", saved).read_bytes()
