@@ -381,7 +381,7 @@ def open_database(path: Path, application: int, version: int, schema: str) -> sq
 
 def _refuse_super_journal(path: Path) -> None:
     """Refuse a journal that names another file, which SQLite would delete; a checkpoint's own never does."""
-    journal = path.with_name(f"{path.name}-journal")
+    journal = Path(f"{os.path.realpath(path)}-journal")  # of a link, beside what it leads to
     try:
         with journal.open("rb") as stream:
             stream.seek(-min(len(SUPER_JOURNAL), journal.stat().st_size), os.SEEK_END)

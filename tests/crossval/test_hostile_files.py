@@ -289,27 +289,6 @@ def test_text_that_is_not_utf_8_is_a_result_file_error_that_does_not_quote_it(st
     assert "\x1b" not in str(caught.value)
 
 
-def test_a_journal_that_names_another_file_is_refused_and_the_file_stays(stored):
-    """SQLite deletes the file that a journal names as that of several databases."""
-    precious = stored.with_name("precious")
-    precious.write_text("precious")
-    name = str(precious).encode()
-    header = (
-        bytes.fromhex("d9d505f920a163d7")
-        + (0).to_bytes(4, "big") * 2
-        + (1).to_bytes(4, "big")
-        + (512).to_bytes(4, "big")
-    )
-    record = (sum(name) & 0xFFFFFFFF).to_bytes(4, "big") + bytes.fromhex("d9d505f920a163d7")
-    journal = (
-        header.ljust(512, b"\0") + (2**30 // 4096 + 1).to_bytes(4, "big") + name + len(name).to_bytes(4, "big") + record
-    )
-    stored.with_name("run.sqlite-journal").write_bytes(journal)
-    with pytest.raises(hc.ResultFileError, match="its journal names another file"):
-        CellStore(stored, SETTINGS)
-    assert precious.read_text() == "precious"
-
-
 def test_results_as_we_write_them_are_plain_json(stored):
     with contextlib.closing(sqlite3.connect(stored)) as connection:
         (text,) = connection.execute("SELECT result FROM cells").fetchone()

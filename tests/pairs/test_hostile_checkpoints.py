@@ -213,6 +213,29 @@ def test_a_name_of_sqlite_s_own_is_a_file_and_one_with_nul_is_refused(integrated
         Checkpoint("a\0b")
 
 
+def journal_that_names(path: Path, named: Path) -> None:
+    """A journal beside a database that says that another file belongs to it, as SQLite writes for several databases."""
+    magic, page, name = bytes.fromhex("d9d505f920a163d7"), 4096, str(named).encode()
+    numbers = (0, 1, path.stat().st_size // page, 512, page)  # records, nonce, pages, sector, page
+    header = magic + b"".join(number.to_bytes(4, "big") for number in numbers)
+    ending = (2**30 // page + 1, name, len(name), sum(name), magic)
+    parts = (part if isinstance(part, bytes) else part.to_bytes(4, "big") for part in ending)
+    path.with_name(f"{path.name}-journal").write_bytes(header.ljust(512, b"\0") + b"".join(parts))
+
+
+def test_a_journal_that_names_another_file_is_refused_and_that_file_stays(integrated, tmp_path):
+    path, precious = filled(tmp_path / "c.sqlite", integrated), tmp_path / "precious"
+    precious.write_text("precious")
+    journal_that_names(path, precious)
+    (tmp_path / "link.sqlite").symlink_to(path)
+    for name in (path, tmp_path / "link.sqlite"):
+        with pytest.raises(hc.ResultFileError, match="its journal names another file"):
+            Checkpoint(name)
+    assert precious.read_text() == "precious"
+    run(path, "SELECT count(*) FROM sqlite_master")  # the attack works: SQLite itself deletes the file
+    assert not precious.exists()
+
+
 LIMITED = """
 import resource, sys
 import h5py, arviz_base
