@@ -28,17 +28,17 @@ def gzip_of(block: bytes, times: int) -> bytes:
 
 
 def equal_rows(path: Path) -> None:
-    path.write_bytes(gzip_of(b"a,b,0.5\n" * 100_000, 800))  # 80 million rows
+    path.write_bytes(gzip_of(b"a,b,0.5\n" * 100_000, 300))  # 30 million rows
 
 
 def line_ends(path: Path) -> None:
-    path.write_bytes(gzip_of(b"\n" * 1_000_000, 1000))
+    path.write_bytes(gzip_of(b"\n" * 1_000_000, 400))
 
 
 def equal_rows_in_parquet(path: Path) -> None:
     block = pa.table({"dataset": ["a"] * 10**6, "algorithm": ["b"] * 10**6, "score": np.full(10**6, 0.5)})
     with parquet.ParquetWriter(path, block.schema) as writer:
-        for _ in range(150):
+        for _ in range(40):
             writer.write_table(block)
 
 
