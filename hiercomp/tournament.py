@@ -216,14 +216,15 @@ def compare_all(
     ArgumentError
         If an argument is invalid.
     ResultFileError
-        If the checkpoint is damaged, belongs to another program, or can't be written.
+        If the checkpoint is damaged as a whole, belongs to another program, or can't be written.
 
     Warns
     -----
     DroppedScoresWarning
         If data sets or folds are left out.
     HiercompWarning
-        If pairs failed or have warnings of their own, once for each kind; the result's notes contain them.
+        If pairs failed, were damaged in the checkpoint or have warnings of their own, once for each kind; the result's
+        notes contain them.
 
     Notes
     -----
@@ -286,7 +287,7 @@ def compare_all(
     fits = PairFits(given, priors, options, engine_version)
     with (
         sampling_progress("Comparing pairs", 1, len(pairs), shown=progress) as report,
-        closing(fits.run(tasks, n_jobs=n_jobs, checkpoint=checkpoint, dask=dask)) as results,
+        closing(fits.run(tasks, n_jobs=n_jobs, checkpoint=checkpoint, dask=dask, notes=notes)) as results,
     ):
         for place, result in results:
             found[place] = result

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 SMALLEST_SHOWN = 0.001
 MINUS = "\N{MINUS SIGN}"  # which screen readers say, unlike a hyphen
 LONGEST_SHOWN = 100  # characters of a value in a message
+LONGEST_NAME = 500  # characters of a name where it is printed
+END_OF_NAME = 97  # characters of its end that are kept
 LONGEST_ERROR = 500  # characters of another package's error
 EXAMPLES_SHOWN = 5  # offending cells named in a message
 PLURALS = {"has": "have", "is": "are", "was": "were"}
@@ -137,6 +139,11 @@ def normal_name(name: object) -> str:
     return unicodedata.normalize("NFC", str(name)).strip()
 
 
+def is_unwritable(name: str) -> bool:
+    """Whether no file could hold a name: it has a NUL, or half a pair of surrogates."""
+    return "\0" in name or any("\ud800" <= character <= "\udfff" for character in name)
+
+
 def reading_order(name: str) -> tuple[list[tuple[str, int]], str]:
     """A key that sorts names as a reader expects: without regard to case and accents, and numbers by their size.
 
@@ -154,14 +161,23 @@ def nearest_name(name: str, names: Iterable[str]) -> str:
     """ " Did you mean 'x'?" if one of the names is close, else nothing."""
     folded = {candidate.casefold(): candidate for candidate in names}
     close = difflib.get_close_matches(str(name).casefold(), list(folded), n=1, cutoff=0.6)
-    return f" Did you mean {folded[close[0]]!r}?" if close else ""
+    return f" Did you mean {shown(folded[close[0]])!r}?" if close else ""
 
 
 def shown(name: object) -> str:
-    """A name for a message, with control characters and bidirectional marks escaped."""
+    r"""A name where it is printed: control characters and bidirectional marks escaped, one of many characters shortened.
+
+    Examples
+    --------
+    >>> print(shown("tree\x1b[2J"), len(shown("tree" * 1000)))
+    tree\x1b[2J 500
+    """
+    text = str(name)
+    if len(text) > LONGEST_NAME:  # names often differ at their ends
+        text = f"{text[: LONGEST_NAME - END_OF_NAME - 3]}...{text[-END_OF_NAME:]}"
     return "".join(
         character if character.isprintable() or character == " " else character.encode("unicode_escape").decode("ascii")
-        for character in str(name)
+        for character in text
     )
 
 

@@ -65,13 +65,13 @@ def crossval(
     from hiercomp.files.write import check_target, csv_text, write_scores
     from hiercomp.outputs import is_read
 
-    read = read_experiment(experiment, allow=allow or [])
-    target = output or read.output
+    read = read_experiment(experiment, allow=allow or [], output=output, checkpoint=checkpoint)
+    target = read.output
     if target is None:
         raise ArgumentError(
             "No output file was given. Pass --output scores.csv, or set output = ... in the experiment file."
         )
-    kept = checkpoint or read.checkpoint
+    kept = read.checkpoint
     resumed = not force and kept is not None and kept.is_file()
     check_target(target, overwrite=force or (resumed and _names_of(target) == _names_in(read)))
     inputs = {"the experiment file": [experiment], "data": read.files, "the checkpoint": [kept] if kept else []}

@@ -175,7 +175,10 @@ class TableOptions:
     largest_bytes: Annotated[
         int | None,
         typer.Option(
-            help="Refuse a table with more bytes than this after decompression; by default 4,000,000,000.",
+            help=(
+                "Refuse a table with more bytes than this after decompression; by default 4,000,000,000, and 100 times the "
+                "size of a packed file, or 64 MB."
+            ),
             min=1,
             rich_help_panel=READING,
         ),

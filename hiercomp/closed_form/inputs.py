@@ -28,7 +28,7 @@ from hiercomp.scores.direction import Direction, stated_direction
 from hiercomp.scores.problems import ROUNDING
 from hiercomp.scores.rho import RhoLike, checked_rho
 from hiercomp.scores.scale import DEFAULT_HALF_WIDTH, LARGEST_FRACTION
-from hiercomp.scores.table import role_of, tidy_scores, to_pandas
+from hiercomp.scores.table import refuse_unwritable, role_of, tidy_scores, to_pandas
 from hiercomp.wording import cells_in_words, counted, first_names, metric_words, normal_name, shown
 
 Alternative: TypeAlias = Literal["two-sided", "less", "greater"]
@@ -473,6 +473,7 @@ def _read_frame(scores: Any, higher_is_better: bool | None) -> tuple[pd.DataFram
     frame.index = pd.Index([normal_name(name) for name in scores.index], name="dataset")
     frame.columns = [normal_name(name) for name in scores.columns]
     for axis, kind in ((frame.index, "data sets"), (frame.columns, "algorithms")):
+        refuse_unwritable(f"The table's {kind}", axis)
         if axis.has_duplicates:
             raise ScoreTableError(
                 f"Several {kind} are called {shown(axis[axis.duplicated()][0])!r}. Rename or remove them."

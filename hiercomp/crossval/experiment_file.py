@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import os
+import re
 import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
@@ -13,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hiercomp.arguments import refuse_without, whole_number
-from hiercomp.errors import ArgumentError, ScoreFileError
+from hiercomp.errors import Argument, ArgumentError, ScoreFileError
 from hiercomp.files.table import names_as_text, read_score_file
 from hiercomp.scores.table import DECIMAL, MISSING_TEXT
 from hiercomp.wording import error_in_words, first_names, nearest_name, shown, shown_value
@@ -25,6 +27,9 @@ ALLOWED_PACKAGES = ("sklearn",)
 KEYS = ("seed", "scoring", "time_limit", "checkpoint", "output", "one_hot", "cv", "estimators", "data")
 DATA_KEYS = ("file", "target", "drop", "groups")
 ESTIMATOR_KEYS = ("class", "parameters", "steps")
+LARGEST_FILE = 1 << 20  # bytes
+MOST_DOTS = 100  # in a line, decimal points in lists apart: the memory for a key grows with the square of its parts
+DECIMAL_IN_LIST = re.compile(r"(?<=[\[,])(\s*[-+]?[0-9]*)\.([0-9]*(?:[eE][-+]?[0-9]+)?\s*)(?=[\],])")
 
 
 @dataclass(frozen=True)
@@ -58,15 +63,24 @@ class Experiment:
     files: tuple[Path, ...]
 
 
-def read_experiment(path: str | Path, *, allow: Sequence[str] = ()) -> Experiment:
+def read_experiment(
+    path: str | Path,
+    *,
+    allow: Sequence[str] = (),
+    output: str | Path | None = None,
+    checkpoint: str | Path | None = None,
+) -> Experiment:
     r"""Read an experiment file; nothing in it is executed, and classes come only from allowed packages.
 
     Parameters
     ----------
     path : str or Path
-        A TOML file; the paths in it are relative to its folder.
+        A TOML file of at most 1 MiB; the paths in it are relative to its folder, and the output and the checkpoint must lie
+        below it.
     allow : sequence of str
         Packages, besides scikit-learn, whose estimators may be imported.
+    output, checkpoint : str or Path, optional
+        Anywhere, in place of those that the file names.
 
     Returns
     -------
@@ -75,9 +89,10 @@ def read_experiment(path: str | Path, *, allow: Sequence[str] = ()) -> Experimen
     Raises
     ------
     ScoreFileError
-        If the file is missing or not TOML, or a file of data is missing.
+        If the file is missing, too large or not TOML, or a file of data is missing.
     ArgumentError
-        If a key or value is unknown, or a class is not allowed or not an estimator, or scikit-learn is not installed.
+        If a key or value is unknown, a class is not allowed or not an estimator, a parameter at any depth is ``memory``
+        (joblib would load pickles from there), an output is outside the folder, or scikit-learn is not installed.
 
     Examples
     --------
@@ -111,6 +126,8 @@ def read_experiment(path: str | Path, *, allow: Sequence[str] = ()) -> Experimen
         name: _estimator(f"estimators.{shown(name)}", table, allowed)
         for name, table in _tables(content, "estimators", path).items()
     }
+    for name, estimator in estimators.items():
+        _refuse_set_memory(f"estimators.{shown(name)}", estimator)
     if content.get("one_hot", False) is True:
         estimators = {name: _one_hot(estimator) for name, estimator in estimators.items()}
     elif content.get("one_hot", False) is not False:
@@ -119,12 +136,6 @@ def read_experiment(path: str | Path, *, allow: Sequence[str] = ()) -> Experimen
         name: _source(f"data.{shown(name)}", table, path.parent, content.get("one_hot", False))
         for name, table in _tables(content, "data", path).items()
     }
-    named: dict[str, Path | None] = {}
-    for key in ("checkpoint", "output"):
-        value = content.get(key)
-        if value is not None and (not isinstance(value, str) or not value):
-            raise ArgumentError(f"{key} must be the name of a file, got {shown_value(value)}.")
-        named[key] = None if value is None else path.parent / value
     return Experiment(
         estimators=estimators,
         data=data,
@@ -132,8 +143,8 @@ def read_experiment(path: str | Path, *, allow: Sequence[str] = ()) -> Experimen
         scoring=_scoring(content.get("scoring", "accuracy")),
         seed=content.get("seed", 0),
         time_limit=content.get("time_limit"),
-        checkpoint=named["checkpoint"],
-        output=named["output"],
+        checkpoint=_written_file("checkpoint", content, path.parent, checkpoint),
+        output=_written_file("output", content, path.parent, output),
         files=tuple(path.parent / table["file"] for table in content["data"].values()),
     )
 
@@ -203,7 +214,20 @@ def _refuse_marks(path: Path, target: pd.Series) -> None:
 
 def _parsed(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        with path.open("rb") as stream:
+            content = stream.read(LARGEST_FILE + 1)
+        if len(content) > LARGEST_FILE:
+            raise ScoreFileError(f"{shown(path)} is above the limit of {LARGEST_FILE:,} bytes of an experiment file.")
+        text = content.decode("utf-8").replace("\r\n", "\n")
+        for number, line in enumerate(text.split("\n"), 1):
+            if line.count(".") > MOST_DOTS and DECIMAL_IN_LIST.sub(r"\1\2", line).count(".") > MOST_DOTS:
+                raise ScoreFileError(
+                    f"{shown(path)}, line {number} has more than {MOST_DOTS} dots, as if a key had as many parts.",
+                    remedy="Break the line where it is a list.",
+                )
+        return tomllib.loads(text)
+    except ScoreFileError:
+        raise
     except FileNotFoundError:
         raise ScoreFileError(f"{shown(path)}: there is no such file.") from None
     except OSError as error:
@@ -212,6 +236,23 @@ def _parsed(path: Path) -> dict[str, Any]:
         raise ScoreFileError(f"{shown(path)} is not UTF-8 text (byte {error.start}).") from error
     except (ValueError, RecursionError) as error:  # of tomllib, and of int() for thousands of digits
         raise ScoreFileError(f"{shown(path)} is not TOML: {shown(error)}.") from error
+
+
+def _written_file(key: str, content: Mapping[str, Any], folder: Path, given: str | Path | None) -> Path | None:
+    """Where a file is written: as the caller says, else as the experiment file does, below its folder."""
+    value = content.get(key)
+    if value is not None and (not isinstance(value, str) or not value or "\0" in value):
+        raise ArgumentError(f"{key} must be the name of a file, got {shown_value(value)}.")
+    if given is not None or value is None:
+        return None if given is None else Path(given)
+    place, around = Path(os.path.realpath(folder / value)), Path(os.path.realpath(folder))
+    if not place.is_relative_to(around):  # by links too
+        raise ArgumentError(
+            f"{key} {shown_value(value)} is outside the folder of the experiment file.",
+            remedy=f"Name a file below {shown(folder)}, or pass {key}=... (--{key}).",
+            arguments=(Argument(key),),
+        )
+    return folder / value
 
 
 def _tables(content: Mapping[str, Any], key: str, path: Path) -> dict[str, Any]:
@@ -274,6 +315,25 @@ def _refuse_memory(where: str, names: Collection[str]) -> None:
     """Refuse what would make joblib unpickle the contents of a folder."""
     if any(name.split("__")[-1] == "memory" for name in names):
         raise ArgumentError(f"{where}: an experiment file cannot set memory, a folder from which results are loaded.")
+
+
+def _refuse_set_memory(where: str, value: Any, seen: frozenset[int] = frozenset()) -> None:
+    """Look for it again in what was made: in all parameters of all estimators, and in grids."""
+    if id(value) in seen:
+        return
+    seen |= {id(value)}
+    parts: list[Any] = []
+    if hasattr(value, "get_params") and not isinstance(value, type):
+        parameters = value.get_params(deep=False)
+        _refuse_memory(where, [name for name, part in parameters.items() if part is not None])
+        parts = list(parameters.values())
+    elif isinstance(value, Mapping):
+        _refuse_memory(where, [name for name in value if isinstance(name, str)])
+        parts = list(value.values())
+    elif isinstance(value, (list, tuple, set)):
+        parts = list(value)
+    for part in parts:
+        _refuse_set_memory(where, part, seen)
 
 
 def _class(where: str, name: Any, allowed: Collection[str]) -> Any:

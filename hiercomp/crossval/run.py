@@ -26,7 +26,7 @@ from hiercomp.crossval.splits import Data, Splits, assumption_note, draw_splits,
 from hiercomp.crossval.store import CellStore, fingerprint
 from hiercomp.errors import ArgumentError, EngineError, EstimatorWarning, FailedCellsWarning, Note, warn_caller
 from hiercomp.scores.table import ROLES
-from hiercomp.wording import counted, error_in_words, nearest_name, normal_name, shown
+from hiercomp.wording import counted, error_in_words, is_unwritable, nearest_name, normal_name, shown
 from hiercomp.workers import LARGEST_TASK_SEED, Progress, active_client, dask_backend, progress_bar
 
 if TYPE_CHECKING:
@@ -534,7 +534,7 @@ def _by_name(argument: str, values: Any) -> dict[str, Any]:
         name = normal_name(key)
         if not isinstance(key, str) or not name:
             raise ArgumentError(f"{argument}: names must be non-empty strings, got {key!r}.")
-        if "\0" in name or any("\ud800" <= character <= "\udfff" for character in name):
+        if is_unwritable(name):
             raise ArgumentError(
                 f"{argument} has a name with characters that can't be written to a file: {shown(name)!r}."
             )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import json
+import math
 import os
 import platform
 import sqlite3
@@ -14,7 +15,7 @@ import time
 import uuid
 import zlib
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from importlib.metadata import packages_distributions, version
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,7 @@ CREATE TABLE cells (
 ) WITHOUT ROWID;
 CREATE TABLE processes (owner TEXT PRIMARY KEY, lease REAL NOT NULL) WITHOUT ROWID
 """
+SUPER_JOURNAL = bytes.fromhex("d9d505f920a163d7")  # how a journal that names another file ends
 CLAIM = """
 INSERT INTO cells (dataset, estimator, run, fold, owner) VALUES (?, ?, ?, ?, ?)
 ON CONFLICT DO UPDATE SET owner = excluded.owner
@@ -46,6 +48,7 @@ Scope = tuple[str, str]  # what settings belong to: its kind, and its name
 EXPERIMENT: Scope = ("experiment", "")
 PACKAGES = ("hiercomp", "scikit-learn", "numpy", "scipy", "pandas")
 DIFFERENCES_SHOWN = 3
+LONGEST_SHOWN = 500  # characters of a text of the file in a message
 LONGEST = 100  # parts of a list that are described one by one
 SECONDS_TO_WAIT = 60.0  # for another process that writes to the same file
 LEASE = 60.0  # seconds after which a silent process has lost its claims; each renews its lease four times as often
@@ -164,15 +167,17 @@ class CellStore:
             kept = self._connection.execute(query, scope).fetchall()
             for item, value, total in kept:
                 if checksum(*scope, item, value) != total:
-                    raise damaged(self.path, f"{item!r} has changed")
+                    raise damaged(self.path, f"{shown_value(item)} has changed")
             before = {item: value for item, value, _ in kept} or now
             changed = [item for item in {**now, **before} if before.get(item) != now.get(item)]
             kind, name = scope
             if changed and kind == "data set":  # of hashes that say nothing
-                different.append(f"the {' and the '.join(changed)} of data set {shown(name)!r} have changed")
+                items = " and the ".join(_short(item) for item in changed[:DIFFERENCES_SHOWN])
+                different.append(f"the {items} of data set {shown(name)!r} have changed")
             else:
                 different += [
-                    f"{item} was {before.get(item, 'absent')} and is {now.get(item, 'absent')}" for item in changed
+                    f"{_short(item)} was {_short(before.get(item, 'absent'))} and is {_short(now.get(item, 'absent'))}"
+                    for item in changed
                 ]
             if not kept:
                 rows = [(*scope, item, value, checksum(*scope, item, value)) for item, value in now.items()]
@@ -187,7 +192,7 @@ class CellStore:
 
     def _forget_ended(self) -> None:
         rows = self._connection.execute("SELECT owner, lease FROM processes WHERE owner <> ?", (self.owner,)).fetchall()
-        ended = [(owner,) for owner, lease in rows if not lease > time.time() or _has_ended(owner)]
+        ended = [(owner,) for owner, lease in rows if not _is_current(lease) or _has_ended(owner)]
         self._connection.executemany("DELETE FROM processes WHERE owner = ?", ended)
 
     def _renew(self) -> None:
@@ -297,7 +302,7 @@ def described(value: Any) -> str:
 def damaged(path: Path, why: str) -> ResultFileError:
     """The error for a file that is damaged or not a checkpoint."""
     return ResultFileError(
-        f"{path} is not a checkpoint of hiercomp or is damaged ({why}).",
+        f"{shown(path)} is not a checkpoint of hiercomp or is damaged ({why}).",
         remedy="Remove it to start again, or choose another name.",
     )
 
@@ -308,14 +313,18 @@ def sqlite_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.OperationalError as error:
+        if "decode" in str(error):  # it quotes the bytes
+            raise damaged(path, "text that is not UTF-8") from error
         code = getattr(error, "sqlite_errorcode", 0)  # Python's own errors of the module have none
         full = code & 0xFF in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
         raise ResultFileError(
-            f"The checkpoint {path} can't be read or written: {error}.",
+            f"The checkpoint {shown(path)} can't be read or written: {_short(error)}.",
             remedy="Is the disk full? What the checkpoint holds is kept." if full else "",
         ) from error
     except sqlite3.DatabaseError as error:
-        raise damaged(path, str(error)) from error
+        raise damaged(path, _short(error)) from error
+    except UnicodeDecodeError as error:
+        raise damaged(path, "text that is not UTF-8") from error
 
 
 def open_database(path: Path, application: int, version: int, schema: str) -> sqlite3.Connection:
@@ -336,13 +345,19 @@ def open_database(path: Path, application: int, version: int, schema: str) -> sq
     ResultFileError
         If the file is something else, is damaged, or can't be written.
     """
-    if path.is_dir() or not path.absolute().parent.is_dir():
-        what = "it is a folder" if path.is_dir() else f"there is no folder {path.absolute().parent}"
-        raise ResultFileError(f"The checkpoint {path} can't be written: {what}.")
+    if "\0" in str(path):
+        raise ResultFileError(f"The checkpoint {shown(path)} can't be written: its name holds a NUL character.")
+    path = path.absolute()  # SQLite would keep ":memory:" in memory
+    if path.is_dir() or not path.parent.is_dir():
+        what = "it is a folder" if path.is_dir() else f"there is no folder {shown(path.parent)}"
+        raise ResultFileError(f"The checkpoint {shown(path)} can't be written: {what}.")
+    _refuse_super_journal(path)
     with sqlite_errors(path):
         # several threads may use it, one at a time
         connection = sqlite3.connect(path, timeout=SECONDS_TO_WAIT, isolation_level=None, check_same_thread=False)
         try:
+            connection.execute("PRAGMA trusted_schema = OFF")  # no function of SQL runs from the file
+            connection.execute("PRAGMA cell_size_check = ON")
             connection.execute("BEGIN IMMEDIATE")
             tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
             marks = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")]
@@ -355,6 +370,8 @@ def open_database(path: Path, application: int, version: int, schema: str) -> sq
                     f"{path} was written by another version of hiercomp (format {marks[1]}).",
                     remedy="Choose another name, or remove it to start again.",
                 )
+            if tables and _tables(connection) != _tables_of(schema):
+                raise damaged(path, "its tables are not those of a checkpoint")
             if not tables:
                 connection.execute(f"PRAGMA application_id = {application}")
                 connection.execute(f"PRAGMA user_version = {version}")
@@ -365,6 +382,32 @@ def open_database(path: Path, application: int, version: int, schema: str) -> sq
             connection.close()
             raise
     return connection
+
+
+def _refuse_super_journal(path: Path) -> None:
+    """Refuse a journal that names another file, which SQLite would delete; a checkpoint's own never does."""
+    journal = Path(f"{os.path.realpath(path)}-journal")  # of a link, beside what it leads to
+    try:
+        with journal.open("rb") as stream:
+            stream.seek(-min(len(SUPER_JOURNAL), journal.stat().st_size), os.SEEK_END)
+            ending = stream.read()
+    except OSError:  # there is none
+        return
+    if ending == SUPER_JOURNAL:
+        raise damaged(path, "its journal names another file")
+
+
+def _tables(connection: sqlite3.Connection) -> set[tuple[object, ...]]:
+    """The tables, indices, triggers and views of a database, with the statements that created them."""
+    return set(connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master LIMIT 100"))
+
+
+@functools.cache
+def _tables_of(schema: str) -> set[tuple[object, ...]]:
+    """What the statements of a schema create."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(schema)
+        return _tables(connection)
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:
@@ -384,25 +427,49 @@ def _key(cell: Cell) -> tuple[str, str, int, int]:
     return cell.dataset, cell.estimator, cell.run, cell.fold
 
 
-def _restored(key: tuple[Any, ...], text: str, error: str | None, total: int) -> CellResult | None:
+def _restored(key: tuple[Any, ...], text: Any, error: Any, total: Any) -> CellResult | None:
     """A result from its row, or None if the row is damaged."""
-    if checksum(*key, text, error) != total:
+    try:
+        if checksum(*key, text, error) != total or not isinstance(error, str | None):
+            return None
+        scores, fit_time, score_time, raised = json.loads(text)
+        whole = all(map(math.isfinite, scores.values())) and all(
+            isinstance(time, float) for time in (fit_time, score_time)
+        )
+        if not whole or not isinstance(key[2], int) or not isinstance(key[3], int):
+            return None
+        warned = {kind: (int(count), str(first)) for kind, (count, first) in raised.items()}
+        return CellResult({name: float(score) for name, score in scores.items()}, fit_time, score_time, error, warned)
+    except (
+        ValueError,
+        TypeError,
+        AttributeError,
+        OverflowError,
+        RecursionError,
+    ):  # of a row with a checksum of its own
         return None
-    scores, fit_time, score_time, raised = json.loads(text)
-    return CellResult(
-        scores, fit_time, score_time, error, {kind: (count, first) for kind, (count, first) in raised.items()}
-    )
+
+
+def _is_current(lease: object) -> bool:
+    """Whether a lease has not expired; none is longer than ours."""
+    return isinstance(lease, float) and 0 < lease - time.time() <= 2 * LEASE
+
+
+def _short(text: object) -> str:
+    """The beginning of a text of the file, in a message."""
+    words = shown(text)
+    return words if len(words) <= LONGEST_SHOWN else f"{words[:LONGEST_SHOWN]}..."
 
 
 def _has_ended(owner: str) -> bool:
     """Whether the owner was a process of this machine and is no more."""
-    _, _, rest = owner.partition(" ")
+    _, _, rest = str(owner).partition(" ")
     pid, _, machine = rest.partition(" ")
     if machine != platform.node() or os.name != "posix" or not pid.isdecimal():
         return False  # only the lease tells
     try:
         os.kill(int(pid), 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):
         return True
     except OSError:  # it belongs to somebody else
         pass

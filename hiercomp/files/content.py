@@ -20,6 +20,9 @@ from hiercomp.errors import Argument, ArgumentError, ScoreFileError
 
 GZIP, BZIP2, XZ, ZIP = b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"PK\x03\x04"
 BLOCK = 1 << 20  # bytes read at a time
+LARGEST_BYTES = 4 * 10**9  # of a table, decompressed, unless the caller says otherwise
+USUAL_RATIO = 100  # of decompressed to stored bytes, many times that of tables of scores
+ALWAYS_UNPACKED = 64 << 20  # bytes, whatever the ratio
 SIGNATURES = {
     b"PK\x03\x04": "an Excel or zip file",
     b"PK\x05\x06": "an empty zip file",
@@ -77,19 +80,20 @@ def file_blocks(path: Path, file: str, largest: int) -> Iterator[bytes]:
     Raises
     ------
     ScoreFileError
-        If it can't be read, or holds more than ``largest`` bytes.
+        If it can't be read, or holds more than ``largest`` bytes, or unpacks to more than `unpacked_limit`.
     """
     with reading_errors(file), path.open("rb") as stream:
         start = stream.peek(6)[:6]  # a pipe can't be read twice
         packed = path.suffix == ".gz" or start.startswith((GZIP, BZIP2, XZ, ZIP))
-        if not packed and os.fstat(stream.fileno()).st_size > largest:  # known before it is read
+        size = os.fstat(stream.fileno()).st_size
+        if not packed and size > largest:  # known before it is read
             raise too_large(file, largest)
-        count = 0
+        count, limit = 0, unpacked_limit(size, largest) if packed else largest
         with _unpacked(stream, start, path, file) if packed else stream as content:
             while block := content.read(BLOCK):
                 count += len(block)
-                if count > largest:
-                    raise too_large(file, largest)
+                if count > limit:
+                    raise too_large(file, limit)
                 yield block
 
 
@@ -121,6 +125,11 @@ def is_packed(path: Path) -> bool:
     """Whether a regular file is packed, by its name or its first bytes."""
     with path.open("rb") as stream:
         return path.suffix == ".gz" or stream.read(6).startswith((GZIP, BZIP2, XZ, ZIP))
+
+
+def unpacked_limit(stored: int, largest: int) -> int:
+    """How many bytes may be unpacked from so many: fewer than the usual limit, but no fewer than one that a caller set."""
+    return min(largest, max(ALWAYS_UNPACKED, USUAL_RATIO * stored)) if largest == LARGEST_BYTES else largest
 
 
 def too_large(file: str, largest: int) -> ScoreFileError:

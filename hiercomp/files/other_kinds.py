@@ -14,17 +14,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from hiercomp.errors import HiercompError, HiercompWarning, Note, ScaleWarning, ScoreFileError, warn_caller
-from hiercomp.files.content import BLOCK, file_blocks, first_bytes, reading_errors, too_large
+from hiercomp.files.arrow_messages import unpacked_size
+from hiercomp.files.content import (
+    BLOCK,
+    LARGEST_BYTES,
+    file_blocks,
+    first_bytes,
+    reading_errors,
+    too_large,
+    unpacked_limit,
+)
 from hiercomp.files.formats.common import LARGEST_TEXT, file_text
-from hiercomp.files.table import LARGEST_BYTES
 from hiercomp.scores.table import is_name_column
 from hiercomp.wording import first_names, shown
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 
 STANDARD_INPUT = "standard input"
 ARROW = (b"ARROW1", b"FEA1", b"\xff\xff\xff\xff")
+STREAM_BEGINS = 8  # bytes before the stream in an Arrow file
 OLD_EXCEL = b"\xd0\xcf\x11\xe0"
 READERS = {"Excel": "openpyxl", "old Excel": "xlrd", "OpenDocument": "odfpy"}  # packages, by the kind of file
 
@@ -132,6 +142,7 @@ def _spreadsheet(path: Path, file: str, kind: str, limit: int) -> pd.DataFrame:
     package = READERS[kind]
     if kind != "old Excel":
         with zipfile.ZipFile(path) as packed:
+            limit = unpacked_limit(path.stat().st_size, limit)
             if sum(member.file_size for member in packed.infolist()) > limit:
                 raise too_large(file, limit)
     try:
@@ -187,6 +198,7 @@ def _typed(column: pd.Series, name: str) -> pd.Series:
 
 
 def _arrow(path: Path, file: str, limit: int) -> pd.DataFrame:
+    import pyarrow as pa
     from pyarrow import feather, ipc
 
     with reading_errors(file):
@@ -194,18 +206,31 @@ def _arrow(path: Path, file: str, limit: int) -> pd.DataFrame:
             raise too_large(file, limit)
     try:
         content = b"".join(file_blocks(path, file, limit))
-        if content.startswith(ARROW[2]):
-            frame: pd.DataFrame = ipc.open_stream(content).read_all().to_pandas()
-            return frame
-        import pyarrow as pa
-
-        frame = feather.read_table(pa.BufferReader(content)).to_pandas()
-        return frame
+        if content.startswith(ARROW[1]):
+            return _frame(feather.read_table(pa.BufferReader(content)))  # as stored: that format packs nothing
+        # a file holds a stream, and an index of its parts, which could name others
+        stream = pa.py_buffer(content if content.startswith(ARROW[2]) else content[STREAM_BEGINS:])
+        limit = unpacked_limit(path.stat().st_size, limit)
+        if unpacked_size(stream) > limit:
+            raise too_large(file, limit)
+        with ipc.open_stream(stream) as reader:
+            batches = list(reader)
+            table = pa.Table.from_batches(batches, reader.schema)
+        if content.startswith(ARROW[0]) and ipc.open_file(content).num_record_batches != len(batches):
+            raise ValueError("its index and its parts differ")
+        return _frame(table)
     except ScoreFileError:
         raise
     except Exception as error:  # whatever a damaged file makes pyarrow raise
         cause = " ".join(str(error).split()).rstrip(".") or type(error).__name__
         raise ScoreFileError(f"{file} can't be read as Arrow or Feather: {shown(cause)}.") from error
+
+
+def _frame(table: pa.Table) -> pd.DataFrame:
+    """The frame of a table whose arrays point to nothing outside of it, which would crash the process."""
+    table.validate(full=True)
+    frame: pd.DataFrame = table.to_pandas()
+    return frame
 
 
 def _json(path: Path, file: str, *, is_list: bool) -> pd.DataFrame | None:

@@ -178,7 +178,8 @@ def read_scores(
     percent : bool
         Take cells such as ``91%`` and divide them by 100.
     largest_bytes : int, optional
-        Limit on the size of a table, decompressed; by default 4 GB. A text table is read in parts of 32 MB, which need
+        Limit on the size of a table, decompressed; by default 4 GB, and for packed files, Parquet, Arrow and Excel 100
+        times the stored size, or 64 MB if that is more. A text table is read in parts of 32 MB, which need
         up to 400 MB while they are at work. The table takes 4 bytes for each cell of text or of a whole number and 8 for
         each of any other number, briefly 1.5 times that: 4 GB for 100 million rows of dataset, algorithm, run, fold and
         score. In files of more than 32 MB columns of text are categorical.

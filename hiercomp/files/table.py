@@ -25,6 +25,7 @@ from pyarrow import csv as arrow_csv
 from hiercomp.arguments import one_of, true_or_false, whole_number
 from hiercomp.errors import Argument, ArgumentError, Note, ScaleWarning, ScoreFileError, warn_caller
 from hiercomp.files.content import (
+    LARGEST_BYTES,
     checked_encoding,
     encoding_of,
     file_blocks,
@@ -36,6 +37,7 @@ from hiercomp.files.content import (
     reading_errors,
     refuse_other_kinds,
     too_large,
+    unpacked_limit,
     utf8_parts,
 )
 from hiercomp.scores.table import MISSING_TEXT, is_name_column, is_number_column, number_of_cell, to_pandas
@@ -43,7 +45,6 @@ from hiercomp.wording import EXAMPLES_SHOWN, counted, shown
 
 if TYPE_CHECKING:
     import pandas as pd
-LARGEST_BYTES = 4 * 10**9
 PART = 32 << 20  # bytes held as text at a time
 LONGEST_ROW = 32 << 20  # bytes
 LONGEST_CELL = 131_072  # characters; also the limit of Python's csv module
@@ -97,7 +98,8 @@ def read_score_file(
     percent : bool
         Take cells such as ``91%``, divide them by 100, and say so in a note.
     largest_bytes : int
-        Limit on the size of the file, decompressed.
+        Limit on the size of the file, decompressed. Unless it is given, what a packed or Parquet file holds is also limited
+        to 100 times its stored size, or 64 MB.
     collected : list of ScoreFileError, optional
         Errors are added to it instead of raised, and the rest of the table is read as far as possible.
 
@@ -847,12 +849,13 @@ def _read_parquet(path: Path, file: str, parts: Iterable[bytearray], largest: in
         packed = is_packed(path)
         content = b"".join(parts) if packed else b""
     try:
+        limit = unpacked_limit(path.stat().st_size, largest)
         # a file object of Python's could be asked for by Arrow's threads while the process ends, which aborts it
         with pa.BufferReader(content) if packed else pa.OSFile(os.fsencode(path)) as source:
             metadata = parquet.read_metadata(source)
             unpacked = sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
-            if max(unpacked, 8 * metadata.num_rows * metadata.num_columns) > largest:
-                raise too_large(file, largest)
+            if max(unpacked, 8 * metadata.num_rows * metadata.num_columns) > limit:
+                raise too_large(file, limit)
             schema = metadata.schema.to_arrow_schema()
             text = [place for place, kind in enumerate(schema.types) if kind in (pa.string(), pa.large_string())]
             source.seek(0)
@@ -862,7 +865,7 @@ def _read_parquet(path: Path, file: str, parts: Iterable[bytearray], largest: in
             )
         size = sum(_text_bytes(table.column(place)) for place in text)
         if size > largest:
-            raise too_large(file, largest)
+            raise too_large(file, largest)  # names recur in every file
         if max(size, unpacked) <= PART:  # in a larger file text stays categorical
             for place in text:
                 table = table.set_column(place, schema.field(place), table.column(place).cast(schema.types[place]))

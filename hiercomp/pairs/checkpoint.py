@@ -14,16 +14,19 @@ from typing import Any
 
 import numpy as np
 
-from hiercomp.crossval.store import SECONDS_TO_WAIT, damaged, open_database, sqlite_errors
+from hiercomp.crossval.store import open_database, sqlite_errors
 from hiercomp.model.priors import Priors
 from hiercomp.posterior.fit import Fit
 from hiercomp.posterior.saved import fit_from_bytes, fit_to_bytes
 from hiercomp.rope import Rope
 from hiercomp.scores.differences import PairedDifferences
 
-APPLICATION, FORMAT = 0x68636D70, 1  # "hcmp", in SQLite's header
-SCHEMA = "CREATE TABLE pairs (key TEXT PRIMARY KEY, left TEXT, right TEXT, result BLOB)"
-AT_ONCE = 500  # keys of one query; SQLite allows 999 variables
+APPLICATION, FORMAT = 0x68636D70, 2  # "hcmp", in SQLite's header
+SCHEMA = """
+CREATE TABLE pairs (
+  key TEXT PRIMARY KEY, left TEXT NOT NULL, right TEXT NOT NULL, result BLOB NOT NULL, checksum TEXT NOT NULL
+)
+"""
 
 
 def pair_key(differences: PairedDifferences, rope: Rope, priors: Priors, options: Mapping[str, Any]) -> str:
@@ -41,7 +44,8 @@ def pair_key(differences: PairedDifferences, rope: Rope, priors: Priors, options
 class Checkpoint:
     """The finished pairs of one or several tournaments, in an SQLite file.
 
-    Each pair is added in its own transaction, so the file is always valid, whatever stops the program.
+    Each pair is added in its own transaction, so the file is always valid, whatever stops the program. A row has a SHA-256
+    over its key, its names and its content: rows that were changed or exchanged count as absent.
 
     Parameters
     ----------
@@ -58,34 +62,50 @@ class Checkpoint:
         self.path = Path(path)
         open_database(self.path, APPLICATION, FORMAT, SCHEMA).close()
 
-    def read(self, keys: Sequence[str]) -> Iterator[tuple[str, Fit]]:
-        """The finished pairs among the requested ones, by key."""
-        for start in range(0, len(keys), AT_ONCE):
-            asked = list(keys[start : start + AT_ONCE])
-            marks = ", ".join("?" * len(asked))
-            with self._connection() as connection:
-                rows = connection.execute(f"SELECT key, result FROM pairs WHERE key IN ({marks})", asked).fetchall()
-            for key, content in rows:
-                yield str(key), self._restored(content)
+    def read(self, key: str, options: Mapping[str, Any]) -> Fit | bool:
+        """The finished pair of a key; False if there is none, True if its row is damaged.
+
+        Parameters
+        ----------
+        key : str
+        options : mapping
+            From which, with what was restored, `pair_key` must give the same key again.
+        """
+        with self._connection() as connection:
+            row = connection.execute("SELECT left, right, result, checksum FROM pairs WHERE key = ?", (key,)).fetchone()
+        if row is None:
+            return False
+        left, right, content, total = row
+        try:
+            if not isinstance(content, bytes) or _checksum(key, left, right, content) != total:
+                return True
+            restored = fit_from_bytes(content)
+            asked = pair_key(restored.differences, restored.rope, restored.priors, options)
+        except Exception:  # whatever damaged content raises
+            return True
+        return restored if (asked, restored.left, restored.right) == (key, left, right) else True
 
     def add(self, finished: Sequence[tuple[str, Fit]]) -> None:
         """Write finished pairs, all or none."""
-        rows = [(key, result.left, result.right, fit_to_bytes(result)) for key, result in finished]
+        rows = []
+        for key, result in finished:
+            content = fit_to_bytes(result)
+            rows.append((key, result.left, result.right, content, _checksum(key, result.left, result.right, content)))
         with self._connection() as connection:
-            connection.executemany("INSERT OR REPLACE INTO pairs VALUES (?, ?, ?, ?)", rows)
-
-    def _restored(self, content: bytes) -> Fit:
-        try:
-            return fit_from_bytes(content)
-        except Exception as error:  # whatever damaged content raises
-            raise damaged(self.path, type(error).__name__) from error
+            connection.execute("BEGIN IMMEDIATE")
+            connection.executemany("INSERT OR REPLACE INTO pairs VALUES (?, ?, ?, ?, ?)", rows)
+            connection.execute("COMMIT")  # else closing it rolls back
 
     @contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
-        """A transaction: committed at the end, or rolled back."""
+        """The file, opened and checked anew."""
         with (
             sqlite_errors(self.path),
-            closing(sqlite3.connect(self.path, timeout=SECONDS_TO_WAIT)) as connection,
-            connection,
+            closing(open_database(self.path, APPLICATION, FORMAT, SCHEMA)) as connection,
         ):
             yield connection
+
+
+def _checksum(key: str, left: str, right: str, content: bytes) -> str:
+    names = json.dumps([key, left, right]).encode()
+    return hashlib.sha256(len(names).to_bytes(8, "big") + names + content).hexdigest()

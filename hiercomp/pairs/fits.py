@@ -10,7 +10,7 @@ from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from hiercomp.errors import EngineError, HiercompError, HiercompWarning
+from hiercomp.errors import EngineError, HiercompError, HiercompWarning, Note
 from hiercomp.model.priors import Priors
 from hiercomp.pairs.checkpoint import Checkpoint, pair_key
 from hiercomp.posterior.fit import Fit, refit
@@ -85,19 +85,28 @@ class PairFits:
         n_jobs: int | None,
         checkpoint: str | Path | None = None,
         dask: str | Client | None = None,
+        notes: list[Note] | None = None,
     ) -> Generator[Found]:
-        """Place and result of every pair, as they arrive: first from the checkpoint, then from the workers."""
+        """Place and result of every pair, as they arrive: first from the checkpoint, then from the workers.
+
+        What is damaged in the checkpoint is fitted again, and added to ``notes``.
+        """
         kept = None if checkpoint is None else Checkpoint(checkpoint)
         keys: dict[int, str] = {}
         if kept is not None:
+            done, wrong = set(), 0
             for task in tasks:
                 options = self.options | {"seed": task.seed, "engine_version": self.engine_version}
                 keys[task.place] = pair_key(task.differences, self.rope, self.priors, options)
-            places = {key: place for place, key in keys.items()}
-            done = set()
-            for key, result in kept.read(list(places)):
-                done.add(places[key])
-                yield places[key], result
+                found = kept.read(keys[task.place], options)
+                if isinstance(found, Fit):
+                    done.add(task.place)
+                    yield task.place, found
+                else:
+                    wrong += found
+            if wrong and notes is not None:
+                text = f"{counted(wrong, 'pair', 'was')} damaged in the checkpoint and fitted again."
+                notes.append(Note(HiercompWarning, text, key="damaged pairs"))
             tasks = [task for task in tasks if task.place not in done]
         lost = {task.place: task.differences for task in tasks}
         with closing(self._in_parallel(tasks, n_jobs, dask)) as batches:

@@ -18,7 +18,7 @@ from hiercomp.pairs.fits import FailedPair
 from hiercomp.pairs.ranking import DRAWS, Standings, expected_ranks
 from hiercomp.posterior.fit import Fit
 from hiercomp.rope import REGIONS, Rope
-from hiercomp.wording import nearest_name, shown
+from hiercomp.wording import nearest_name, normal_name, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -96,6 +96,7 @@ class Tournament:
             If the pair was not compared, or is stored with the other algorithm on the left: swapping them would reverse
             the sign of every difference, so it is left to you.
         """
+        left, right = normal_name(left), normal_name(right)
         found = self._entry(left, right)
         if found is None:
             raise ArgumentError(
@@ -104,7 +105,7 @@ class Tournament:
             )
         if found.left != left:
             raise ArgumentError(
-                f"This pair is kept as result.pair({found.left!r}, {found.right!r}), its differences being "
+                f"This pair is kept as result.pair({shown(found.left)!r}, {shown(found.right)!r}), its differences being "
                 f"{shown(found.right)} minus {shown(found.left)}. Ask for it in this order; verdict() and the square tables "
                 "take either."
             )
@@ -144,6 +145,7 @@ class Tournament:
         close to call; "failed" if the pair has no result; "not compared" if there is a baseline and the pair is without
         it.
         """
+        row, column = normal_name(row), normal_name(column)
         found = self._entry(row, column)
         if found is None:
             return "not compared"
@@ -254,11 +256,11 @@ class Tournament:
         for name in (one, other):
             if name not in self.algorithms:
                 raise ArgumentError(
-                    f"{name!r} is not an algorithm of this result.{nearest_name(name, self.algorithms)} They are in "
+                    f"{shown(name)!r} is not an algorithm of this result.{nearest_name(name, self.algorithms)} They are in "
                     ".algorithms."
                 )
         if one == other:
-            raise ArgumentError(f"{one!r} can't be compared with itself; name two algorithms.")
+            raise ArgumentError(f"{shown(one)!r} can't be compared with itself; name two algorithms.")
         place = self._places.get(frozenset((one, other)))
         return None if place is None else self.pairs[place]
 

@@ -56,6 +56,7 @@ from hiercomp.posterior.verification import Verification
 from hiercomp.rope import Rope, RopeLike
 from hiercomp.scores.differences import PairedDifferences, comparison_problems
 from hiercomp.scores.problems import notes_or_error
+from hiercomp.wording import shown
 from hiercomp.workers import said_after
 
 if TYPE_CHECKING:
@@ -353,8 +354,8 @@ class Fit:
 
     def __repr__(self) -> str:
         return (
-            f"<{type(self).__name__}: {self.left} against {self.right}, {len(self.differences.dataset_names)} data sets, "
-            f"rope {self.rope}, status {self.status}>"
+            f"<{type(self).__name__}: {shown(self.left)} against {shown(self.right)}, "
+            f"{len(self.differences.dataset_names)} data sets, rope {self.rope}, status {self.status}>"
         )
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 import tempfile
 import zlib
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
@@ -15,17 +16,18 @@ from hiercomp import errors
 from hiercomp.errors import Note, ResultFileError
 from hiercomp.model.priors import Priors
 from hiercomp.outputs import check_ending, output_path, written_whole
+from hiercomp.posterior.description import LARGEST, check_description, parsed
 from hiercomp.posterior.fit import Fit
 from hiercomp.posterior.kinds import posterior_from
+from hiercomp.posterior.netcdf import ATTRIBUTE, checksum, read_description, read_tree, size_of
 from hiercomp.rope import Rope
 from hiercomp.scores.differences import PairedDifferences
-from hiercomp.wording import shown
+from hiercomp.wording import shown, shown_value
 
 if TYPE_CHECKING:
     import xarray as xr
 
-FORMAT = 2
-ATTRIBUTE = "hiercomp"  # the root attribute that holds everything but the draws, as JSON
+FORMAT = 3
 HDF5 = b"\x89HDF"  # how a netCDF file begins
 
 
@@ -39,8 +41,9 @@ def save_fit(fit: Fit, path: str | Path, *, overwrite: bool) -> Path:
     """
     check_ending(path, "result")
     output_path(path, overwrite=overwrite)  # before the draws, which an integral makes only now
+    tree = _described(fit, path)
     try:
-        content = _netcdf(fit)
+        content = tree.to_netcdf(engine="h5netcdf")  # in memory: HDF5 ends the whole process if a disk is full
     except ValueError as error:  # a name that netCDF can't hold
         raise ResultFileError(f"{shown(path)} can't be written: {error}.") from error
     with written_whole(path, overwrite=overwrite) as stream:
@@ -48,37 +51,56 @@ def save_fit(fit: Fit, path: str | Path, *, overwrite: bool) -> Path:
     return Path(path)
 
 
-def _netcdf(fit: Fit) -> memoryview:
-    """The content of a fit's netCDF file, made in memory: HDF5 ends the whole process if a disk is full."""
+def _described(fit: Fit, path: str | Path) -> xr.DataTree:
+    """The draws, and the rest with the checksum of both as an attribute."""
     tree = fit.datatree.copy()
-    tree.attrs[ATTRIBUTE] = json.dumps({"format": FORMAT} | plain_values(fit))
-    return tree.to_netcdf(engine="h5netcdf")
+    tree.attrs.clear()
+    description = plain_values(fit)
+    try:
+        check_description(json.loads(json.dumps(description)))
+        total = checksum(description, tree)
+    except ValueError as error:  # such as a name with NUL, or an array that a caller added
+        raise ResultFileError(f"{shown(path)} can't be written: {error}.") from error
+    tree.attrs[ATTRIBUTE] = json.dumps({"format": FORMAT, "sha256": total} | description)
+    return tree
 
 
 def load_fit(path: str | Path) -> Fit:
-    """Read a file written by `save_fit`.
+    """Read a file written by `save_fit`; nothing else is read or run, and what it holds is checked (see SECURITY.md).
 
     Raises
     ------
     ResultFileError
         If there is no such file, or it is damaged or not a saved result.
     """
-    import xarray as xr
-
     path = Path(path)
     if not path.is_file():
-        raise ResultFileError(f"{path} is not a file.")
+        raise ResultFileError(f"{shown(path)} is not a file.")
+    return _read(path, shown(path))
+
+
+def _read(file: Path | BinaryIO, name: str) -> Fit:
+    """A fit from a netCDF file; ``name`` is for messages."""
+    import h5py
+
     try:
-        with xr.open_datatree(path, engine="h5netcdf") as opened:
-            tree = opened.load()
-        plain = json.loads(tree.attrs.pop(ATTRIBUTE))
-        version = plain.pop("format")
-        fit = from_plain_values(plain, tree) if version == FORMAT else None
-    except Exception as error:  # whatever a damaged file makes the netCDF library raise
-        raise ResultFileError(f"{path} is not a saved result or is damaged ({type(error).__name__}).") from error
-    if fit is None:
-        raise ResultFileError(f"{path} was written by another version of hiercomp (format {version}).")
-    return fit
+        size = size_of(file)
+        with h5py.File(file, "r") as opened:
+            plain = read_description(opened)
+            version, total = plain.pop("format"), plain.pop("sha256", None)
+            if version == FORMAT:
+                check_description(plain)
+                tree = read_tree(opened, tuple(plain["differences"]["dataset_names"]), size)
+                if checksum(plain, tree) != total:
+                    raise ValueError("its checksum differs")
+                return from_plain_values(plain, tree)
+    except Exception as error:  # whatever a damaged file makes the HDF5 library raise
+        why = shown(error)[:100] if type(error) is ValueError else type(error).__name__
+        raise ResultFileError(f"{name} is not a saved result or is damaged ({why}).") from error
+    raise ResultFileError(
+        f"{name} was written by another version of hiercomp (format {shown_value(version)}; this one reads {FORMAT}).",
+        remedy="Fit and save it again.",
+    )
 
 
 def fit_to_bytes(fit: Fit) -> bytes:
@@ -89,13 +111,25 @@ def fit_to_bytes(fit: Fit) -> bytes:
 
 
 def fit_from_bytes(content: bytes) -> Fit:
-    """From the result of `fit_to_bytes`."""
-    if not content.startswith(HDF5):
-        return from_plain_values(json.loads(zlib.decompress(content)), None)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "fit.nc"
-        path.write_bytes(content)
-        return load_fit(path)
+    """From the result of `fit_to_bytes`.
+
+    Raises
+    ------
+    ResultFileError
+        If it is anything else.
+    """
+    if content.startswith(HDF5):
+        return _read(io.BytesIO(content), "A stored fit")
+    try:
+        unpacking = zlib.decompressobj()
+        text = unpacking.decompress(content, LARGEST + 1)
+        if not unpacking.eof:
+            raise ValueError("it is cut short, or too large")
+        plain = parsed(text)
+        check_description(plain)
+        return from_plain_values(plain, None)
+    except Exception as error:  # whatever damaged content raises
+        raise ResultFileError(f"A stored fit is damaged ({type(error).__name__}).") from error
 
 
 def plain_values(fit: Fit) -> dict[str, Any]:
@@ -119,8 +153,8 @@ def from_plain_values(plain: dict[str, Any], tree: xr.DataTree | None) -> Fit:
     fields = plain["differences"]
     kinds = {"mean": float, "sum_of_squares": float, "rho": float, "lowest_score": float, "highest_score": float}
     arrays = {name: np.array(fields[name], dtype=kind) for name, kind in (kinds | {"n": int, "constant": bool}).items()}
-    for name in ("median_score", "score_mean", "score_standard_deviation"):  # absent in files of earlier versions
-        if fields.get(name) is not None:
+    for name in ("median_score", "score_mean", "score_standard_deviation"):
+        if fields[name] is not None:
             arrays[name] = np.array(fields[name], dtype=float)
     named = {"dataset_names": tuple(fields["dataset_names"]), "notes": _notes(fields["notes"])}
     differences = PairedDifferences(**(fields | arrays | named))
@@ -145,6 +179,5 @@ def _notes(plain: list[dict[str, Any]]) -> tuple[Note, ...]:
     return tuple(_note(**fields) for fields in plain)
 
 
-def _note(category: str, message: str, remedy: str, places: list[str], key: str, quiet: bool = False) -> Note:
-    kind = getattr(errors, category, errors.HiercompWarning)
-    return Note(kind, message, remedy=remedy, places=tuple(places), key=key, quiet=quiet)
+def _note(category: str, message: str, remedy: str, places: list[str], key: str, quiet: bool) -> Note:
+    return Note(getattr(errors, category), message, remedy=remedy, places=tuple(places), key=key, quiet=quiet)

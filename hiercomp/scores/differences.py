@@ -28,8 +28,8 @@ from hiercomp.scores.problems import (
 )
 from hiercomp.scores.rho import RhoLike, correlations, named_rho
 from hiercomp.scores.scale import LOG, Scale
-from hiercomp.scores.table import choose_algorithms, tidy_scores
-from hiercomp.wording import shown
+from hiercomp.scores.table import choose_algorithms, refuse_unwritable, tidy_scores
+from hiercomp.wording import first_names, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -241,7 +241,11 @@ class PairedDifferences:
             [str(number + 1) for number in range(len(left_rows))] if names is None else [str(name) for name in names]
         )
         if len(names) != len(left_rows) or len(set(names)) < len(names):
-            raise ScoreTableError(f"dataset_names must be {len(left_rows)} different names, got {names[:10]}.")
+            raise ScoreTableError(
+                f"dataset_names must be {len(left_rows)} different names, got [{first_names(names)}]."
+            )
+        refuse_unwritable("dataset_names", names)
+        refuse_unwritable("An argument left or right", [str(left), str(right)])
         for name, a, b in zip(names, left_rows, right_rows, strict=True):
             _refuse_unpaired_rows(name, a, b)
         if left == right:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,15 @@ from numpy.typing import NDArray
 from hiercomp.errors import Argument, ArgumentError, Note, ScaleWarning, ScoreTableError
 from hiercomp.scores.direction import Direction, stated_direction
 from hiercomp.scores.problems import TableProblem, notes_or_error, single_algorithm
-from hiercomp.wording import EXAMPLES_SHOWN, cells_in_words, first_names, nearest_name, normal_name, shown
+from hiercomp.wording import (
+    EXAMPLES_SHOWN,
+    cells_in_words,
+    first_names,
+    is_unwritable,
+    nearest_name,
+    normal_name,
+    shown,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -260,13 +268,13 @@ def choose_algorithms(tidy: TidyScores, left: str | None, right: str | None) -> 
     for side, name in (("left", left), ("right", right)):
         if name is not None and name not in names:
             raise ScoreTableError(
-                f"{Argument(side, name)} is not an algorithm of the table.",
+                f"{Argument(side, shown(name))} is not an algorithm of the table.",
                 remedy=f"{nearest_name(name, names)} They are: {listed}.".lstrip(),
                 key="unknown_algorithm",
-                arguments=(Argument(side, name),),
+                arguments=(Argument(side, shown(name)),),
             )
     if left is not None and left == right:
-        raise ScoreTableError(f"left and right are both {left!r}; an algorithm can't be compared with itself.")
+        raise ScoreTableError(f"left and right are both {shown(left)!r}; an algorithm can't be compared with itself.")
     if len(names) == 2:
         first = left or next(name for name in names if name != right)
         return first, next(name for name in names if name != first)
@@ -276,7 +284,7 @@ def choose_algorithms(tidy: TidyScores, left: str | None, right: str | None) -> 
         lacking = tuple(Argument(side, next(free)) for side, name in given.items() if name is None)
         raise ScoreTableError(
             f"The table has {len(names)} algorithms ({listed}).",
-            remedy=f"Name the two to compare, for instance left={names[0]!r}, right={names[1]!r}.",
+            remedy=f"Name the two to compare, for instance left={shown(names[0])!r}, right={shown(names[1])!r}.",
             key="unnamed_algorithms",
             arguments=lacking,
         )
@@ -535,6 +543,7 @@ def _names(column: pd.Series, name: str, lines: Sequence[int] | None) -> tuple[p
         where = "" if lines is None else f", in {_rows_in_words(empty, lines)}"
         message = f"Column {name!r} has names that are empty or only spaces{where}."
         raise ScoreTableError(message, remedy="Fill them in.", places=(str(name),), key="empty_names")
+    refuse_unwritable(f"Column {shown(name)!r}", normal)
     notes = []
     if len(set(normal)) < len(normal):
         same = sorted(value for value, count in Counter(normal).items() if count > 1)
@@ -555,6 +564,24 @@ def _names(column: pd.Series, name: str, lines: Sequence[int] | None) -> tuple[p
         numbers = np.array([place[value] for value in normal], dtype=np.min_scalar_type(-len(unique)))
         return pd.Series(pd.Categorical.from_codes(numbers[codes], dtype=pd.CategoricalDtype(unique))), notes
     return pd.Series(np.array(normal, dtype=object)[codes]), notes
+
+
+def refuse_unwritable(where: str, names: Iterable[str]) -> None:
+    """Refuse names that no file could hold, before anything is computed for them.
+
+    Raises
+    ------
+    ScoreTableError
+        With the first of them.
+    """
+    wrong = [name for name in names if is_unwritable(name)]
+    if wrong:
+        raise ScoreTableError(
+            f"{where} has names with characters that can't be written to a file: {first_names(wrong)}.",
+            remedy="Remove these characters.",
+            places=tuple(wrong),
+            key="unwritable_names",
+        )
 
 
 def _rows_in_words(rows: NDArray[np.bool_], lines: Sequence[int] | None) -> str:

@@ -136,13 +136,13 @@ def test_nothing_is_left_behind_where_the_target_is_a_folder(result, tmp_path):
     assert os.listdir(tmp_path / "fit.nc") == []
 
 
-def test_nothing_is_left_behind_where_a_name_can_not_be_written(tmp_path):
-    # netCDF holds no text with NUL in it
-    scores = np.full((2, 10), 0.5)
-    with pytest.warns(hc.HiercompWarning):
-        comparison = hc.HierarchicalComparison.from_arrays(scores, scores, dataset_names=["a\0b", "c"])
-    with pytest.raises(hc.ResultFileError, match=r"fit\.nc can't be written"):
-        comparison.fit("embedded", progress=False).save(tmp_path / "fit.nc")
+def test_nothing_is_left_behind_where_an_array_was_added_that_can_not_be_read(identical, tmp_path):
+    tree = identical.datatree.copy()
+    tree["evil"] = xr.DataTree(xr.Dataset({"x": 1}))
+    changed = dataclasses.replace(identical, posterior=dataclasses.replace(identical.posterior))
+    vars(changed.posterior)["datatree"] = tree
+    with pytest.raises(hc.ResultFileError, match=r"fit\.nc can't be written: a group 'evil'"):
+        changed.save(tmp_path / "fit.nc")
     assert os.listdir(tmp_path) == []
 
 
@@ -180,7 +180,7 @@ def test_a_format_of_another_version_is_named(identical, tmp_path):
     path = identical.save(tmp_path / "fit.nc")
     with xr.open_datatree(path, engine="h5netcdf") as opened:
         tree = opened.load()
-    tree.attrs["hiercomp"] = tree.attrs["hiercomp"].replace('"format": 2', '"format": 99')
+    tree.attrs["hiercomp"] = tree.attrs["hiercomp"].replace('"format": 3', '"format": 99')
     tree.to_netcdf(tmp_path / "newer.nc", engine="h5netcdf")
     with pytest.raises(hc.ResultFileError, match="format 99"):
         hc.load_result(tmp_path / "newer.nc")
