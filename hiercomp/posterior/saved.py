@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import tempfile
 import zlib
 from dataclasses import asdict
 from pathlib import Path
@@ -41,14 +40,18 @@ def save_fit(fit: Fit, path: str | Path, *, overwrite: bool) -> Path:
     """
     check_ending(path, "result")
     output_path(path, overwrite=overwrite)  # before the draws, which an integral makes only now
-    tree = _described(fit, path)
-    try:
-        content = tree.to_netcdf(engine="h5netcdf")  # in memory: HDF5 ends the whole process if a disk is full
-    except ValueError as error:  # a name that netCDF can't hold
-        raise ResultFileError(f"{shown(path)} can't be written: {error}.") from error
+    content = _netcdf(fit, path)
     with written_whole(path, overwrite=overwrite) as stream:
         stream.write(content)
     return Path(path)
+
+
+def _netcdf(fit: Fit, path: str | Path) -> memoryview:
+    """The content of a fit's netCDF file, made in memory: HDF5 ends the whole process if a disk is full."""
+    try:
+        return _described(fit, path).to_netcdf(engine="h5netcdf")
+    except ValueError as error:  # a name that netCDF can't hold
+        raise ResultFileError(f"{shown(path)} can't be written: {error}.") from error
 
 
 def _described(fit: Fit, path: str | Path) -> xr.DataTree:
@@ -107,7 +110,7 @@ def fit_to_bytes(fit: Fit) -> bytes:
     """The netCDF file of a fit with its draws; compressed JSON if the draws can be made again."""
     if fit.posterior.remakes_draws:
         return zlib.compress(json.dumps(plain_values(fit)).encode())
-    return bytes(_netcdf(fit))
+    return bytes(_netcdf(fit, "The fit"))
 
 
 def fit_from_bytes(content: bytes) -> Fit:
