@@ -133,7 +133,7 @@ def test_binned_draws_count_all_of_them(result):
 
 
 def test_the_population_density_is_that_of_the_next_difference(result):
-    x = np.linspace(-0.3, 0.4, 3001)
+    x = np.linspace(-0.3, 0.4, 12001)
     density = plots.population_density(result, x)
     assert integrate.trapezoid(density, x) == pytest.approx(1, abs=2e-3)  # the tails beyond are heavy
     regions = region_probabilities(
@@ -296,7 +296,7 @@ def test_the_diagnostics_are_six_panels_of_the_checks(result):
     count = sum(int(np.prod(np.shape(each)[2:])) for each in result.posterior.variables.values())
     assert len(values) == count
     assert (values[:-1] >= values[1:]).all()
-    assert values[0] == seen.r_hat
+    assert values[0] == pytest.approx(seen.r_hat, rel=1e-5)  # in another unit other ranks are tied
     assert r_hat.lines[1].get_ydata()[0] == 1.01
     assert drawn_in(sizes, "bulk").min() == seen.ess_bulk
     assert drawn_in(sizes, "tail").min() == seen.ess_tail
@@ -336,7 +336,7 @@ def test_chains_that_agree_stay_in_the_band_of_the_ranks_and_a_shifted_one_leave
 def test_a_failed_computation_can_be_diagnosed(failed):
     assert failed.status == "failed"
     page = plots.plot_diagnostics(failed)
-    assert max(page.axes[3].lines[0].get_ydata()) == failed.diagnostics.r_hat
+    assert max(page.axes[3].lines[0].get_ydata()) == pytest.approx(failed.diagnostics.r_hat, rel=1e-5)
 
 
 @pytest.mark.cmdstan

@@ -39,11 +39,12 @@ LOG_NOTABLE = -8.0  # of the density along a line through the grid: others say n
 SLOWEST_FALL = 0.9  # of pairs of coefficients that the estimate reckons with
 DOUBT_OF_AN_END = 2.5  # above it the coefficients fall like a power: a singularity at an end, whose waves stay there
 # Two degrees fewer are a bound for polynomials, whose coefficients fall in geometric progression; not for splines
-SPLINE_DOUBT = 3.0
+SPLINE_DOUBT = 2.0
 # By which the difference from a coarser grid may fall short of the error, as both have one: up to 2.2 among random problems,
 # 7 where nu reaches 0, to which the integrand falls like a power, and 7 where delta0 is stretched because two finer grids
 # failed and not because there are few data sets
-SHORTFALL, SHORTFALL_OF_NU, SHORTFALL_OF_STRETCHED = 2.5, 7.5, 10.0
+SHORTFALL, SHORTFALL_OF_NU, SHORTFALL_OF_STRETCHED = 2.5, 7.5, 15.0
+SHORTFALL_OF_SPLINES = 1.5  # times one of these
 INSIDE = 1e-3  # of nu's axis, from its end, where the prior may be infinite
 COARSER = 0.75  # share of the fine nodes that the coarser integration takes: the error estimate is their difference
 
@@ -151,6 +152,11 @@ class PosteriorGrid:
         log_likelihood = problem.likelihood.log_marginal(delta0, sigma0[..., None], nu[..., None], step=step)
         values = log_likelihood.reshape(delta0.shape)
         return cls(problem, support, sigma0_axis, nu_axis, delta0_axis, centre, log_scale, values, fineness)
+
+    @property
+    def stretched_at_last(self) -> bool:
+        """Whether delta0 is stretched because two finer grids failed, and not because there are few data sets."""
+        return isinstance(self.delta0_axis, StretchedLine) and not self.problem.stretched
 
     @property
     def delta0(self) -> FloatArray:
@@ -483,10 +489,11 @@ def factors(grid: PosteriorGrid) -> list[float]:
 
 def shortfall(grid: PosteriorGrid) -> float:
     """By how much the difference from a coarser grid may fall short of the error."""
-    problem = grid.problem
-    if isinstance(grid.delta0_axis, StretchedLine) and not problem.stretched:
+    if grid.stretched_at_last:
         return SHORTFALL_OF_STRETCHED
-    return SHORTFALL_OF_NU if problem.nu_prior is not None and problem.priors.nu_lower == 0 else SHORTFALL
+    to_zero = grid.problem.nu_prior is not None and grid.problem.priors.nu_lower == 0
+    of_splines = SHORTFALL_OF_SPLINES if isinstance(grid.delta0_axis, StretchedLine) else 1.0
+    return of_splines * (SHORTFALL_OF_NU if to_zero else SHORTFALL)
 
 
 def ripples(grid: PosteriorGrid) -> list[float]:

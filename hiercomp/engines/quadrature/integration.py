@@ -25,7 +25,9 @@ from hiercomp.rope import Rope
 Known: TypeAlias = "tuple[Rope, RegionMasses, dict[str, float]]"  # the probabilities of a rope, and their errors
 
 TOLERANCE = 1e-4  # of the difference from coarser grids, above which the grid is refined
-SHORTER = 4.0  # by which the difference of log marginal likelihoods falls short by more than those of probabilities
+# By which the difference of log marginal likelihoods falls short by more than those of probabilities, where delta0 is
+# stretched because two finer grids failed
+SHORTER = 4.0
 OUTSIDE_IN_ALL = (
     5.0  # times as much as `OUTSIDE` lies at most beyond the ends; only part of it matters to a probability
 )
@@ -85,7 +87,7 @@ class Integration:
         for coarse, factor in zip(coarse_axes(self.grid), factors(self.grid), strict=True):
             other = FineGrid.of(self.grid, None, coarse)
             change = [other.log_marginal_likelihood - found[0], other.expected_delta0 - found[1]]
-            errors += factor * np.array([SHORTER, 1.0]) * np.abs(change)
+            errors += factor * np.array([SHORTER if self.grid.stretched_at_last else 1.0, 1.0]) * np.abs(change)
         return (float(found[0]), float(found[1])), (float(errors[0]), float(errors[1]))
 
     @property
