@@ -71,7 +71,7 @@ def sbc_rows(settings: Settings, engine: str) -> list[Row]:
 
 def fault_rows(settings: Settings) -> list[Row]:
     """The smallest p of each fault, which is to be small."""
-    faults = ("a normal population", "rho off by one fold") if settings.quick else tuple(FAULTS)
+    faults = ("sd for variance", "a population about zero") if settings.quick else tuple(FAULTS)
     repetitions = 40 if settings.quick else 200
     rows = []
     for fault in faults:

@@ -191,6 +191,7 @@ except hc.HiercompError as error:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="measures memory as Linux does")
 def test_the_deepest_file_that_is_read_takes_less_than_600_megabytes(folder):
     lines = [f"k{number}" + ".a" * 100 + " = 1\n" for number in range(5000)]

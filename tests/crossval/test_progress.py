@@ -99,6 +99,7 @@ def test_failed_cells_are_counted_as_they_fail(tmp_path):
     assert counts[-1][:2] == ("24", "24")
 
 
+@pytest.mark.slow
 def test_nothing_is_shown_when_it_is_not_wanted_or_there_is_no_terminal(tmp_path):
     assert on_a_terminal(tmp_path / "run.sqlite", progress="silent") == ""
     command = [sys.executable, "-c", PROGRAM, str(tmp_path / "other.sqlite"), "shown", "works"]

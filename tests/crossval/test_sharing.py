@@ -136,6 +136,7 @@ def run(path: Path, **options) -> pd.DataFrame:
     return cross_validate_all({"nb": GaussianNB()}, data, cv=3, checkpoint=path, progress=False, **options)
 
 
+@pytest.mark.slow
 def test_a_claim_holds_until_the_lease_ends(tmp_path):
     path, table = finished_checkpoint(tmp_path, "abc 1 another machine", time.time() + 3)
     started = time.monotonic()

@@ -81,6 +81,7 @@ except hc.ScoreFileError as error:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="measures memory as Linux does")
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_small_file_of_gigabytes_is_refused(tmp_path, name):
@@ -96,6 +97,7 @@ def test_a_small_file_of_gigabytes_is_refused(tmp_path, name):
     assert ran.stdout.endswith("True\n")
 
 
+@pytest.mark.slow
 def test_a_larger_limit_that_is_asked_for_is_the_limit(tmp_path):
     path = tmp_path / "equal.csv.gz"
     path.write_bytes(gzip_of(b"a,b,0.5\n" * 100_000, 90))  # 72 MB of 72 kB

@@ -250,6 +250,7 @@ except saved.ResultFileError as error:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="measures memory as Linux does")
 def test_a_megabyte_that_unpacks_to_a_gigabyte_takes_little_memory(tmp_path):
     packing, bomb = zlib.compressobj(9), b""

@@ -70,6 +70,7 @@ def test_under_a_symmetric_null_the_rank_and_sign_tests_reject_as_often_as_their
         assert low <= shares[test] <= high
 
 
+@pytest.mark.slow
 def test_where_its_priors_hold_the_probabilities_of_the_model_come_true():
     found = np.array([coverage.drawn_from_priors(np.random.default_rng([4, one]), 20) for one in range(30)])
     for reported, truth in ((found[:, 3:6], found[:, 6]), (found[:, :3], found[:, 7])):
@@ -161,6 +162,7 @@ def test_a_curve_compares_reported_probabilities_with_what_was_true():
     ]
 
 
+@pytest.mark.slow
 def test_a_quick_run_is_stored_resumed_and_written_into_a_page(tmp_path, capsys):
     options = ["--quick", "--repetitions", "3", "--keep", str(tmp_path / "kept"), "--results", str(tmp_path)]
     assert verdicts.main(options) == 0

@@ -92,6 +92,7 @@ def test_the_errors_of_table_2_do_not_come_from_the_printed_spread():
     assert [row.agrees for row in rows] == [True, False, True]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CALIBRATED)
 def test_an_exhibit_of_calibrated_tests_agrees_with_the_paper(name):
     rows = reproduce.EXHIBITS[name].run(exhibit.Settings(quick=True))
