@@ -54,7 +54,7 @@ SETTINGS = tuple(
 def response(function: int, x: FLOATS) -> FLOATS:
     """One of Friedman's functions without noise.
 
-    The paper's F#2 and F#3 are typeset so that 1/x2 x4 can be read in two ways; Friedman's is 1/(x2 x4).
+    The paper's F#2 and F#3 are typeset in a way that leaves 1/x2 x4 open; Friedman's is 1/(x2 x4).
     """
     if function == 1:
         smooth = 10 * np.sin(np.pi * x[:, 0] * x[:, 1]) + 20 * (x[:, 2] - 0.5) ** 2
