@@ -185,7 +185,7 @@ def network_differences(
     """Differences of accuracy, the network C -> F minus the most frequent class, on one simulated data set.
 
     Class and feature are binary. With enough instances the network's accuracy is the larger of ``theta`` and 1 - ``theta``,
-    and that of the most frequent class 1/2, so the true difference is |theta - 1/2|.
+    and that of the most frequent class 1/2, so the true difference is ``abs(theta - 1 / 2)``.
 
     Parameters
     ----------
