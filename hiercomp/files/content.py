@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO
 
 from hiercomp.errors import Argument, ArgumentError, ScoreFileError
+from hiercomp.wording import shown
 
 GZIP, BZIP2, XZ, ZIP = b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"PK\x03\x04"
 BLOCK = 1 << 20  # bytes read at a time
@@ -118,7 +119,7 @@ def _unpacked(stream: IO[bytes], start: bytes, path: Path, file: str) -> IO[byte
 
 def first_bytes(path: str | Path, size: int = 4096) -> bytes:
     """The beginning of what a file holds, unpacked."""
-    return bytes(next(joined(file_blocks(Path(path), str(path), sys.maxsize), size), bytearray())[:size])
+    return bytes(next(joined(file_blocks(Path(path), shown(path), sys.maxsize), size), bytearray())[:size])
 
 
 def is_packed(path: Path) -> bool:

@@ -365,3 +365,10 @@ def test_a_file_without_permission_is_named(tmp_path, monkeypatch):
 
     monkeypatch.setattr(Path, "open", refuse)  # a superuser may read everything
     assert "can't be read: Permission denied" in refused(tmp_path / "scores.csv")
+
+
+def test_a_file_whose_name_turns_the_line_is_named_escaped_where_it_is_damaged(tmp_path):
+    path = tmp_path / "scores.csv.\u202e"
+    path.write_bytes(b"\x1f\x8bdataset,algorithm,score\n")
+    with pytest.raises(hc.ScoreFileError, match=r"scores\.csv\.\\u202e can't be read: Unknown compression method"):
+        hc.read_scores(path)
