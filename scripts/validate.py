@@ -13,6 +13,7 @@ on from there. A check that tests of the project make already runs these.
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from functools import partial
 
 from reproduction.command import command_line, ours, yes
@@ -24,7 +25,7 @@ QUADRATURE = "tests/engines/quadrature"
 COLUMNS = {"figure": lambda row: row["what"], "bar": lambda row: row["published"], "measured": ours, "met": yes}
 EVERY, ON_DEMAND = "in every run", "on demand"
 CHECKS = {
-    one.name: one
+    one.name: replace(one, source=f"{one.name}, {one.source}")
     for one in (
         Exhibit("V1", EVERY, "Log densities of the Stan programs against 40 digits", density.density_rows),
         Exhibit("V2", EVERY, "Gradients of the Stan programs against differences in 40 digits", density.gradient_rows),
