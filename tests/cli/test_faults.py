@@ -17,6 +17,7 @@ from sklearn.datasets import load_iris
 
 import hiercomp as hc
 from tests.command_line import COMMAND, assert_group_ends, assert_one_line_of_error, own_group, run, run_process
+from tests.terminal import read_to_end
 
 QUICK = ("compare", "scores.csv", "--engine", "quadrature", "--prior", "gaussian")
 PROC = Path("/proc/self").is_dir()
@@ -181,16 +182,7 @@ def test_a_terminal_of_no_width_shows_the_summary(folder):
         cwd=folder, env={**os.environ, "TERM": "xterm", "COLUMNS": "0"}, stdout=theirs, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     os.close(theirs)
-    shown = b""
-    while True:
-        try:
-            part = os.read(ours, 4096)
-        except OSError:  # Linux says so when the other end is closed
-            break
-        if not part:
-            break
-        shown += part
-    os.close(ours)
+    shown = read_to_end(ours)
     assert process.wait(timeout=120) == 0
     assert b"bayes" in shown
     assert b"tree" in shown

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.command_line import COMMAND
+from tests.terminal import read_to_end
 
 TREE, FOREST, BAYES = "决策树", "Größe", "bayes"
 COMPARE = ("compare", "scores.csv", "--engine", "quadrature", "--left", TREE, "--right", BAYES)
@@ -100,16 +101,7 @@ def test_a_terminal_of_any_encoding_shows_the_summary(folder, encoding):
         stdin=subprocess.DEVNULL,
     )
     os.close(theirs)
-    shown = b""
-    while True:
-        try:
-            part = os.read(ours, 4096)
-        except OSError:  # Linux says so when the other end is closed
-            break
-        if not part:
-            break
-        shown += part
-    os.close(ours)
+    shown = read_to_end(ours)
     assert process.stderr is not None
     errors = process.stderr.read()
     process.stderr.close()

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from hiercomp.workers import Progress
+from tests.terminal import read_to_end
 
 PROGRAM = """
 import sys, warnings
@@ -52,16 +53,7 @@ def on_a_terminal(checkpoint: Path, progress: str = "shown", slow: str = "works"
         env=os.environ | {"TERM": "xterm", "COLUMNS": "120"},
     )
     os.close(its_end)
-    written = b""
-    while True:
-        try:
-            piece = os.read(terminal, 4096)
-        except OSError:  # the program has closed it
-            break
-        if not piece:
-            break
-        written += piece
-    os.close(terminal)
+    written = read_to_end(terminal)
     out, _ = process.communicate(timeout=60)
     assert process.returncode == 0, written
     assert out == b""

@@ -9,6 +9,8 @@ import sys
 
 import pytest
 
+from tests.terminal import read_to_end
+
 PROGRAM = """
 import warnings
 import numpy as np, pandas as pd
@@ -32,16 +34,7 @@ def test_a_terminal_sees_the_pairs_counted_and_the_time_left():
         env=os.environ | {"TERM": "xterm", "COLUMNS": "120"},
     )
     os.close(its_end)
-    written = b""
-    while True:
-        try:
-            piece = os.read(terminal, 4096)
-        except OSError:  # the program has closed it
-            break
-        if not piece:
-            break
-        written += piece
-    os.close(terminal)
+    written = read_to_end(terminal)
     process.communicate(timeout=60)
     assert process.returncode == 0, written
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", written.decode())
