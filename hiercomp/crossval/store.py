@@ -313,9 +313,9 @@ def sqlite_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.OperationalError as error:
-        if "decode" in str(error):  # it quotes the bytes
+        code = getattr(error, "sqlite_errorcode", None)
+        if code is None:  # SQLite raised nothing: Python could not decode a text, whose bytes its message quotes
             raise damaged(path, "text that is not UTF-8") from error
-        code = getattr(error, "sqlite_errorcode", 0)  # Python's own errors of the module have none
         full = code & 0xFF in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
         raise ResultFileError(
             f"The checkpoint {shown(path)} can't be read or written: {_short(error)}.",
