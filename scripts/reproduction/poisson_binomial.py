@@ -96,7 +96,8 @@ def rejections(generator: np.random.Generator, difference: float, runs: int, cau
     table = np.empty((DATASETS, runs * FOLDS))
     for row, value in zip(table, values, strict=True):
         size = int(generator.choice(SIZES))
-        row[:] = hc.network_differences(generator, runs, FOLDS, instances=size, theta=0.5 + value).ravel()
+        gain = hc.network_differences(generator, runs, FOLDS, instances=size, theta=0.5 + abs(value)).ravel()
+        row[:] = np.copysign(1.0, value) * gain  # the learnt network is never worse: for a loss the two change places
     poisson = hc.poisson_binomial_test(table, rho=1 / FOLDS).p_right > 1 - LEVEL
     ranks = hc.signed_rank_test(table.mean(axis=1), alternative="greater").pvalue < LEVEL
     return bool(poisson), bool(ranks)
@@ -122,7 +123,7 @@ def power_rows(settings: Settings, *, cauchy: bool) -> list[Row]:
     simulations = 40 if settings.quick else 5000
     found = power(settings, cauchy=cauchy)
     error = 3 * np.sqrt(LEVEL * (1 - LEVEL) / simulations)
-    rows = []
+    rows, gains = [], {1: [], 10: []}
     for (difference, runs), (poisson, ranks) in found.items():
         what = f"difference {difference:g}, {runs} run{'s' if runs > 1 else ''}"
         if difference == 0:
@@ -133,8 +134,16 @@ def power_rows(settings: Settings, *, cauchy: bool) -> list[Row]:
             continue
         gain = poisson - ranks
         error_of_gain = 3 * np.sqrt((poisson * (1 - poisson) + ranks * (1 - ranks)) / simulations)
+        gains[runs].append((gain, error_of_gain))
         words, agrees = ("more power", gain >= -error_of_gain) if runs == 10 else ("less power", gain <= error_of_gain)
         rows.append(Row(f"{what}: power less that of the signed-rank test", words, gain, error_of_gain, bool(agrees)))
+    for runs, sign, words in ((1, -1, "generally less power"), (10, 1, "generally more power")):
+        gain, error = np.mean([one for one, _ in gains[runs]]), np.linalg.norm([one for _, one in gains[runs]])
+        error /= len(gains[runs])
+        what = (
+            f"mean over the differences, {runs} run{'s' if runs > 1 else ''}: power less that of the signed-rank test"
+        )
+        rows.append(Row(what, words, float(gain), float(error), bool(sign * gain >= -error)))
     return rows
 
 
@@ -151,8 +160,18 @@ def figure_2b(settings: Settings) -> list[Row]:
 PAPER = "Corani & Benavoli (2015)"
 EXHIBITS = (
     Exhibit("corani2015-fig1", f"{PAPER}, Sect. 3.2, Fig. 1", "Two cases with unequal uncertainty", figure_1),
-    Exhibit("corani2015-fig2a", f"{PAPER}, Sect. 4.2, Fig. 2a", "Power, the same difference on all data sets", figure_2a),
-    Exhibit("corani2015-fig2b", f"{PAPER}, Sect. 4.3, Fig. 2b", "Power, differences from a Cauchy distribution", figure_2b),
+    Exhibit(
+        "corani2015-fig2a", f"{PAPER}, Sect. 4.2, Fig. 2a", "Power, the same difference on all data sets", figure_2a,
+        "The text says \"generally\", which holds on average over the differences. Where both tests have little power the "
+        "signed-rank test has more of it, with ten runs too; where both have much, the Poisson-binomial test has more, with "
+        "one run too.",
+    ),
+    Exhibit(
+        "corani2015-fig2b", f"{PAPER}, Sect. 4.3, Fig. 2b", "Power, differences from a Cauchy distribution", figure_2b,
+        "Where the sampled difference is negative, the two classifiers change places: with theta below 1/2 the network "
+        "would learn the reversed relation and be better again. The text's words hold on average; they fail at the smallest "
+        "difference with ten runs and at the largest with one.",
+    ),
     Exhibit(
         "corani2015-table4", f"{PAPER}, Sect. 4.4", "Decisions on real data sets", table_4,
         "The scores behind the table were not published. Ours are those of the 2017 paper, whose runs of "

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import json
-import os
 import sys
 from pathlib import Path
 
@@ -147,10 +146,8 @@ def test_the_nearest_neighbour_is_nearest_and_a_random_one_of_several():
 
 
 @pytest.mark.parametrize("name", OF_DATA)
-@pytest.mark.skipif(
-    exhibit.UCI54 not in os.environ, reason="the scores of the paper are not here; set HIERCOMP_UCI54 to their path"
-)
-def test_an_exhibit_of_the_data_sets_agrees_with_the_paper(name):
+def test_an_exhibit_of_the_data_sets_agrees_with_the_paper(name, uci54_file, monkeypatch):
+    monkeypatch.setenv(exhibit.UCI54, str(uci54_file))
     rows = reproduce.EXHIBITS[name].run(exhibit.Settings(quick=True))
     assert [row for row in rows if not row.agrees] == []
 
