@@ -54,8 +54,14 @@ def need(problem: str | None, *, required: bool) -> None:
 
 
 @pytest.fixture(scope="session")
-def uci54() -> pd.DataFrame:
-    """The scores that the 2017 paper analysed: 54 data sets, 4 WEKA classifiers, 10 runs of 10 folds."""
+def uci54_file() -> Path:
+    """The file of `uci54`."""
     if not UCI54.is_file():
         pytest.skip(f"the UCI scores are not here ({UCI54.name}); set HIERCOMP_UCI54 to their path")
-    return pd.read_csv(UCI54)
+    return UCI54
+
+
+@pytest.fixture(scope="session")
+def uci54(uci54_file: Path) -> pd.DataFrame:
+    """The scores that the 2017 paper analysed: 54 data sets, 4 WEKA classifiers, 10 runs of 10 folds."""
+    return pd.read_csv(uci54_file)

@@ -131,6 +131,9 @@ from .comparison import (
     compare as compare,
 )
 from .comparison import (
+    compare_populations as compare_populations,
+)
+from .comparison import (
     load_result as load_result,
 )
 from .crossval.experiment_file import (
@@ -274,6 +277,12 @@ from .planning.plan import (
 from .planning.result import (
     PlanResult as PlanResult,
 )
+from .posterior.correlation import (
+    CorrelationCheck as CorrelationCheck,
+)
+from .posterior.correlation import (
+    RepetitionGain as RepetitionGain,
+)
 from .posterior.diagnostics import (
     ExactDiagnostics as ExactDiagnostics,
 )
@@ -281,7 +290,16 @@ from .posterior.diagnostics import (
     IntegrationDiagnostics as IntegrationDiagnostics,
 )
 from .posterior.diagnostics import (
+    MixtureDiagnostics as MixtureDiagnostics,
+)
+from .posterior.diagnostics import (
     SamplerDiagnostics as SamplerDiagnostics,
+)
+from .posterior.effects import (
+    Effects as Effects,
+)
+from .posterior.effects import (
+    Prediction as Prediction,
 )
 from .posterior.influence import (
     Influence as Influence,
@@ -298,6 +316,15 @@ from .posterior.kinds import (
 from .posterior.kinds import (
     Sampled as Sampled,
 )
+from .posterior.leave_one_out import (
+    LeaveOneOut as LeaveOneOut,
+)
+from .posterior.mixed import (
+    Mixed as Mixed,
+)
+from .posterior.mixed import (
+    MixtureRun as MixtureRun,
+)
 from .posterior.next_dataset import (
     Decision as Decision,
 )
@@ -306,6 +333,18 @@ from .posterior.next_dataset import (
 )
 from .posterior.next_dataset import (
     Odds as Odds,
+)
+from .posterior.population_check import (
+    PopulationCheck as PopulationCheck,
+)
+from .posterior.populations import (
+    PopulationComparison as PopulationComparison,
+)
+from .posterior.prior_predictive import (
+    PriorPredictive as PriorPredictive,
+)
+from .posterior.regressed import (
+    Regressed as Regressed,
 )
 from .posterior.sensitivity import (
     Sensitivity as Sensitivity,
@@ -323,7 +362,13 @@ from .rope import (
     Rope as Rope,
 )
 from .scores.bundled import (
+    load_covariates as load_covariates,
+)
+from .scores.bundled import (
     load_scores as load_scores,
+)
+from .scores.covariates import (
+    Covariates as Covariates,
 )
 from .scores.differences import (
     PairedDifferences as PairedDifferences,
@@ -376,11 +421,13 @@ __all__ = [
     "ComparisonResult",
     "ConvergenceWarning",
     "CorrelatedTResult",
+    "Covariates",
     "Decision",
     "DefaultedRhoWarning",
     "DegenerateScoresWarning",
     "DoubtfulDrawsWarning",
     "DroppedScoresWarning",
+    "Effects",
     "EngineError",
     "EstimatorWarning",
     "Exact",
@@ -401,6 +448,9 @@ __all__ = [
     "IntegrationDiagnostics",
     "IntegrationWarning",
     "LargeProblemWarning",
+    "Mixed",
+    "MixtureDiagnostics",
+    "MixtureRun",
     "NextDataset",
     "NoVerdictError",
     "Normal",
@@ -409,9 +459,12 @@ __all__ = [
     "PairedDifferences",
     "PlanResult",
     "PoissonBinomialResult",
+    "PopulationComparison",
     "PostHocResult",
+    "Prediction",
     "Priors",
     "RefitWarning",
+    "Regressed",
     "Replicability",
     "ResultFileError",
     "Rope",
@@ -441,6 +494,7 @@ __all__ = [
     "check_scores",
     "compare",
     "compare_all",
+    "compare_populations",
     "corrected_t_test",
     "correlated_t_test",
     "cross_validate_all",
@@ -453,6 +507,7 @@ __all__ = [
     "from_grid_search",
     "from_score_arrays",
     "from_wide",
+    "load_covariates",
     "load_result",
     "load_scores",
     "mann_whitney",

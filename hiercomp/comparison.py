@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -11,12 +12,12 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hiercomp.arguments import hint_of_option
+from hiercomp.arguments import hint_of_option, seed_number
 from hiercomp.errors import ArgumentError, warn_caller
-from hiercomp.files.any_table import as_tidy
-from hiercomp.model.priors import Priors, chosen_priors
+from hiercomp.files.any_table import as_tidy, covariates_frame
+from hiercomp.model.priors import POPULATIONS, Population, Priors, chosen_priors
 from hiercomp.posterior.fit import Fit, checked_differences, fit_differences
-from hiercomp.posterior.influence import Influence, influence
+from hiercomp.posterior.influence import FEWEST, Influence, influence
 from hiercomp.posterior.saved import load_fit, save_fit
 from hiercomp.posterior.sensitivity import Sensitivity, sensitivity
 from hiercomp.rope import RopeLike
@@ -28,6 +29,12 @@ if TYPE_CHECKING:
     from hiercomp.closed_form.side_by_side import ClosedFormTests
     from hiercomp.planning.result import PlanResult
     from hiercomp.plots import ComparisonPlots
+    from hiercomp.posterior.correlation import CorrelationCheck, RepetitionGain
+    from hiercomp.posterior.effects import Effects, Prediction
+    from hiercomp.posterior.leave_one_out import LeaveOneOut
+    from hiercomp.posterior.population_check import PopulationCheck
+    from hiercomp.posterior.populations import PopulationComparison
+    from hiercomp.posterior.prior_predictive import PriorPredictive
     from hiercomp.report.methods import Methods
     from hiercomp.summary.comparison import Summary
     from hiercomp.summary.scores_table import ScoresTable
@@ -54,6 +61,15 @@ class HierarchicalComparison:
         is one; a table whose scores only have the name of a loss is refused.
     priors : Priors or str
         Or the name of a variant: "default", "juarez_steel", "kruschke" or "gaussian".
+    population : {"student_t", "gaussian", "mixture"}, optional
+        Distribution of the data sets' mean differences; by default that of ``priors``, a Student-t, the paper's. "gaussian"
+        is ``Priors.gaussian()``; "mixture", ``Priors.mixture()``, can have several modes and be skewed, and needs some 20
+        data sets to say more than its prior.
+    covariates : data frame, or path of a file, optional
+        Numbers that describe each data set, such as its rows and classes, on which the centre of the population then
+        depends: one row for each data set, whose name is the index or a column ``dataset``. All columns are used and
+        reported, as they are: take logs of counts first. Give categories columns of 0 and 1. Such a posterior is only
+        sampled.
     columns : mapping, optional
         Which column is which, such as ``{"score": "auc"}``. Where only the data set (and run and fold) is named, every
         other column of numbers holds the scores of an algorithm.
@@ -98,6 +114,8 @@ class HierarchicalComparison:
         rho: RhoLike = None,
         higher_is_better: bool | None = None,
         priors: Priors | str = Priors(),  # noqa: B008 - frozen
+        population: Population | None = None,
+        covariates: Any = None,
         columns: Mapping[str, str] | None = None,
         missing: Literal["error", "drop"] = "error",
         transform: Literal["log"] | None = None,
@@ -113,7 +131,7 @@ class HierarchicalComparison:
             missing=missing,
             transform=transform,
         )
-        self._prepare(differences, rope, priors)
+        self._prepare(differences, rope, priors, population, covariates)
 
     @classmethod
     def from_arrays(
@@ -129,6 +147,8 @@ class HierarchicalComparison:
         rho: RhoLike = None,
         higher_is_better: bool | None = None,
         priors: Priors | str = Priors(),  # noqa: B008 - frozen
+        population: Population | None = None,
+        covariates: Any = None,
         transform: Literal["log"] | None = None,
     ) -> HierarchicalComparison:
         """Compare two arrays of scores of shape (data sets, folds), or two lists of arrays of unequal lengths.
@@ -156,7 +176,7 @@ class HierarchicalComparison:
             higher_is_better=higher_is_better,
             transform=transform,
         )
-        comparison._prepare(differences, rope, priors)
+        comparison._prepare(differences, rope, priors, population, covariates)
         return comparison
 
     @classmethod
@@ -166,17 +186,28 @@ class HierarchicalComparison:
         *,
         rope: RopeLike | None = None,
         priors: Priors | str = Priors(),  # noqa: B008 - frozen
+        population: Population | None = None,
+        covariates: Any = None,
     ) -> HierarchicalComparison:
         """Compare from `PairedDifferences`, such as those of a result or of a subset of its data sets."""
         if not isinstance(differences, PairedDifferences):
             raise ArgumentError(f"differences must be PairedDifferences, got {type(differences).__name__}.")
         comparison = cls.__new__(cls)
-        comparison._prepare(differences, rope, priors)
+        comparison._prepare(differences, rope, priors, population, covariates)
         return comparison
 
-    def _prepare(self, differences: PairedDifferences, rope: RopeLike | None, priors: Priors | str) -> None:
+    def _prepare(
+        self,
+        differences: PairedDifferences,
+        rope: RopeLike | None,
+        priors: Priors | str,
+        population: str | None,
+        covariates: Any,
+    ) -> None:
+        if covariates is not None:  # else those of the differences stay
+            differences = differences.with_covariates(covariates_frame(covariates))
         self.rope = rope_of(differences, rope)
-        self.priors = chosen_priors(priors)
+        self.priors = chosen_priors(priors, population)
         #: The sufficient statistics of every data set.
         self.differences = checked_differences(differences, self.rope)
         warn_caller(self.differences.notes)
@@ -187,6 +218,12 @@ class HierarchicalComparison:
             f"<HierarchicalComparison: {shown(given.left)} against {shown(given.right)}, {len(given.dataset_names)} data "
             f"sets, {int(given.n.sum()):,} paired scores, rope {self.rope}, {self.priors!r}>"
         )
+
+    def prior_predictive(self, *, draws: int = 10_000, seed: int | np.random.Generator = 0) -> PriorPredictive:
+        """What the priors alone say of the next data set; see ``hiercomp.posterior.prior_predictive``."""
+        from hiercomp.posterior.prior_predictive import prior_predictive
+
+        return prior_predictive(self.differences, self.rope, self.priors, draws=draws, seed=seed)
 
     def fit(
         self,
@@ -218,10 +255,17 @@ class HierarchicalComparison:
         The quadrature engine ignores warmup, adapt_delta and monte_carlo_error. It makes ``chains`` times ``draws``
         independent draws from ``seed`` when the posterior is first needed.
 
+        A population with covariates is only sampled, by "auto" too, and its probabilities have Monte Carlo errors.
+
+        A mixture has one engine, whose sampler needs no Stan and ignores adapt_delta and monte_carlo_error; each draw is
+        the fourth sweep of its chain. Chains that fail a check go on with three times as many sweeps for each draw, and
+        then with nine times as many.
+
         Parameters
         ----------
-        engine : {"auto", "embedded", "cmdstan", "quadrature"}
-            "auto" is quadrature and a sampler: CmdStan if it is installed, else the embedded interpreter.
+        engine : {"auto", "embedded", "cmdstan", "quadrature", "mixture"}
+            "auto" is quadrature and a sampler: CmdStan if it is installed, else the embedded interpreter. Of a mixture
+            "auto" and "quadrature" mean "mixture".
         chains, warmup, draws : int
             Number of chains, and of iterations of each.
         seed : int or numpy.random.Generator
@@ -292,7 +336,7 @@ class ComparisonResult(Fit):
         The data, with the spread that was given to data sets without variation.
     rope : Rope
     priors : Priors
-    posterior : Sampled, Integrated, Verified or Exact
+    posterior : Sampled, Integrated, Verified, Exact, Mixed or Regressed
         What was computed, and how.
     fit_notes : tuple of Note
         Warnings of the fit; ``notes`` has those of the data too.
@@ -322,6 +366,66 @@ class ComparisonResult(Fit):
     def influence(self) -> Influence:
         """The three probabilities without each data set in turn; see ``hiercomp.posterior.influence``."""
         return influence(self)
+
+    def loo(self) -> LeaveOneOut:
+        """How well the model predicts each data set from the others; see ``hiercomp.posterior.leave_one_out``."""
+        from hiercomp.posterior.leave_one_out import loo
+
+        return loo(self)
+
+    def correlation(self) -> CorrelationCheck:
+        """Whether folds are correlated as assumed: the variation between runs against that within runs.
+
+        See ``hiercomp.posterior.correlation``.
+        """
+        from hiercomp.posterior.correlation import correlation
+
+        return correlation(self.differences)
+
+    def gain(self, runs: Sequence[int] = (1, 5, 10, 100)) -> RepetitionGain:
+        """What more runs of cross-validation buy; see ``hiercomp.posterior.correlation``."""
+        from hiercomp.posterior.correlation import gain
+
+        return gain(self, runs)
+
+    def effects(self, *, loo: bool = True) -> Effects:
+        """The slope of every covariate, and what they gain together over none; see ``hiercomp.posterior.effects``.
+
+        ``loo=False`` leaves out the gain, which takes about as long as the fit.
+        """
+        from hiercomp.posterior.effects import effects
+
+        return effects(self, loo=loo)
+
+    def at(self, values: Mapping[str, float] | None = None, /, **named: float) -> Prediction:
+        """The three probabilities on a data set with some covariates, such as ``at(rows=5000, classes=10)``.
+
+        Values are in the units of the frame of covariates; those that are left out are at their mean over the data sets.
+        A mapping takes names that are no Python names.
+
+        Raises
+        ------
+        ArgumentError
+            If the result has no covariates, or none of that name.
+        """
+        from hiercomp.posterior.effects import at
+
+        return at(self, {**(values or {}), **named})
+
+    def check_population(self, others: Mapping[str, ComparisonResult] | None = None) -> PopulationCheck:
+        """Whether another population predicts the data sets better: by default Gaussian against Student-t.
+
+        See ``hiercomp.posterior.population_check``; ``others`` are results of the same data with other populations, by name.
+        """
+        from hiercomp.posterior.population_check import check_population
+
+        return check_population(self, others)
+
+    def prior_predictive(self, *, draws: int = 10_000, seed: int | np.random.Generator = 0) -> PriorPredictive:
+        """What the priors alone say of the next data set; see ``hiercomp.posterior.prior_predictive``."""
+        from hiercomp.posterior.prior_predictive import prior_predictive
+
+        return prior_predictive(self.differences, self.rope, self.priors, draws=draws, seed=seed)
 
     def plan(self, **options: Any) -> PlanResult:
         """How many data sets a new collection needs, given this pilot.
@@ -354,14 +458,16 @@ class ComparisonResult(Fit):
         *,
         sensitivity: Sensitivity | bool = False,
         influence: Influence | bool = False,
+        population_check: PopulationCheck | bool = True,
         source: str | Path | None = None,
         alpha: float = 0.05,
         overwrite: bool = False,
     ) -> Path:
         """Write an HTML page with everything, in one file; see ``hiercomp.report.write_report``.
 
-        ``sensitivity`` and ``influence`` are results of those methods, or True to compute them now; ``source`` is the
-        file of the scores, whose name and hash the page shows.
+        ``sensitivity``, ``influence`` and ``population_check`` are results of those methods (the last of
+        `check_population`), or True to compute them now; ``source`` is the file of the scores, whose name and hash the
+        page shows.
         """
         from hiercomp.report import write_report
 
@@ -370,10 +476,18 @@ class ComparisonResult(Fit):
             path,
             sensitivity=self.sensitivity(alpha=alpha) if sensitivity is True else sensitivity or None,
             influence=self.influence() if influence is True else influence or None,
+            population_check=self._population_check if population_check is True else population_check or None,
             source=source,
             alpha=alpha,
             overwrite=overwrite,
         )
+
+    @cached_property
+    def _population_check(self) -> PopulationCheck | None:
+        """The check of the population, if it can be made."""
+        given = self.differences
+        can_be_compared = self.status != "failed" and not given.identical and given.covariates is None
+        return self.check_population() if can_be_compared and len(self.differences.n) >= FEWEST else None
 
     @property
     def plot(self) -> ComparisonPlots:
@@ -382,11 +496,15 @@ class ComparisonResult(Fit):
 
         return ComparisonPlots(self)
 
-    def summary(self, alpha: float = 0.05) -> Summary:
-        """The verdict at level ``alpha`` with everything needed to judge it; prints, and renders in a notebook."""
+    def summary(self, alpha: float = 0.05, *, population_check: PopulationCheck | bool = False) -> Summary:
+        """The verdict at level ``alpha`` with everything needed to judge it; prints, and renders in a notebook.
+
+        ``population_check`` is a result of `check_population`, or True to compute it now: the summary then says so if
+        another population is better by more than two standard errors.
+        """
         from hiercomp.summary.comparison import summarise
 
-        return summarise(self, alpha)
+        return summarise(self, alpha, self._population_check if population_check is True else population_check or None)
 
     def scores_table(self, *, decimals: int | None = None) -> ScoresTable:
         """Mean and standard deviation of each algorithm on each data set, the best in bold, and mean ranks.
@@ -432,6 +550,8 @@ def compare(
     rho: RhoLike = None,
     higher_is_better: bool | None = None,
     priors: Priors | str = Priors(),  # noqa: B008 - frozen
+    population: Population | None = None,
+    covariates: Any = None,
     columns: Mapping[str, str] | None = None,
     missing: Literal["error", "drop"] = "error",
     transform: Literal["log"] | None = None,
@@ -442,7 +562,7 @@ def compare(
 
     Parameters
     ----------
-    df, left, right, rope, rho, higher_is_better, priors, columns, missing, transform
+    df, left, right, rope, rho, higher_is_better, priors, population, covariates, columns, missing, transform
         As for `HierarchicalComparison`.
     engine, **fit_options
         As for `HierarchicalComparison.fit`, such as ``seed``.
@@ -467,11 +587,70 @@ def compare(
         rho=rho,
         higher_is_better=higher_is_better,
         priors=priors,
+        population=population,
+        covariates=covariates,
         columns=columns,
         missing=missing,
         transform=transform,
     )
     return comparison.fit(engine, **fit_options)
+
+
+def compare_populations(
+    comparison: HierarchicalComparison | ComparisonResult,
+    *,
+    populations: Sequence[str] = POPULATIONS,
+    seed: int | np.random.Generator = 0,
+    **fit_options: Any,
+) -> PopulationComparison[ComparisonResult]:
+    """Which population predicts data sets better: a table of leave-one-out, with standard errors and stacking weights.
+
+    Each data set is predicted from the others with a Student-t, a Gaussian and a mixture as the population, and the logs of
+    the densities are added up (elpd). Bayes factors do not serve here: they depend on how wide the priors are.
+
+    Parameters
+    ----------
+    comparison : HierarchicalComparison or ComparisonResult
+        Its priors hold for its own population; the others have their defaults.
+    populations : sequence of {"student_t", "gaussian", "mixture"}
+        At least two.
+    seed : int or numpy.random.Generator
+        Of the mixture's draws.
+    **fit_options
+        Passed on to `HierarchicalComparison.fit`, such as ``draws``.
+
+    Returns
+    -------
+    PopulationComparison
+
+    Raises
+    ------
+    ArgumentError
+        If an argument is invalid, there are fewer than 3 data sets, or the scores are identical.
+    NoVerdictError
+        If a computation failed its checks.
+
+    References
+    ----------
+    Yao, Vehtari, Simpson & Gelman, "Using stacking to average Bayesian predictive distributions", Bayesian Analysis 13
+    (2018).
+
+    Examples
+    --------
+    >>> import hiercomp as hc
+    >>> comparison = hc.HierarchicalComparison(hc.load_scores("keel"), "nearest_neighbours", "random_forest", rope=0.01)
+    >>> found = compare_populations(comparison, populations=("student_t", "gaussian"))
+    >>> found.best
+    'student_t'
+    """
+    from hiercomp.posterior.populations import compared, fits_of_populations
+
+    if not isinstance(comparison, (HierarchicalComparison, ComparisonResult)):
+        kind = type(comparison).__name__
+        raise ArgumentError(f"comparison must be a HierarchicalComparison or a ComparisonResult, got {kind}.")
+    options = {"engine": "quadrature", "progress": False, "seed": seed_number(seed)} | fit_options
+    fits = fits_of_populations(comparison.differences, comparison.rope, comparison.priors, populations, options)
+    return compared({name: ComparisonResult.of(fit) for name, fit in fits.items()})
 
 
 def load_result(path: str | Path) -> ComparisonResult:

@@ -15,7 +15,7 @@ from hiercomp.comparison import ComparisonResult, HierarchicalComparison
 from hiercomp.engines import choose_engine
 from hiercomp.errors import ArgumentError, HiercompError, ScoreTableError, warn_caller
 from hiercomp.files.any_table import as_tidy
-from hiercomp.model.priors import Priors, chosen_priors
+from hiercomp.model.priors import Population, Priors, chosen_priors
 from hiercomp.pairs.fits import FailedPair, PairFits, Task, pair_seed
 from hiercomp.pairs.notes import gathered, in_words, ranking_notes
 from hiercomp.pairs.ranking import chosen_baseline, standings_of
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from hiercomp.report.methods import Methods
 
 TAKEN = ("self", "engine", "seed", "progress", "others")  # arguments of a fit that are compare_all's own
-OWN = ("seed", "n_jobs", "rope", "engine", "baseline", "rho", "priors")  # that a misspelt name may mean
+OWN = ("seed", "n_jobs", "rope", "engine", "baseline", "rho", "priors", "population")  # that a misspelt name may mean
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -149,6 +149,7 @@ def compare_all(
     rho: RhoLike = None,
     higher_is_better: bool | None = None,
     priors: Priors | str = Priors(),  # noqa: B008 - frozen
+    population: Population | None = None,
     columns: Mapping[str, str] | None = None,
     missing: Literal["error", "drop"] = "error",
     transform: Literal["log"] | None = None,
@@ -171,7 +172,7 @@ def compare_all(
         is the left algorithm of every pair.
     engine : {"quadrature", "auto", "embedded", "cmdstan"}
         "quadrature" has no Monte Carlo error and is much faster than sampling; the others are those of
-        `HierarchicalComparison.fit`.
+        `HierarchicalComparison.fit`. Of a mixture "quadrature" means "mixture", its own engine.
     baseline : str, optional
         Compare every other algorithm only with this one. "best" takes the algorithm with the best mean of the data
         sets' mean scores, unless an algorithm has that name.
@@ -191,6 +192,8 @@ def compare_all(
     higher_is_better : bool, optional
         False for losses and errors. By default as the table says; see `HierarchicalComparison`.
     priors : Priors
+    population : {"student_t", "gaussian", "mixture"}, optional
+        Distribution of the data sets' mean differences; see `HierarchicalComparison`.
     columns : mapping, optional
         Which column is which, such as ``{"score": "auc"}``.
     missing : {"error", "drop"}
@@ -244,7 +247,7 @@ def compare_all(
     'better'
     """
     given = None if rope is None else Rope.of(rope)
-    priors = chosen_priors(priors)
+    priors = chosen_priors(priors, population)
     if missing not in ("error", "drop"):
         raise ArgumentError(f"missing must be 'error' or 'drop', got {missing!r}.")
     if baseline is None and given is not None and given.lower != -given.upper:
@@ -255,7 +258,7 @@ def compare_all(
     seed = seed_number(seed)
     true_or_false("progress", progress)
     number_of_jobs(n_jobs)
-    chosen = choose_engine(engine)
+    chosen = choose_engine(engine, priors.population)
     options = _checked_options(fit_options) | {"engine": chosen.name}
     if chosen.holds_draws:
         options = {"keep": "population"} | options

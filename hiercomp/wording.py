@@ -6,7 +6,7 @@ import difflib
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,6 +114,13 @@ def counted(number: int, thing: str, verb: str = "") -> str:
     if not verb:
         return text
     return f"{text} {verb if number == 1 else PLURALS[verb]}"
+
+
+def span(values: NDArray[Any]) -> str:
+    """One number, or the smallest and the largest: "10" or "10 to 30"."""
+    lowest, highest = float(np.min(values)), float(np.max(values))
+    texts = [f"{value:,.0f}" if value == round(value) and value >= 1 else f"{value:.3g}" for value in (lowest, highest)]
+    return texts[0] if lowest == highest else f"{texts[0]} to {texts[1]}"
 
 
 def markdown(text: str) -> str:

@@ -270,9 +270,11 @@ def _client(dask: str | Client) -> Client:
     if not isinstance(dask, str):
         raise ArgumentError(f"dask must be a scheduler's address such as 'tcp://host:8786' or a Client, got {dask!r}.")
     try:
-        return Client(dask, timeout=DASK_SECONDS)  # type: ignore[no-untyped-call]
+        # Not the default: xarray would write its files through a cluster that may not even answer
+        return Client(dask, timeout=DASK_SECONDS, set_as_default=False)  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as error:
-        raise ArgumentError(f"No Dask scheduler answers at {dask!r}: {error}.") from error
+        why = str(error)
+    raise ArgumentError(f"No Dask scheduler answers at {dask!r}: {why}.")  # its traceback does not keep the client open
 
 
 def _lasting_backend(client: Client) -> Any:

@@ -3,10 +3,13 @@
 Each problem is fitted with engine="auto". The distance of a quantity is the difference of integral and draws over their
 combined error; where both are right it exceeds 1.96 in at most 5% of the cases. With --doubled every problem is also
 integrated on a finer grid, with twice the nodes of every axis, and the difference compared with the stated error. What is
-finished is kept in a file, so the run can be stopped and resumed.
+finished is kept in a file, so the run can be stopped and resumed. From number 500 on there are constant data sets, ropes of
+zero, asymmetric and wide ones, and the scales are 1e-8 and 1e8; each 180 problems in turn have every kind under every prior
+with every rope, but constant data sets with none of zero.
 
     python scripts/agreement.py --problems 500 --jobs 2 --results agreement.jsonl
-    python scripts/agreement.py --problems 300 --doubled --jobs 2 --results doubled.jsonl
+    python scripts/agreement.py --problems 2000 --doubled --jobs 2 --results doubled.jsonl
+    python scripts/agreement.py --first 500 --problems 180 --doubled --results doubled.jsonl
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ import os
 import time
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before NumPy is loaded: a process for each core
 
@@ -35,6 +38,9 @@ from hiercomp.posterior.fit import integrand
 from hiercomp.posterior.next_dataset import QUANTITIES
 
 KINDS = ("ordinary", "ragged", "near-identical", "outlying", "bimodal", "heavy-tailed", "tiny scale", "huge scale")
+ALL_KINDS = (*KINDS, "constant")  # from this number on
+FIRST_OF_ALL = 500
+ROPES = ("usual", "zero", "asymmetric", "wide")
 PRIORS = {
     "default": hc.Priors(),
     "juarez_steel": hc.Priors.juarez_steel(),
@@ -51,20 +57,33 @@ DOUBLED = {
     "engine.FEWEST_SPLINE": 22,
     "engine.NODES_FOR_UNIT": 6.0,
     "engine.LEFT_OUT": 1e-8,
+    "engine.MUCH_WORK": 4_000_000,
+    "engine.MOST_REFINED": 12_000_000,
     "grid.FINE_NODES": (120, 72, 321),
     "grid.SMOOTH_NODES": (56, 56, 321),
     "grid.LIKELIHOOD_ERROR": 1e-7,
 }
 
 
-def problem(number: int) -> tuple[str, str, hc.HierarchicalComparison]:
-    """A random problem: its kind, the name of its prior, and the comparison.
+class Problem(NamedTuple):
+    """A random problem: its kind, the names of its prior and of its rope, and the comparison."""
+
+    kind: str
+    prior: str
+    rope: str
+    comparison: hc.HierarchicalComparison
+
+
+def problem(number: int) -> Problem:
+    """A random problem.
 
     2 to 60 data sets of 3 to 100 scores; a unit is the mean standard deviation within a data set.
     """
     generator = np.random.default_rng([13, number])
-    kind = KINDS[number % len(KINDS)]
-    name = list(PRIORS)[number // len(KINDS) % len(PRIORS)]
+    kinds = KINDS if number < FIRST_OF_ALL else ALL_KINDS
+    turn, place = divmod(number if number < FIRST_OF_ALL else number - FIRST_OF_ALL, len(kinds))
+    kind, name = kinds[place], list(PRIORS)[turn % len(PRIORS)]
+    rope = "usual" if number < FIRST_OF_ALL else ROPES[turn // len(PRIORS) % len(ROPES)]
     q = int(np.exp(generator.uniform(np.log(2), np.log(61))))
     n = generator.integers(3, 101, q) if kind == "ragged" else np.full(q, generator.choice([3, 5, 10, 30, 100]))
     rho = generator.choice([0.0, 0.1, 0.2])
@@ -77,20 +96,31 @@ def problem(number: int) -> tuple[str, str, hc.HierarchicalComparison]:
         "heavy-tailed": lambda: centre + spread * generator.standard_t(1.5, q),
     }.get(kind, lambda: centre + spread * generator.standard_t(6, q))()  # fmt: skip
     sd = generator.gamma(4, 1 / 4, q)
-    scale = {"tiny scale": 1e-6, "huge scale": 1e6}.get(kind, 0.02)
+    scales = (1e-6, 1e6) if number < FIRST_OF_ALL else (1e-8, 1e8)
+    scale = dict(zip(("tiny scale", "huge scale"), scales, strict=True)).get(kind, 0.02)
     half_width = scale * 10 ** generator.uniform(-1.5, 0.5)
     rows = [
         scale * (d + s * (np.sqrt(rho) * generator.normal() + np.sqrt(1 - rho) * generator.normal(size=size)))
         for d, s, size in zip(effect, sd, n, strict=True)
     ]
+    if kind == "constant":  # differences that never vary, in up to half of the data sets
+        for place in generator.choice(q, max(1, int(generator.uniform(0, 0.5) * q)), replace=False):
+            rows[place] = np.full_like(rows[place], rows[place].mean())
+        rope = "usual" if rope == "zero" else rope  # which such data are refused with
+    ends = {
+        "usual": (-half_width, half_width),
+        "zero": (0.0, 0.0),
+        "asymmetric": (-half_width * generator.uniform(0, 0.5), half_width * generator.uniform(1, 5)),
+        "wide": (-20 * half_width, 20 * half_width),
+    }[rope]
     left = [np.zeros_like(row) for row in rows]
-    options: dict[str, Any] = {"rho": rho, "rope": half_width, "priors": PRIORS[name], "higher_is_better": True}
-    return kind, name, hc.HierarchicalComparison.from_arrays(left, rows, **options)
+    options: dict[str, Any] = {"rho": rho, "rope": ends, "priors": PRIORS[name], "higher_is_better": True}
+    return Problem(kind, name, rope, hc.HierarchicalComparison.from_arrays(left, rows, **options))
 
 
 def agreement(number: int) -> dict[str, Any]:
     """What `fit` says of a problem."""
-    kind, prior, comparison = problem(number)
+    kind, prior, rope, comparison = problem(number)
     started = time.perf_counter()
     result = comparison.fit("auto", progress=False)
     seconds = time.perf_counter() - started
@@ -100,6 +130,7 @@ def agreement(number: int) -> dict[str, Any]:
         "number": number,
         "kind": kind,
         "prior": prior,
+        "rope": rope,
         "datasets": len(comparison.differences.n),
         "seconds": seconds,
         "status": result.status,
@@ -110,16 +141,17 @@ def agreement(number: int) -> dict[str, Any]:
 
 def doubling(number: int) -> dict[str, Any]:
     """How the errors stated for a problem compare with the change on a finer grid."""
-    kind, prior, comparison = problem(number)
-    model = HierarchicalModel.of(comparison.differences, comparison.priors)
-    rope = comparison.rope.scaled(1 / model.unit)
+    kind, prior, rope, comparison = problem(number)
     started = time.process_time()
-    usual = QuadratureEngine().integrate(integrand(model), rope)
+    result = comparison.fit("quadrature", progress=False)
     seconds = time.process_time() - started
+    usual = result.posterior.integration
+    model = HierarchicalModel.of(comparison.differences, comparison.priors)
+    scaled = comparison.rope.scaled(1 / model.unit)
     with settings(DOUBLED):
-        finer = QuadratureEngine().integrate(integrand(model), rope)
-    found, stated = usual.regions(rope)
-    changes = dict(zip(QUANTITIES, found.distance(finer.regions(rope)[0]).values(), strict=True))
+        finer = QuadratureEngine().integrate(integrand(model), scaled)
+    found, stated = usual.regions(scaled)
+    changes = dict(zip(QUANTITIES, found.distance(finer.regions(scaled)[0]).values(), strict=True))
     changes["log_marginal_likelihood"] = abs(usual.log_marginal_likelihood - finer.log_marginal_likelihood)
     stated |= {"log_marginal_likelihood": usual.log_marginal_likelihood_error}
     ratios = {key: changes[key] / stated[key] for key in changes}
@@ -127,8 +159,13 @@ def doubling(number: int) -> dict[str, Any]:
         "number": number,
         "kind": kind,
         "prior": prior,
+        "rope": rope,
         "datasets": len(comparison.differences.n),
         "seconds": seconds,
+        "status": result.status,
+        "stated": max(stated[key] for key in QUANTITIES),
+        "stated_by_finer": finer.largest_error,
+        "too_small": max([changes[key] for key in QUANTITIES if ratios[key] > 1], default=0.0),
         "largest_change": max(changes[key] for key in QUANTITIES),
         "change_of_log_marginal_likelihood": changes["log_marginal_likelihood"],
         "ratios": ratios,
@@ -168,7 +205,7 @@ def agreement_tables(rows: list[dict[str, Any]]) -> list[Table]:
     by_kind = Table(title=f"engine='auto' on {len(rows)} random problems")
     for column in ("kind", "problems", "ok", "warned", "failed", "largest distance", "median s", "longest s"):
         by_kind.add_column(column)
-    for kind in (*KINDS, "all"):
+    for kind in (*ALL_KINDS, "all"):
         some = [row for row in rows if kind in (row["kind"], "all")]
         if not some:
             continue
@@ -196,17 +233,18 @@ def agreement_tables(rows: list[dict[str, Any]]) -> list[Table]:
 def doubling_tables(rows: list[dict[str, Any]]) -> list[Table]:
     """How often, and by how much, the stated error was too small."""
     table = Table(title=f"Stated errors against a finer grid, {len(rows)} random problems")
-    for column in ("kind", "problems", "too small", "largest ratio", "largest change", "log marginal likelihood: too small",
-                   "largest change", "median s of CPU", "90%", "longest"):  # fmt: skip
+    for column in ("kind", "problems", "ok", "warned", "failed", "too small", "largest ratio", "largest change",
+                   "log marginal likelihood: too small", "largest change", "median s of CPU", "90%", "longest"):  # fmt: skip
         table.add_column(column)
-    for kind in (*KINDS, "all"):
+    for kind in (*ALL_KINDS, "all"):
         some = [row for row in rows if kind in (row["kind"], "all")]
         if not some:
             continue
         largest = np.array([max(row["ratios"][name] for name in QUANTITIES) for row in some])
         marginal = np.array([row["ratios"]["log_marginal_likelihood"] for row in some])
         seconds = [row["seconds"] for row in some]
-        table.add_row(kind, str(len(some)), str((largest > 1).sum()), f"{largest.max():.2f}",
+        status = [str(sum(row.get("status") == one for row in some)) for one in ("ok", "warned", "failed")]
+        table.add_row(kind, str(len(some)), *status, str((largest > 1).sum()), f"{largest.max():.2f}",
                       f"{max(row['largest_change'] for row in some):.1e}", str((marginal > 1).sum()),
                       f"{max(row['change_of_log_marginal_likelihood'] for row in some):.1e}",
                       f"{np.median(seconds):.2f}", f"{np.quantile(seconds, 0.9):.2f}", f"{max(seconds):.1f}")  # fmt: skip

@@ -21,7 +21,7 @@ from mpmath import mpf
 
 DIGITS = 40  # written; 50 are computed with
 AGREEMENT = mpf(10) ** -32
-TARGET = Path(__file__).resolve().parent.parent / "tests" / "golden_numbers.json"
+TARGET = Path(__file__).resolve().parent.parent / "tests" / "data" / "golden_numbers.json"
 
 
 def text(value: Any) -> str:

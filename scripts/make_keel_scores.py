@@ -162,6 +162,8 @@ Accuracy of {scores["algorithm"].nunique()} classifiers on {scores["dataset"].nu
   `random_forest`: `RandomForestClassifier(n_estimators=100)`;
   `gradient_boosting`: `HistGradientBoostingClassifier(max_iter=50, early_stopping=False)`.
   All but naive Bayes take nominal attributes as indicator columns. Nothing was tuned.
+- **Covariates.** `keel_covariates.csv`, made by `scripts/make_keel_covariates.py`, has the rows (after the reduction),
+  features and classes of each data set, and the share of its majority class.
 - **Seed.** {seed}, for the reduction of rows, the folds and the classifiers.
 - **Versions.** Python {platform.python_version()}, {libraries}.
 - **Date.** {datetime.date.today().isoformat()}.

@@ -18,7 +18,7 @@ from functools import partial
 
 from reproduction.command import command_line, ours, yes
 from reproduction.exhibit import Exhibit
-from validation import calibration, density, faults, mutants, runs
+from validation import calibration, density, faults, mutants, posterior_calibration, problems, runs
 from validation.referred import of_script, of_tests
 
 QUADRATURE = "tests/engines/quadrature"
@@ -38,6 +38,12 @@ CHECKS = {
                 "tests/whole/test_accuracy.py", f"{QUADRATURE}/test_engine.py", "tests/posterior/test_verification.py"
             ),
         ),
+        Exhibit(
+            "V4-problems",
+            EVERY,
+            "Random problems of every kind: the integral, finer grids and draws",
+            problems.problem_rows,
+        ),
         Exhibit("V5", ON_DEMAND, "Reference posteriors, by the recipe of posteriordb", runs.reference_rows),
         Exhibit(
             "V6-quadrature",
@@ -51,8 +57,21 @@ CHECKS = {
             "Simulation-based calibration of the sampler",
             partial(calibration.sbc_rows, engine="embedded"),
         ),
+        Exhibit("V6-mixture", ON_DEMAND, "Simulation-based calibration of mixtures", calibration.mixture_rows),
+        Exhibit(
+            "V6-covariates",
+            ON_DEMAND,
+            "Simulation-based calibration with covariates",
+            calibration.covariate_rows,
+        ),
         Exhibit("V7-density", EVERY, "Injected faults, seen by their log density", faults.fault_rows),
         Exhibit("V7-ranks", ON_DEMAND, "Injected faults, seen by calibration", calibration.fault_rows),
+        Exhibit(
+            "V8",
+            ON_DEMAND,
+            "Posterior calibration with bounds taken from the scores",
+            posterior_calibration.posterior_rows,
+        ),
         Exhibit(
             "V9",
             ON_DEMAND,
@@ -102,7 +121,10 @@ CHECKS = {
         ),
         Exhibit("V17", EVERY, "NIST's univariate data sets", runs.moment_rows),
         Exhibit(
-            "V18", EVERY, "Golden numbers of other software", of_tests("tests", words="golden or scipy or statsmodels")
+            "V18",
+            EVERY,
+            "Golden numbers of R and other software",
+            of_tests("tests", words="golden or scipy or statsmodels"),
         ),
         Exhibit(
             "V19",

@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 
 import hiercomp.cli
 
+SIGKILL = getattr(signal, "SIGKILL", signal.SIGTERM)  # Windows has none, and skips what sends it
 COMMAND = [sys.executable, "-m", "hiercomp.cli"]
 
 
@@ -59,7 +60,7 @@ def own_group(process: subprocess.Popen[str]) -> Iterator[subprocess.Popen[str]]
         yield process
     finally:
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
+            os.killpg(process.pid, SIGKILL)
         process.communicate()
 
 

@@ -22,6 +22,7 @@ from hiercomp.pairs.ranking import standings_of
 from hiercomp.posterior.saved import plain_values
 from hiercomp.scores.arrays import ScoreArrays
 from hiercomp.scores.differences import PairedDifferences
+from hiercomp.scores.runs import RunSums
 from hiercomp.scores.table import tidy_scores
 from hiercomp.tournament import TournamentResult, compare_all, pair_seed
 
@@ -74,6 +75,8 @@ def assert_same_differences(ours: PairedDifferences, single: PairedDifferences) 
         if isinstance(expected, np.ndarray):
             assert found.dtype == expected.dtype, name
             np.testing.assert_array_equal(found, expected, err_msg=name)
+        elif isinstance(expected, RunSums):
+            assert found.to_dict() == expected.to_dict()
         elif name != "scores":
             assert found == expected, name
 
@@ -234,6 +237,7 @@ def test_a_loss_turns_every_verdict(table, tournament):
     assert losses.verdicts().equals(tournament.verdicts())
 
 
+@pytest.mark.slow
 def test_more_algorithms_and_more_processes_change_nothing(table, tournament):
     three = compared(table[table["algorithm"] != "same"], n_jobs=2)
     for left, right in combinations([name for name in CENTRES if name != "same"], 2):

@@ -15,8 +15,9 @@ from hiercomp.cli.options import examples, with_groups
 from hiercomp.cli.parsing import Command, Commands, in_words
 from hiercomp.cli.shared import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_TERMINATED, complain
 from hiercomp.cli.signals import termination
-from hiercomp.cli.streams import discard_output, prepare_streams
+from hiercomp.cli.streams import discard_output, prepare_streams, reader_has_left
 from hiercomp.errors import HiercompError
+from hiercomp.wording import shown
 
 EXAMPLES = examples(
     "hiercomp demo",
@@ -52,7 +53,6 @@ def _options(
     pass
 
 
-NO_ROOM = "failed to map segment"  # what the loader of libraries says without memory
 COMPARING, SCORES, ENGINES = "Compare", "Scores", "Engines"
 
 
@@ -99,8 +99,12 @@ def main() -> None:
     """Run the command; an error is one line on standard error with exit code 2, never a traceback."""
     prepare_streams()
     with termination() as ended:
-        code = _run()
+        try:
+            code = _run()
+        except KeyboardInterrupt:  # while the run already ended, such as with an error
+            code = EXIT_INTERRUPTED
     if code == EXIT_INTERRUPTED:
+        exec("")  # else `python -m` dies of SIGINT where code run by exec, as dataclasses', was interrupted
         code = EXIT_TERMINATED if ended.came else EXIT_INTERRUPTED
         complain("terminated" if ended.came else "interrupted")
     sys.exit(code)
@@ -114,18 +118,16 @@ def _run() -> int:
     except typer.TyperException as error:
         message = in_words(error)
         code = _fail(message) if message else EXIT_ERROR  # no arguments: the help is shown
-    except BrokenPipeError:  # from help or a version; a result notices it itself
-        code = 0
-        discard_output()
-    except OSError as error:  # such as a full disk behind standard output
-        code = _fail(str(error))
+    except OSError as error:
+        # From help or a version, where a result notices it itself; or such as a full disk behind standard output
+        code = 0 if reader_has_left(error) else _fail(str(error))
         discard_output()
     except MemoryError:
         code = _fail("There is not enough memory.")
     except ImportError as error:
-        if NO_ROOM not in str(error):
+        if error.path is None:  # no file that was found and can't be loaded
             raise
-        code = _fail("There is not enough memory.")
+        code = _fail(f"A library can't be loaded: {shown(error)}. Is there enough memory (ulimit -v)?")
     except (KeyboardInterrupt, typer.Abort):
         code = EXIT_INTERRUPTED  # typer turns Ctrl-C into this code too
     return code or 0

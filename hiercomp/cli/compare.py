@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
@@ -24,12 +25,15 @@ from hiercomp.cli.options import (
 from hiercomp.cli.paper import OF_TWO, PaperOptions
 from hiercomp.cli.shared import EXIT_FAILED, file_of, naming_the_tests, print_result, score_source
 from hiercomp.cli.streams import tell
-from hiercomp.errors import EngineError, HiercompWarning
+from hiercomp.errors import ArgumentError, EngineError, HiercompWarning, NoVerdictError
+from hiercomp.wording import shown
 
 if TYPE_CHECKING:
-    from hiercomp.comparison import ComparisonResult
+    from hiercomp.comparison import ComparisonResult, HierarchicalComparison
     from hiercomp.files.source import Source
+    from hiercomp.posterior.population_check import PopulationCheck
     from hiercomp.posterior.sensitivity import Sensitivity
+    from hiercomp.scores.covariates import Covariates
 
 
 ClosedFormTestsOption = Annotated[
@@ -41,6 +45,10 @@ SensitivityOption = Annotated[
         "--sensitivity", help="Also fit with other priors, correlations and bounds, and add them to the report."
     ),
 ]
+PopulationCheckOption = Annotated[
+    bool,
+    typer.Option("--population-check", help="Also show whether another population predicts the data sets better."),
+]
 
 
 @dataclass(frozen=True)
@@ -50,6 +58,41 @@ class SamplingOptions:
     chains: Annotated[int, typer.Option(help="Markov chains.", rich_help_panel=MODEL)] = 4
     warmup: Annotated[int, typer.Option(help="Warmup iterations per chain.", rich_help_panel=MODEL)] = 1000
     draws: Annotated[int, typer.Option(help="Draws per chain.", rich_help_panel=MODEL)] = 1000
+
+
+@dataclass(frozen=True)
+class FurtherOptions:
+    """What to show beside the summary."""
+
+    closed_form_tests: ClosedFormTestsOption = False
+    sensitivity: SensitivityOption = False
+    population_check: PopulationCheckOption = False
+
+
+@dataclass(frozen=True)
+class CovariateOptions:
+    """What the centre of the population depends on."""
+
+    covariates: Annotated[
+        Path | None,
+        typer.Option(
+            help="A table with a row for each data set and columns of numbers, on which the population's centre depends.",
+            rich_help_panel=MODEL,
+        ),
+    ] = None
+    at: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Also the probabilities on a data set with these covariates, such as rows=3.7,classes=2; repeatable.",
+            metavar="NAME=VALUE,...",
+            rich_help_panel=MODEL,
+        ),
+    ] = None
+
+    @property
+    def points(self) -> list[dict[str, float]]:
+        """Where ``--at`` asks for probabilities."""
+        return [_point(text) for text in self.at or []]
 
 
 def demo(engine: EngineOption = "auto", seed: SeedOption = 0) -> None:
@@ -73,14 +116,14 @@ def compare(
     outputs: OutputOptions,
     paper: PaperOptions,
     sampling: SamplingOptions,
+    explaining: CovariateOptions,
+    further: FurtherOptions,
     left: Annotated[
         str | None, typer.Option(help="The left algorithm; required if there are more than two.", metavar="NAME")
     ] = None,
     right: Annotated[str | None, typer.Option(help="The right algorithm.", metavar="NAME")] = None,
     drop_unpaired: DropUnpairedOption = False,
     engine: EngineOption = "auto",
-    closed_form_tests: ClosedFormTestsOption = False,
-    sensitivity: SensitivityOption = False,
     save: Annotated[
         Path | None, typer.Option(help="Also save the whole result as netCDF.", rich_help_panel=OUTPUT)
     ] = None,
@@ -94,7 +137,8 @@ def compare(
     from hiercomp.comparison import HierarchicalComparison
 
     verdict_level(model.alpha)
-    outputs.check(scores, save=save, report=report, **paper.files(OF_TWO))
+    points = explaining.points
+    outputs.check(scores, explaining.covariates, save=save, report=report, **paper.files(OF_TWO))
     source = score_source(scores) if report is not None or outputs.json_file is not None else None
     table_of_scores = reading.read(scores, rho=model.rho)
     with warnings.catch_warnings(), naming_the_tests(scores, reading, left, right):
@@ -107,14 +151,16 @@ def compare(
             rho=model.rho,
             higher_is_better=model.higher_is_better,
             priors=model.priors,
+            covariates=explaining.covariates,
             missing="drop" if drop_unpaired else "error",
             transform=model.ratio,
         )
+        for point in points:  # before a long computation
+            _covariates_of(comparison).at(point)
         result = comparison.fit(engine, **vars(sampling), seed=model.seed, progress=not outputs.quiet)
     present(
-        result, outputs, paper,
-        alpha=model.alpha, seed=model.seed, closed_form_tests=closed_form_tests, sensitivity=sensitivity,
-        save=save, report=report, source=source,
+        result, outputs, paper, points=points,
+        alpha=model.alpha, seed=model.seed, **vars(further), save=save, report=report, source=source,
     )  # fmt: skip
 
 
@@ -127,6 +173,8 @@ def present(
     seed: int,
     closed_form_tests: bool,
     sensitivity: bool,
+    population_check: bool,
+    points: Sequence[Mapping[str, float]] = (),
     save: Path | None = None,
     report: Path | None = None,
     source: Source | None = None,
@@ -139,17 +187,33 @@ def present(
             variants = _sensitivity(result, alpha)
         except EngineError as error:  # such as a process that died; the fit stands
             errors.append(error)
+    with_covariates = result.differences.covariates is not None and not result.differences.identical
+    found = result.effects() if with_covariates and result.status != "failed" else None
+    predictions = [] if found is None else [result.at(point) for point in points]
+    compared = _population_check(result, told=population_check) if population_check or report is not None else None
     content: dict[str, Any] = {}
     if outputs.json_file is not None:
         content = result.to_dict(alpha) | file_of(source) | paper.content(result, alpha=alpha)
         content |= {} if table is None else {"closed_form_tests": table.to_dict()}
         content |= {} if variants is None else {"sensitivity": _plain_variants(variants)}
+        content |= {} if found is None else {"effects": found.to_dict(), "at": [each.to_dict() for each in predictions]}
+        content |= (
+            {"population_check": _plain_population_check(compared)} if population_check and compared is not None else {}
+        )
 
     def write_page() -> None:
         from hiercomp.report import write_report
 
         assert report is not None
-        write_report(result, report, sensitivity=variants, source=source, overwrite=outputs.force, alpha=alpha)
+        write_report(
+            result,
+            report,
+            sensitivity=variants,
+            population_check=compared,
+            source=source,
+            overwrite=outputs.force,
+            alpha=alpha,
+        )
 
     def write_result() -> None:
         assert save is not None
@@ -157,7 +221,8 @@ def present(
 
     outputs.present(
         content,
-        *(result.summary(alpha), table, variants, *paper.texts(result, alpha=alpha)),
+        *(result.summary(alpha), found, *predictions, table, variants, compared if population_check else None),
+        *paper.texts(result, alpha=alpha),
         files=[
             *((save, write_result), (report, write_page)),
             *paper.to_write(result, OF_TWO, overwrite=outputs.force),
@@ -167,11 +232,49 @@ def present(
     )
 
 
+def _point(text: str) -> dict[str, float]:
+    """Covariates of a data set, from NAME=VALUE pairs with commas between them."""
+    found: dict[str, float] = {}
+    for pair in text.split(","):
+        name, _, value = (part.strip() for part in pair.rpartition("="))
+        try:
+            number = float(value)
+        except ValueError:
+            name = ""
+        if not name or name in found:
+            raise ArgumentError(
+                f"--at needs NAME=VALUE pairs such as rows=3.7,classes=2, each name once, got {shown(text)!r}."
+            )
+        found[name] = number
+    return found
+
+
+def _covariates_of(comparison: HierarchicalComparison) -> Covariates:
+    if comparison.differences.covariates is None:
+        raise ArgumentError("--at needs covariates.", remedy="Pass their table by --covariates.")
+    return comparison.differences.covariates
+
+
 def _sensitivity(result: ComparisonResult, alpha: float) -> Sensitivity | None:
     if result.status == "failed":
         tell("no sensitivity, because the computation failed its checks")
         return None
     return result.sensitivity(alpha=alpha, n_jobs=-1)
+
+
+def _population_check(result: ComparisonResult, *, told: bool) -> PopulationCheck | None:
+    """None where they can't be compared, which the report leaves out, and who asks for it is told."""
+    try:
+        return result.check_population()
+    except (ArgumentError, NoVerdictError) as error:
+        if told:
+            tell(f"no check of the population: {error}")
+        return None
+
+
+def _plain_population_check(compared: PopulationCheck) -> list[dict[str, Any]]:
+    frame = compared.to_frame().reset_index()
+    return [dict(zip(frame.columns, row, strict=True)) for row in frame.to_numpy(dtype=object).tolist()]
 
 
 def _plain_variants(variants: Sensitivity) -> list[dict[str, Any]]:

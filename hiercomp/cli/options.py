@@ -290,6 +290,14 @@ class ModelOptions:
             **chosen_from("NAME", "default", "juarez_steel", "kruschke", "gaussian"),
         ),
     ] = "default"
+    population: Annotated[
+        str | None,
+        typer.Option(
+            help="student_t, the default; gaussian; or mixture, which may have several modes.",
+            rich_help_panel=MODEL,
+            **chosen_from("NAME", "student_t", "gaussian", "mixture"),
+        ),
+    ] = None
     alpha: Annotated[
         float, typer.Option(help="A verdict needs a probability above 1 - alpha.", rich_help_panel=MODEL)
     ] = 0.05
@@ -309,12 +317,14 @@ class ModelOptions:
 
     @property
     def priors(self) -> Priors:
-        """The priors that ``--prior`` names."""
-        from hiercomp.model.priors import NAMED_PRIORS
+        """The priors that ``--prior`` and ``--population`` name."""
+        from hiercomp.model.priors import NAMED_PRIORS, POPULATIONS, chosen_priors
 
         if self.prior not in NAMED_PRIORS:
             raise ArgumentError(f"--prior must be one of {', '.join(NAMED_PRIORS)}, got {self.prior!r}.")
-        return NAMED_PRIORS[self.prior]
+        if self.population not in (None, *POPULATIONS):
+            raise ArgumentError(f"--population must be one of {', '.join(POPULATIONS)}, got {self.population!r}.")
+        return chosen_priors(self.prior, self.population)
 
 
 @dataclass(frozen=True)

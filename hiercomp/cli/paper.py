@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 TABLES = (".tex", ".md", ".csv", ".html", ".txt")
 PICTURES = (".pdf", ".png", ".svg")
 DOTS_PER_INCH = 300
-OF_TWO = ("next-dataset", "simplex", "population", "posterior", "shrinkage", "rope-curve", "ppc", "diagnostics")
+OF_TWO = ("next-dataset", "simplex", "population", "posterior", "shrinkage", "rope-curve", "ppc", "pit", "diagnostics")
 OF_MANY = ("ranking", "heatmap")
 
 

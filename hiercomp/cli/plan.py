@@ -40,7 +40,7 @@ class PopulationOptions:
 
 
 def plan(
-    population: PopulationOptions,
+    assumption: PopulationOptions,
     reading: TableOptions,
     model: ModelOptions,
     outputs: OutputOptions,
@@ -90,7 +90,7 @@ def plan(
         "seed": model.seed,
     }
     number_of_runs = None if runs is None else _whole_numbers("--runs", runs)
-    assumed = {f"--{name}": value for name, value in vars(population).items()}
+    assumed = {f"--{name}": value for name, value in vars(assumption).items()}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HiercompWarning)  # they are in the notes
         if pilot is None:
@@ -105,10 +105,10 @@ def plan(
             if lacking:
                 raise ArgumentError(f"{lacking[0]} is needed, or --pilot with the scores of a pilot.")
             result = planning.plan(
-                delta0=population.delta0,  # type: ignore[arg-type]
-                sigma0=population.sigma0,  # type: ignore[arg-type]
-                nu=float("inf") if population.nu is None else population.nu,
-                standard_deviation=_numbers("--sd", population.sd or ""),
+                delta0=assumption.delta0,  # type: ignore[arg-type]
+                sigma0=assumption.sigma0,  # type: ignore[arg-type]
+                nu=float("inf") if assumption.nu is None else assumption.nu,
+                standard_deviation=_numbers("--sd", assumption.sd or ""),
                 folds=10 if folds is None else folds,
                 runs=number_of_runs or (10,),
                 left=left or "left",

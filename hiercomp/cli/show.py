@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from hiercomp.cli.compare import ClosedFormTestsOption, SensitivityOption, present
+from hiercomp.cli.compare import ClosedFormTestsOption, PopulationCheckOption, SensitivityOption, present
 from hiercomp.cli.options import MODEL, OutputOptions, ReportOption, rope_interval
 from hiercomp.cli.paper import OF_TWO, PaperOptions
 
@@ -29,6 +29,7 @@ def show(
     ] = 0.05,
     closed_form_tests: ClosedFormTestsOption = False,
     sensitivity: SensitivityOption = False,
+    population_check: PopulationCheckOption = False,
     report: ReportOption = None,
 ) -> None:
     """Show the summary of a saved result, or write its report, without fitting it again.
@@ -46,5 +47,6 @@ def show(
         found = found.with_rope(interval)
     present(
         found, outputs, paper,
-        alpha=alpha, seed=0, closed_form_tests=closed_form_tests, sensitivity=sensitivity, report=report,
+        alpha=alpha, seed=0, closed_form_tests=closed_form_tests, sensitivity=sensitivity,
+        population_check=population_check, report=report,
     )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import errno
 import os
 import sys
 from contextvars import ContextVar
@@ -62,11 +63,17 @@ def say(content: Any, end: str = "\n") -> None:
         else:
             sys.stdout.write(f"{content}{end}")
             sys.stdout.flush()
-    except BrokenPipeError:
+    except OSError as error:
         discard_output()
-    except OSError as error:  # such as a full disk
-        discard_output()
+        if reader_has_left(error):
+            return
+        # such as a full disk
         raise ResultFileError(f"Standard output can't be written: {error.strerror or error}.") from error
+
+
+def reader_has_left(error: OSError) -> bool:
+    """Whether writing failed because nobody reads any more, which Windows calls an invalid argument."""
+    return isinstance(error, BrokenPipeError) or (sys.platform == "win32" and error.errno == errno.EINVAL)
 
 
 def say_json(text: str) -> None:

@@ -14,6 +14,7 @@ from hiercomp.errors import EngineError
 from hiercomp.model.programs import StanProgram
 
 if TYPE_CHECKING:
+    from hiercomp.engines.mixture import MixtureProblem, MixtureSampler
     from hiercomp.engines.quadrature.integration import Integration
     from hiercomp.engines.quadrature.support import Integrand
     from hiercomp.rope import Rope
@@ -103,7 +104,7 @@ class Draws:
 
     def population(self) -> Draws:
         """The draws without the variables of single data sets."""
-        kept = {name: values for name, values in self.variables.items() if values.ndim == 2}
+        kept = {name: values for name, values in self.variables.items() if values.ndim == 2 or name == "slope"}
         return replace(self, variables=kept)
 
     def followed_by(self, more: Draws) -> Draws:
@@ -124,13 +125,16 @@ Answer_co = TypeVar("Answer_co", covariant=True)
 
 
 class Computation(Protocol[Answer_co]):
-    """The input of an engine, which chooses one of the three ways."""
+    """The input of an engine, which chooses one of the four ways."""
 
     def sampled(self, engine: Sampler) -> Answer_co:
         """Computed from the draws of a sampler."""
 
     def integrated(self, engine: Integrator) -> Answer_co:
         """Computed by quadrature."""
+
+    def mixed(self, engine: Mixer) -> Answer_co:
+        """Computed by the sampler of mixtures."""
 
     def verified(self, sampler: Sampler, quadrature: Integrator) -> Answer_co:
         """Computed in both ways, each checked against the other."""
@@ -171,6 +175,13 @@ class Integrator(Engine, Protocol):
 
     def integrate(self, problem: Integrand, rope: Rope) -> Integration:
         """The posterior on a grid, refined for the probabilities of a rope in the problem's unit."""
+
+
+class Mixer(Engine, Protocol):
+    """An engine for mixtures: `hiercomp.engines.mixture` follows this."""
+
+    def sampler(self, problem: MixtureProblem, chains: int, seed: int) -> MixtureSampler:
+        """Chains at their start."""
 
 
 def engine_words(name: str, version: str) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import shutil
+import sys
 import tempfile
 import threading
 from collections.abc import Mapping
@@ -30,6 +32,7 @@ from hiercomp.workers import on_screen
 if TYPE_CHECKING:
     import cmdstanpy
 
+WINDOWS = sys.platform == "win32"
 REMEDY = "run: hiercomp install-cmdstan"
 UNFINISHED = "hiercomp-unfinished"  # a file that marks a CmdStan folder while `hiercomp install-cmdstan` builds it
 
@@ -50,7 +53,7 @@ class CmdStanEngine:
             return f"CmdStan is not installed; {REMEDY}"
         if (folder / UNFINISHED).exists():
             return f"The installation of CmdStan in {folder} was interrupted; {REMEDY}"
-        if shutil.which("make") is None:
+        if not _has_make():
             return "CmdStan needs make and a C++ compiler, and make is not installed; install both (build-essential)"
         return None
 
@@ -126,6 +129,17 @@ class CmdStanEngine:
         return Draws(variables, statistics, self.name, self.version(), ChainState(last, step_sizes, metrics))
 
 
+def _has_make() -> bool:
+    """Whether the make that CmdStanPy will call is there."""
+    make = os.environ.get("MAKE", "mingw32-make" if WINDOWS else "make")
+    if shutil.which(make) is None and WINDOWS:  # CmdStanPy's own tools are found only when it is told to
+        import cmdstanpy
+
+        with contextlib.suppress(ValueError):  # they are not installed
+            cmdstanpy.utils.cxx_toolchain_path()
+    return shutil.which(make) is not None
+
+
 def _last_words(folder: Path) -> str:
     """The end of the output of the first chain that failed."""
     for console in sorted(folder.glob("*-stdout.txt")):
@@ -175,5 +189,9 @@ def executable(program: StanProgram) -> Path:
         stan_file = Path(folder) / f"{program.name}.stan"
         stan_file.write_text(source, encoding="utf-8")
         compiled = cmdstanpy.compile_stan_file(str(stan_file))
-        os.replace(compiled, finished)
+        try:
+            os.replace(compiled, finished)
+        except PermissionError:  # Windows replaces no program that runs: another process was faster
+            if not finished.is_file():
+                raise
     return finished

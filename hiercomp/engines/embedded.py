@@ -29,14 +29,13 @@ from hiercomp.engines.base import (
     continuation_seed,
 )
 from hiercomp.errors import Argument, EngineError
-from hiercomp.model.programs import StanProgram, json_ready, stan_folder
+from hiercomp.model.programs import StanProgram, json_ready, source_with_includes
 from hiercomp.workers import Report, sampling_progress
 
 if TYPE_CHECKING:
     import stanli
 
 ADDRESSES = 300_000_000  # bytes of address space that the interpreter reserves, or the process is ended
-MISSING_INCLUDE = "Could not find include file"
 PROGRESS_LINE = re.compile(r"Chain \[(\d+)\] Iteration:\s*(\d+)")
 
 
@@ -88,9 +87,7 @@ class EmbeddedEngine:
             }
         try:
             # A model is made for each fit and never shared: two threads on one model give wrong draws in silence
-            model = stanli.Model(
-                stan_file=str(program.path), data=json_ready(program.data), include_paths=[str(stan_folder())]
-            )
+            model = stanli.Model(stan_code=source_with_includes(program.name), data=json_ready(program.data))
             starts = np.array([model.unconstrain(json_ready(position)) for position in positions])
             iterations = warmup + settings.draws
             with (
@@ -107,12 +104,12 @@ class EmbeddedEngine:
                     refresh=0 if report is None else max(1, iterations // 50),
                     **arguments,
                 )
+        except OSError as error:
+            remedy = "Allow more open files (ulimit -n)."
+            raise EngineError(
+                f"The embedded engine can't open the files that it needs: {error.strerror}.", remedy=remedy
+            ) from error
         except (RuntimeError, ValueError) as error:
-            if MISSING_INCLUDE in str(error):  # the program is installed with its parts
-                raise EngineError(
-                    "The embedded engine can't open its Stan programs.",
-                    remedy="Allow more open files (ulimit -n).",
-                ) from error
             other = Argument("engine", "cmdstan")
             raise EngineError(f"The embedded engine failed: {error}. Try {other}.", arguments=(other,)) from error
         statistics = {

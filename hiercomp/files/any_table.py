@@ -50,6 +50,15 @@ def as_tidy(
     return _read(frame, number, None, takes_columns), None
 
 
+def covariates_frame(covariates: Any) -> Any:
+    """A frame of covariates, read if it is the path of a file; names of data sets stay text."""
+    if not isinstance(covariates, (str, Path)):
+        return covariates
+    from hiercomp.files.table import read_score_file
+
+    return read_score_file(covariates)
+
+
 def _read(scores: Any, rho: float | None, columns: Mapping[str, str] | None, takes_columns: bool) -> Any:
     """A table as `hiercomp.read_scores` reads it."""
     from hiercomp.files.read import read_scores

@@ -79,7 +79,8 @@ def spooled(path: str | Path, largest: int | None = None) -> Iterator[Path]:
     """A file with what a pipe or standard input holds, which is read once; messages keep the name of the source."""
     name = STANDARD_INPUT if str(path) == "-" else shown(path)
     limit = LARGEST_BYTES if largest is None else largest
-    with tempfile.TemporaryDirectory(prefix="hiercomp-") as folder:
+    # Windows removes no open file, and the traceback of an error holds the reader
+    with tempfile.TemporaryDirectory(prefix="hiercomp-", ignore_cleanup_errors=True) as folder:
         file = Path(folder, "standard-input")
         with reading_errors(name), file.open("wb") as copy:
             if str(path) == "-":

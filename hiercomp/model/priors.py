@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, TypeAlias
 
 from hiercomp.arguments import finite_number, one_of
@@ -13,6 +13,10 @@ from hiercomp.model.distributions import HalfNormal, HalfStudentT, Normal, distr
 Interval: TypeAlias = "tuple[float, float]"
 
 DEFAULT_UPPER = 1000.0  # times s, of sigma_i, and s0, of sigma0
+Population: TypeAlias = Literal["student_t", "gaussian", "mixture"]
+POPULATIONS = ("student_t", "gaussian", "mixture")
+CONCENTRATION = (2.0, 2.0)
+OF_A_MIXTURE = ("population", "sigma_upper", "concentration")
 
 
 @dataclass(frozen=True)
@@ -24,8 +28,9 @@ class Priors:
 
     Parameters
     ----------
-    population : {"student_t", "gaussian"}
-        Distribution of the data sets' mean differences (M2).
+    population : {"student_t", "gaussian", "mixture"}
+        Distribution of the data sets' mean differences (M2), or (D1) of a mixture, which takes only ``sigma_upper`` and
+        ``concentration`` of the following.
     delta0_bound : float or None
         b in delta0 ~ uniform(-b, b), in the metric's units (M4). None: 1 if every score lies in [0, 1], else the
         largest absolute difference.
@@ -43,12 +48,14 @@ class Priors:
     sigma0 : HalfNormal or HalfStudentT, optional
         A prior on sigma0 (M18, M19) instead of the uniform one, in the metric's units; then ``sigma0_upper`` has to be
         left out.
+    concentration : pair of float
+        Shape and rate of the Gamma prior on the concentration of a mixture (D2).
 
     Raises
     ------
     ArgumentError
         If a bound is not finite, not positive, reversed, or only one of ``alpha`` and ``beta`` is fixed; if ``delta0``
-        or ``sigma0`` is no such distribution, or contradicts a bound.
+        or ``sigma0`` is no such distribution, or contradicts a bound; if the population has no such parameter.
 
     References
     ----------
@@ -67,7 +74,7 @@ class Priors:
     Priors(delta0=Normal(mean=0.0, sd=0.05), sigma0=HalfNormal(scale=0.05))
     """
 
-    population: Literal["student_t", "gaussian"] = "student_t"
+    population: Population = "student_t"
     delta0_bound: float | None = None
     sigma_upper: float = DEFAULT_UPPER
     sigma0_upper: float = DEFAULT_UPPER
@@ -76,10 +83,10 @@ class Priors:
     beta: Interval | float = (0.05, 0.15)
     delta0: Normal | None = None
     sigma0: HalfNormal | HalfStudentT | None = None
+    concentration: Interval = CONCENTRATION
 
     def __post_init__(self) -> None:
-        if self.population not in ("student_t", "gaussian"):
-            raise ArgumentError(f"population must be 'student_t' or 'gaussian', got {self.population!r}.")
+        one_of("population", self.population, POPULATIONS)
         for name in ("sigma_upper", "sigma0_upper"):
             object.__setattr__(self, name, _positive(name, getattr(self, name)))
         if self.delta0_bound is not None:
@@ -92,6 +99,28 @@ class Priors:
                 f"alpha and beta must both be intervals or both be numbers, got alpha={self.alpha}, beta={self.beta}."
             )
         self._check_distributions()
+        self._check_population()
+
+    def _check_population(self) -> None:
+        """Refuse parameters that the population does not have."""
+        if not isinstance(self.concentration, (tuple, list)) or len(self.concentration) != 2:
+            raise ArgumentError(f"concentration must be a pair, shape and rate of a Gamma, got {self.concentration!r}.")
+        shape, rate = (_positive("concentration", value) for value in self.concentration)
+        object.__setattr__(self, "concentration", (shape, rate))
+        if self.population != "mixture":
+            if self.concentration != CONCENTRATION:
+                raise ArgumentError(
+                    f"concentration is a parameter of a mixture, and the population is {self.population!r}.",
+                    remedy="Pass population='mixture', or leave concentration out.",
+                )
+            return
+        default = {field.name: field.default for field in fields(self)}
+        foreign = [name for name, value in self._fields.items() if name not in OF_A_MIXTURE and value != default[name]]
+        if foreign:
+            raise ArgumentError(
+                f"A mixture has no prior on {foreign[0]}: its centres and scales come from a dictionary.",
+                remedy=f"Leave {foreign[0]} out, or pass population='student_t'.",
+            )
 
     def _check_distributions(self) -> None:
         for name, kinds in (("delta0", (Normal,)), ("sigma0", (HalfNormal, HalfStudentT))):
@@ -157,14 +186,26 @@ class Priors:
         """A Gaussian population: no nu."""
         return cls(population="gaussian", delta0=delta0, sigma0=sigma0)
 
+    @classmethod
+    def mixture(cls, *, concentration: Interval = CONCENTRATION) -> Priors:
+        """A mixture of normal components: a Dirichlet process over a dictionary of centres and scales (D1).
+
+        Parameters
+        ----------
+        concentration : pair of float
+            Shape and rate of the Gamma prior on its concentration: the larger, the more components have data sets.
+        """
+        return cls(population="mixture", concentration=concentration)
+
     @property
     def name(self) -> str:
         """The variant's name, or "custom"."""
-        return next((name for name, variant in NAMED_PRIORS.items() if variant == self), "custom")
+        named = NAMED_PRIORS | {"mixture": Priors.mixture()}
+        return next((name for name, variant in named.items() if variant == self), "custom")
 
     @property
     def program(self) -> str:
-        """The Stan program for these priors, without its ending."""
+        """The Stan program for these priors, without its ending; a mixture has none."""
         if self.population == "gaussian":
             return "hierarchical_gaussian"
         return "hierarchical_student_t" if isinstance(self.alpha, tuple) else "hierarchical_student_t_fixed_nu_prior"
@@ -172,9 +213,13 @@ class Priors:
     def to_dict(self) -> dict[str, Any]:
         """The fields as a dictionary, from which ``Priors(**fields)`` makes an equal object.
 
-        ``delta0`` and ``sigma0`` are dictionaries too, and left out where they are None.
+        ``delta0`` and ``sigma0`` are dictionaries too, and left out where they are None, as ``concentration`` is where the
+        population is no mixture.
         """
-        numbers = {name: value for name, value in self._fields.items() if name not in ("delta0", "sigma0")}
+        if self.population == "mixture":
+            return {name: self._fields[name] for name in OF_A_MIXTURE}
+        left_out = ("delta0", "sigma0", "concentration")
+        numbers = {name: value for name, value in self._fields.items() if name not in left_out}
         given = {"delta0": self.delta0, "sigma0": self.sigma0}
         return numbers | {name: plain_distribution(value) for name, value in given.items() if value is not None}
 
@@ -208,22 +253,41 @@ def _interval_or_number(name: str, value: object) -> Interval | float:
     return lower, upper
 
 
-def chosen_priors(priors: object) -> Priors:
-    """Priors as they are, or those of a name in `NAMED_PRIORS`.
+def chosen_priors(priors: object, population: str | None = None) -> Priors:
+    """Priors as they are, or those of a name in `NAMED_PRIORS`, for a population.
+
+    Parameters
+    ----------
+    priors : Priors or str
+    population : {"student_t", "gaussian", "mixture"}, optional
+        None: that of the priors.
 
     Raises
     ------
     ArgumentError
-        If they are neither.
+        If they are neither, or contradict the population.
     """
-    if isinstance(priors, Priors):
-        return priors
     if isinstance(priors, str):
-        return NAMED_PRIORS[one_of("priors", priors, NAMED_PRIORS)]
+        priors = NAMED_PRIORS[one_of("priors", priors, NAMED_PRIORS)]
+    if isinstance(priors, Priors):
+        return priors if population is None else _for_population(priors, one_of("population", population, POPULATIONS))
     raise ArgumentError(
         f"priors must be a Priors object such as Priors.kruschke(), or one of {', '.join(map(repr, NAMED_PRIORS))}, got "
         f"{priors!r}."
     )
+
+
+def _for_population(priors: Priors, population: str) -> Priors:
+    """The same priors, for another population if they say nothing of their own."""
+    if priors.population == population:
+        return priors
+    of_nu = any(getattr(priors, name) != getattr(Priors(), name) for name in ("nu_lower", "alpha", "beta"))
+    if priors.population != "student_t" or of_nu:
+        raise ArgumentError(
+            f"population={population!r} contradicts {priors!r}, whose population is {priors.population!r}.",
+            remedy="Pass only one of them.",
+        )
+    return replace(priors, population=population)  # type: ignore[arg-type]
 
 
 NAMED_PRIORS = {

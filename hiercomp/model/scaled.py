@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hiercomp.arguments import FloatArray
-from hiercomp.errors import Note, ScaleWarning
+from hiercomp.errors import FewDatasetsWarning, Note, ScaleWarning
 from hiercomp.model.distributions import HalfNormal, HalfStudentT, Normal
 from hiercomp.model.priors import Priors
 from hiercomp.model.programs import StanProgram
+from hiercomp.scores.covariates import Covariates
 from hiercomp.scores.differences import PairedDifferences
+from hiercomp.wording import counted
 
 # A data set is centred where this many times its squared standard error is below the population's variance around it:
 # 1 if there are many data sets and at least half of them then are, else 4. Chosen on simulated collections and on the
@@ -27,6 +30,9 @@ ERRORS_AWAY = (
 )
 SCALES_EXPECTED = 2.0  # of a prior on sigma0; where the data suggest more, the chains start there and find the way
 VARIANCE_OF_LOG_SIGMA0 = 0.2  # where the warmup starts; 0.15 to 0.4 on the pairs of the 54 data sets
+DATASETS_A_SLOPE = 10  # of fewer for each covariate the slopes have a horseshoe (C3) as their prior
+RIDGE_SWEEPS = 100  # for the starting values of the slopes
+VARIANCES_OF_LOGS = (1.0, 0.5, 0.5)  # of the horseshoe's local and global scales and its slab, where the warmup starts
 OUTLIER_RATIO = 5.0  # squared distance from the median over the local variance of a heavy-tailed population
 
 
@@ -48,6 +54,12 @@ class HierarchicalModel:
         Scaled (M17); None: uniform.
     sigma0_prior : HalfNormal, HalfStudentT or None
         Scaled (M18, M19); None: uniform.
+    covariate : ndarray, shape (q, p), or None
+        Covariates of the data sets, each with mean 0 and standard deviation 1 (C1).
+    slope_scale : float
+        s0 of (C2), scaled.
+    slope_datasets : int or None
+        Number of data sets for the choice between (C2) and (C3); None: those that there are.
     """
 
     unit: float
@@ -62,6 +74,9 @@ class HierarchicalModel:
     notes: tuple[Note, ...] = ()
     delta0_prior: Normal | None = None
     sigma0_prior: HalfNormal | HalfStudentT | None = None
+    covariate: FloatArray | None = None
+    slope_scale: float = 1.0
+    slope_datasets: int | None = None
 
     @classmethod
     def of(cls, differences: PairedDifferences, priors: Priors) -> HierarchicalModel:
@@ -70,13 +85,16 @@ class HierarchicalModel:
         mean = differences.mean / unit
         s0 = float(np.std(mean, ddof=1))
         notes: tuple[Note, ...] = ()
-        if priors.sigma0 is None and s0 <= 1e-12 * max(1.0, float(np.abs(mean).max())):
+        flat = s0 <= 1e-12 * max(1.0, float(np.abs(mean).max()))
+        if flat and (priors.sigma0 is None or differences.covariates is not None):
             s0 = float(differences.standard_error.mean()) / unit
+        if flat and priors.sigma0 is None:
             text = (
                 "All data sets have the same mean difference, so the bound of the prior on sigma0 is undefined; "
                 "it is derived from their mean standard error instead."
             )
             notes = (Note(ScaleWarning, text),)
+        notes += _few_for_covariates(len(mean), differences.covariates)
         bound = (differences.delta0_bound if priors.delta0_bound is None else priors.delta0_bound) / unit
         delta0_prior = None if priors.delta0 is None else priors.delta0.in_unit(unit)
         sigma0_prior = None if priors.sigma0 is None else priors.sigma0.in_unit(unit)
@@ -99,7 +117,54 @@ class HierarchicalModel:
             notes=notes,
             delta0_prior=delta0_prior,
             sigma0_prior=sigma0_prior,
+            covariate=None if differences.covariates is None else differences.covariates.standardised,
+            slope_scale=s0,
         )
+
+    def without(self, place: int) -> HierarchicalModel:
+        """The same without a data set: bounds, unit, the scale of the covariates and all priors stay those of all."""
+        names = ("mean", "sum_of_squares", "n", "rho", "covariate")
+        arrays = {name: getattr(self, name) for name in names}
+        kept = {name: np.delete(value, place, axis=0) for name, value in arrays.items() if value is not None}
+        return replace(self, slope_datasets=self._datasets_of_slopes, **kept)
+
+    @property
+    def _datasets_of_slopes(self) -> int:
+        return len(self.mean) if self.slope_datasets is None else self.slope_datasets
+
+    @property
+    def shrunk(self) -> bool:
+        """Whether there are so many covariates that their slopes have a horseshoe as their prior."""
+        return self.covariate is not None and DATASETS_A_SLOPE * self.covariate.shape[1] > self._datasets_of_slopes
+
+    @property
+    def global_scale(self) -> float:
+        """tau0 of (C3)."""
+        assert self.covariate is not None
+        q, p = self._datasets_of_slopes, self.covariate.shape[1]
+        expected = min(max(1.0, q / DATASETS_A_SLOPE), p / 2)
+        return float(expected / (p - expected) * self.slope_scale / np.sqrt(q))
+
+    @cached_property
+    def _rough_slopes(self) -> FloatArray:
+        """Ridge estimates for a start, shape (p,), by coordinates: no product uses BLAS."""
+        assert self.covariate is not None
+        rest = self.mean - self.mean.mean()
+        slope = np.zeros(self.covariate.shape[1])
+        sizes = [float((column**2).sum()) + 1.0 for column in self.covariate.T]
+        for _ in range(RIDGE_SWEEPS):
+            for place, column in enumerate(self.covariate.T):
+                change = (float((column * rest).sum()) - slope[place]) / sizes[place]
+                slope[place] += change
+                rest = rest - change * column
+        return slope
+
+    @cached_property
+    def _residual(self) -> FloatArray:
+        """The means without what the covariates explain, roughly."""
+        if self.covariate is None:
+            return self.mean
+        return np.asarray(self.mean - (self.covariate * self._rough_slopes).sum(axis=1))
 
     @property
     def sigma_estimate(self) -> FloatArray:
@@ -134,11 +199,12 @@ class HierarchicalModel:
         population is locally wider.
         """
         squared_error = self.squared_standard_error
-        moments = np.var(self.mean, ddof=1) - squared_error.mean()
-        deviation = np.median(np.abs(self.mean - np.median(self.mean))) / NORMAL_MEDIAN_DEVIATION
+        mean = self._residual
+        moments = np.var(mean, ddof=1) - squared_error.mean()
+        deviation = np.median(np.abs(mean - np.median(mean))) / NORMAL_MEDIAN_DEVIATION
         robust = deviation**2 - np.median(squared_error)
         population = min(max(min(moments, robust), 0.0), self._largest_expected_sigma0**2)
-        outlying = ((self.mean - np.median(self.mean)) ** 2 - squared_error) / OUTLIER_RATIO
+        outlying = ((mean - np.median(mean)) ** 2 - squared_error) / OUTLIER_RATIO
         return np.asarray(ratio * squared_error < np.maximum(population, outlying))
 
     @property
@@ -170,8 +236,18 @@ class HierarchicalModel:
                 variables += ("alpha", "beta")
             else:
                 data |= {"alpha": priors.alpha, "beta": priors.beta}
+        if self.covariate is not None:
+            variables += ("slope",)
+            data |= {
+                "p": self.covariate.shape[1],
+                "covariate": self.covariate,
+                "slope_scale": self.slope_scale,
+                "shrunk": int(self.shrunk),
+                "global_scale": self.global_scale,
+            }
         starts = tuple(self.initial_values(centred, np.random.default_rng([seed, chain])) for chain in range(chains))
-        return StanProgram(priors.program, data, starts, self.inverse_metric(centred), variables)
+        name = priors.program if self.covariate is None else f"{priors.program}_covariates"
+        return StanProgram(name, data, starts, self.inverse_metric(centred), variables)
 
     @property
     def _prior_data(self) -> dict[str, Any]:
@@ -196,9 +272,10 @@ class HierarchicalModel:
         largest = min(0.5 * self.sigma0_upper, self._largest_expected_sigma0)
         sigma0 = min(self._sigma0_of_moments * np.exp(0.25 * generator.normal()), largest)
         precision = 1 / (squared_error + sigma0**2)
-        centre = (precision * self.mean).sum() / precision.sum() + generator.normal() / np.sqrt(precision.sum())
+        centre = (precision * self._residual).sum() / precision.sum() + generator.normal() / np.sqrt(precision.sum())
         delta0 = float(np.clip(centre, -0.9 * self.delta0_bound, 0.9 * self.delta0_bound))
-        shrunken = (self.mean / squared_error + delta0 / sigma0**2) / (1 / squared_error + 1 / sigma0**2)
+        centres = delta0 if self.covariate is None else delta0 + (self.mean - self._residual)
+        shrunken = (self.mean / squared_error + centres / sigma0**2) / (1 / squared_error + 1 / sigma0**2)
         noise = np.exp(0.05 * generator.normal(size=len(self.mean)))
         values: dict[str, Any] = {
             "delta0": delta0,
@@ -209,7 +286,8 @@ class HierarchicalModel:
         # (M10) solved for z at the starting values
         weight = sigma0**2 / (sigma0**2 + squared_error)
         scale = np.sqrt(weight * values["sigma"] ** 2 * (1 + (self.n - 1) * self.rho) / self.n)
-        deviation = (shrunken - delta0 - weight * (self.mean - delta0)) / scale
+        deviation = (shrunken - centres - weight * (self.mean - centres)) / scale
+        values |= self._initial_slopes()
         if self.priors.population == "gaussian":
             return values | {"z": deviation[~centred]}
         alpha, beta = self.priors.alpha, self.priors.beta
@@ -217,6 +295,27 @@ class HierarchicalModel:
         nu = self.priors.nu_lower + shape / rate * np.exp(0.3 * generator.normal())
         values |= {"z": np.arcsinh(deviation[~centred]), "nu": nu}
         return values | {"alpha": shape, "beta": rate} if isinstance(alpha, tuple) else values
+
+    def _initial_slopes(self) -> dict[str, Any]:
+        """The start of the slopes; nothing without covariates."""
+        if self.covariate is None:
+            return {}
+        if not self.shrunk:
+            none = np.zeros(0)
+            return {
+                "slope_deviation": self._rough_slopes / self.slope_scale,
+                "local": none,
+                "global": none,
+                "slab": none,
+            }
+        # With a local scale of its own each slope starts where the ridge has it, the slab aside
+        size = np.maximum(np.abs(self._rough_slopes) / self.global_scale, 0.1)
+        return {
+            "slope_deviation": self._rough_slopes / self.global_scale / size,
+            "local": size,
+            "global": np.ones(1),
+            "slab": np.ones(1),
+        }
 
     def inverse_metric(self, centred: NDArray[np.bool_]) -> FloatArray:
         """Rough posterior variances of the program's parameters, in its order and on Stan's unconstrained scale.
@@ -236,14 +335,25 @@ class HierarchicalModel:
                 np.ones(unknown),  # nu, alpha, beta
                 1 / (1 / squared_error + 1 / variance)[centred],
                 np.ones(np.count_nonzero(~centred)),
+                self._inverse_metric_of_slopes(float(squared_error.mean()) + variance),
             ]
         )
+
+    def _inverse_metric_of_slopes(self, variance: float) -> FloatArray:
+        """Of the parameters of the slopes, given the variance of the means about their centres."""
+        if self.covariate is None:
+            return np.zeros(0)
+        q, p = self.covariate.shape
+        if not self.shrunk:
+            return np.full(p, 1 / (1 + q * self.slope_scale**2 / variance))
+        local, overall, slab = VARIANCES_OF_LOGS
+        return np.concatenate([np.ones(p), np.full(p, local), [overall, slab]])
 
     @property
     def _sigma0_of_moments(self) -> float:
         """The population's scale by the method of moments, at least a fifth of what the means could show."""
         squared_error = self.squared_standard_error.mean()
-        spread = np.var(self.mean, ddof=1)
+        spread = np.var(self._residual, ddof=1)
         return float(np.sqrt(max(spread - squared_error, 0.05 * max(spread, squared_error))))
 
     def prior_draws(self, chains: int, draws: int, seed: int) -> dict[str, FloatArray]:
@@ -259,10 +369,36 @@ class HierarchicalModel:
             if scale is None
             else scale.draws(shape, generator),
         }
-        if self.priors.population == "gaussian":
-            return found
+        if self.priors.population != "gaussian":
+            found["nu"] = self._prior_draws_of_nu(shape, generator)
+        if self.covariate is not None:
+            found["slope"] = self._prior_draws_of_slopes((*shape, self.covariate.shape[1]), generator)
+        return found
+
+    def _prior_draws_of_nu(self, shape: tuple[int, ...], generator: np.random.Generator) -> FloatArray:
         alpha, beta = (
             generator.uniform(*limits, shape) if isinstance(limits, tuple) else np.full(shape, limits)
             for limits in (self.priors.alpha, self.priors.beta)
         )
-        return found | {"nu": self.priors.nu_lower + generator.gamma(alpha, 1 / beta)}
+        return np.asarray(self.priors.nu_lower + generator.gamma(alpha, 1 / beta))
+
+    def _prior_draws_of_slopes(self, shape: tuple[int, ...], generator: np.random.Generator) -> FloatArray:
+        """(C2) or (C3); the last dimension is that of the covariates."""
+        deviation = generator.standard_normal(shape)
+        if not self.shrunk:
+            return np.asarray(self.slope_scale * deviation)
+        local = np.abs(generator.standard_cauchy(shape))
+        narrow = self.global_scale * np.abs(generator.standard_cauchy((*shape[:2], 1)))
+        wide = self.slope_scale**2 * 2 / generator.standard_gamma(2.0, (*shape[:2], 1))
+        return np.asarray(deviation / np.sqrt(1 / (narrow * local) ** 2 + 1 / wide))
+
+
+def _few_for_covariates(q: int, covariates: Covariates | None) -> tuple[Note, ...]:
+    """A note where there is more than one covariate for ten data sets."""
+    if covariates is None or DATASETS_A_SLOPE * len(covariates.names) <= q:
+        return ()
+    text = (
+        f"{counted(len(covariates.names), 'covariate')} for {counted(q, 'data set')}: the slopes depend strongly on their "
+        "prior, a regularised horseshoe."
+    )
+    return (Note(FewDatasetsWarning, text, remedy=f"One covariate for {DATASETS_A_SLOPE} data sets is enough."),)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Generator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from dask.distributed import Client
 
 MOST_DEATHS = 3  # of processes, one after the other, without a pair that is finished in between
+TWO_PROCESSES = 2  # with one, joblib would fit in the program itself
 MOST_PAIRS_A_TASK, TASKS_A_WORKER = 8, 4
 PAIRS_WORTH_A_PROCESS = 8  # of the quadrature engine: starting a process takes as long
 Found: TypeAlias = "tuple[int, Fit | HiercompError]"  # place among the pairs, and what came of it
@@ -149,8 +150,9 @@ class PairFits:
     ) -> Generator[list[Found]]:
         """Batches of results in the order in which they finish.
 
-        When a process dies, joblib gives up all that its others have begun; the pairs without a result are fitted again.
-        A pair has no result only if processes keep dying and no other pair is finished in between.
+        When a process dies, joblib gives up all that its others have begun; the pairs without a result are fitted again,
+        and one at a time if processes keep dying before any other pair is finished. So only a pair whose own process
+        dies has no result.
         """
         from joblib.externals.loky.process_executor import BrokenProcessPool
 
@@ -167,6 +169,9 @@ class PairFits:
                 return
             except BrokenProcessPool:
                 deaths += 1
+        for task in left.values():
+            with suppress(BrokenProcessPool), closing(self._in_one_pool([task], TWO_PROCESSES, dask)) as batches:
+                yield from batches
 
     def _in_one_pool(
         self, tasks: Sequence[Task], n_jobs: int | None, dask: str | Client | None

@@ -130,7 +130,7 @@ def plan(
         if _at_least("standard_deviation", deviation, 0) == 0:
             raise ArgumentError("standard_deviation must be above 0.")
     folds, numbers_of_runs = whole_number("folds", folds, 2), _whole_numbers("runs", runs, 1)
-    priors = chosen_priors(priors)
+    priors = _priors_of_a_plan(priors)
     _check_scale(delta0, max(deviations), priors)
     n = np.repeat(np.array(numbers_of_runs)[:, None] * folds, len(deviations), axis=1)
     rho = 1 / folds if rho is None else _correlation(rho)
@@ -228,8 +228,17 @@ def plan_from_result(
         raise NoVerdictError("The pilot's computation failed its checks, so nothing can be planned from it.")
     if result.differences.identical:
         raise ArgumentError("The scores of the pilot are identical everywhere; there is no population to plan from.")
-    priors = result.priors if priors is None else priors
-    priors = chosen_priors(priors)
+    if result.priors.population == "mixture":
+        raise ArgumentError(
+            "A study is planned from a Student-t or Gaussian population, and the pilot's is a mixture.",
+            remedy="Fit the pilot with population='student_t'.",
+        )
+    if result.differences.covariates is not None:
+        raise ArgumentError(
+            "A plan simulates populations without covariates, and the pilot has some.",
+            remedy="Fit the pilot without covariates.",
+        )
+    priors = _priors_of_a_plan(result.priors if priors is None else priors)
     if priors.delta0 is None:
         priors = replace(priors, delta0_bound=priors.delta0_bound or result.differences.delta0_bound)
     assumption, numbers_of_runs = pilot_assumption(result, folds=folds, runs=runs, rho=rho, seed=seed)
@@ -244,6 +253,17 @@ def plan_from_result(
         higher_is_better=result.differences.higher_is_better,
         transform=result.differences.transform,
     )
+
+
+def _priors_of_a_plan(priors: Priors | str) -> Priors:
+    """The priors that simulated collections are fitted with."""
+    chosen = chosen_priors(priors)
+    if chosen.population == "mixture":
+        raise ArgumentError(
+            "A plan simulates Student-t or Gaussian populations and does not fit mixtures to them.",
+            remedy="Pass priors=Priors(), or leave them out.",
+        )
+    return chosen
 
 
 def pilot_assumption(

@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
+from hiercomp.plots.correlation import plot_correlation
 from hiercomp.plots.datasets import plot_ppc, plot_shrinkage
 from hiercomp.plots.diagnostics import plot_diagnostics
+from hiercomp.plots.effects import plot_effect
+from hiercomp.plots.leave_one_out import plot_pit
 from hiercomp.plots.next_dataset import plot_next_dataset, plot_simplex
 from hiercomp.plots.pairs import plot_pairs_heatmap, plot_ranking
 from hiercomp.plots.population import plot_population, plot_posterior, plot_rope_curve
 from hiercomp.plots.sensitivity import plot_sensitivity
+from hiercomp.posterior.correlation import correlation
 from hiercomp.posterior.sensitivity import sensitivity as sensitivity_of
 
 if TYPE_CHECKING:
@@ -22,7 +26,9 @@ if TYPE_CHECKING:
 
     from hiercomp.arguments import FloatArray
     from hiercomp.pairs.tournament import Tournament
+    from hiercomp.posterior.correlation import CorrelationCheck
     from hiercomp.posterior.fit import Fit
+    from hiercomp.posterior.leave_one_out import LeaveOneOut
     from hiercomp.posterior.sensitivity import Sensitivity
 
 
@@ -72,6 +78,36 @@ class ComparisonPlots:
     def ppc(self, *, seed: int = 0, figure: Figure | None = None) -> FloatArray:
         """Replicated data sets against the observed ones; see `hiercomp.plots.plot_ppc`."""
         return plot_ppc(self.result, seed=seed, figure=figure)
+
+    def pit(self, loo: LeaveOneOut | None = None, *, ax: Axes | None = None, **line: Any) -> Axes:
+        """Where each data set lies in its prediction from the others; see `hiercomp.plots.plot_pit`.
+
+        Computes `ComparisonResult.loo` if none is given.
+        """
+        if loo is None:
+            from hiercomp.posterior.leave_one_out import loo as leave_one_out
+
+            loo = leave_one_out(self.result)
+        return plot_pit(loo, ax=ax, **line)
+
+    def correlation(self, check: CorrelationCheck | None = None, *, ax: Axes | None = None, **line: Any) -> Axes:
+        """Variation between runs against that within runs; see `hiercomp.plots.plot_correlation`.
+
+        Computes `ComparisonResult.correlation` if none is given.
+        """
+        return plot_correlation(check or correlation(self.result.differences), ax=ax, **line)
+
+    def effect(
+        self,
+        covariate: str,
+        *,
+        values: ArrayLike | None = None,
+        others: Mapping[str, float] | None = None,
+        ax: Axes | None = None,
+        **line: Any,
+    ) -> Axes:
+        """The three probabilities along a covariate; see `hiercomp.plots.plot_effect`."""
+        return plot_effect(self.result, covariate, values=values, others=others, ax=ax, **line)
 
     def diagnostics(self) -> Figure:
         """The sampler's diagnostics on one page; see `hiercomp.plots.plot_diagnostics`."""

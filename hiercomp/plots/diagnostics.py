@@ -29,7 +29,8 @@ def plot_diagnostics(result: Fit) -> Figure:
 
     Above: the draws of the population's parameter that mixed worst, the ranks of each chain's draws among all, and
     centre against spread with the divergent transitions, where a funnel would show. Below: R-hat and effective sample
-    sizes of every parameter with their thresholds, and the energy.
+    sizes of every parameter with their thresholds, and the energy. The sampler of mixtures has no energy and no divergent
+    transitions; the chains of the log likelihood take the place of the energy.
 
     The ranks are drawn as the difference between the distribution of a chain's ranks and the uniform one; chains that
     agree stay within the band with a probability of 95%. For the same checks by ArviZ, give its functions
@@ -53,7 +54,7 @@ def plot_diagnostics(result: Fit) -> Figure:
 
     if result.differences.identical:
         raise ArgumentError("Nothing was sampled, because the scores are identical; there is nothing to diagnose.")
-    if not result.attempts:
+    if result.posterior.remakes_draws:
         raise ArgumentError(
             "Nothing was sampled: the posterior was integrated, so there are no chains to diagnose. "
             "result.diagnostics has the check of the integration; fit() and fit(engine='embedded') sample."
@@ -62,18 +63,21 @@ def plot_diagnostics(result: Fit) -> Figure:
     draws = {str(name): np.asarray(values) for name, values in tree["posterior"].data_vars.items()}
     every = np.concatenate([values.reshape(*values.shape[:2], -1) for values in draws.values()], axis=2)
     checks = convergence(every)
-    population = [name for name in ("delta0", "sigma0", "nu") if name in draws]
+    population = [name for name in ("delta0", "sigma0", "nu", "concentration") if name in draws]
     at = {name: place for place, name in enumerate(_columns(draws)) if name in population}
     worst = max(population, key=lambda name: np.nan_to_num(checks["r_hat"][at[name]], nan=np.inf))
-    energy, diverging = (np.asarray(tree["sample_stats"][name]) for name in ("energy", "diverging"))
+    statistics = {str(name): np.asarray(values) for name, values in tree["sample_stats"].data_vars.items()}
     page = plt.figure(figsize=(PAGE_WIDTH, HEIGHT), layout="constrained")
     above, below = page.subplots(2, 3)
     _trace(above[0], draws[worst], worst)
     _ranks(above[1], draws[worst], worst, float(checks["ess_bulk"][at[worst]]))
-    _divergences(above[2], draws["delta0"], draws["sigma0"], diverging.astype(bool))
+    _divergences(above[2], draws["delta0"], draws["sigma0"], statistics.get("diverging"))
     _r_hat(below[0], checks["r_hat"])
     _sizes(below[1], checks["ess_bulk"], checks["ess_tail"], SMALLEST_ESS_PER_CHAIN * every.shape[0])
-    _energy(below[2], energy)
+    if "energy" in statistics:
+        _energy(below[2], statistics["energy"])
+    else:
+        _trace(below[2], statistics["lp"], "log likelihood")
     page.draw_without_rendering()  # the legends take the layout two passes
     return page
 
@@ -158,8 +162,9 @@ def band_of_ranks(chains: int, size: float) -> float:
     return float(quantile * np.sqrt((1 - 1 / chains) * chains / size))
 
 
-def _divergences(ax: Axes, centre: FloatArray, spread: FloatArray, diverging: FloatArray) -> None:
-    """Draws of centre and spread, the divergent ones marked."""
+def _divergences(ax: Axes, centre: FloatArray, spread: FloatArray, divergent: FloatArray | None) -> None:
+    """Draws of centre and spread, the divergent ones marked; None where the sampler has none."""
+    diverging = np.zeros(centre.shape, dtype=bool) if divergent is None else divergent.astype(bool)
     few = _few(centre.shape[1])
     ax.scatter(centre[:, few], spread[:, few], s=4, color=INK, alpha=0.3, linewidths=0, label="draws")
     count = int(diverging.sum())
@@ -168,7 +173,7 @@ def _divergences(ax: Axes, centre: FloatArray, spread: FloatArray, diverging: Fl
         ax.scatter(centre[diverging], spread[diverging], s=16, marker="x", color=red, linewidths=1.0, label="divergent")
     if (spread > 0).all():
         ax.set_yscale("log")
-    labels(ax, "delta0", "sigma0", counted(count, "divergence"))
+    labels(ax, "delta0", "sigma0", "Centre and spread" if divergent is None else counted(count, "divergence"))
     if count:
         legend(ax, columns=2, settled=False)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from hiercomp.arguments import FloatArray
 from hiercomp.plots.style import COLOURS, HATCHES, INK, axes, broken_outcomes, labels, options, plainly
-from hiercomp.rope import REGIONS, region_probabilities
+from hiercomp.rope import REGIONS
 from hiercomp.wording import probability_text, with_minus
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def plot_simplex(result: Fit, *, ax: Axes | None = None, **marks: Any) -> Axes:
         If the computation failed its checks.
     """
     shares = result.next_dataset.probabilities
-    regions = region_probabilities(result.draws("delta0"), result.draws("sigma0"), result.draws("nu"), result.rope)
+    regions = result.posterior.regions(result.rope)
     title = f"Next data set, rope {with_minus(result.rope)}"
     return simplex(regions.reshape(-1, 3), shares, result.left, result.right, title, ax, **marks)
 

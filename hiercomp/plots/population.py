@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from hiercomp.arguments import FloatArray
 from hiercomp.plots.style import (
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from hiercomp.posterior.fit import Fit
 
 POINTS = 401
+LEAST_RISE = 0.02  # of the highest peak, for a mode that is marked
 LINES = ("-", "--", ":", "-.")
 SHOWN_SHARE = (0.005, 0.995)  # quantiles of the draws: the far tails would squeeze everything else
 
@@ -38,7 +39,8 @@ SHOWN_SHARE = (0.005, 0.995)  # quantiles of the draws: the far tails would sque
 def population_density(result: Fit, x: ArrayLike) -> FloatArray:
     """Posterior mean of the density of the mean difference on the next data set, at ``x``.
 
-    The average over the draws of the Student-t densities with centre delta0, scale sigma0 and nu degrees of freedom.
+    The average over the draws of the Student-t densities with centre delta0, scale sigma0 and nu degrees of freedom, or of
+    the mixtures.
 
     Parameters
     ----------
@@ -51,20 +53,7 @@ def population_density(result: Fit, x: ArrayLike) -> FloatArray:
     ndarray
         With the shape of ``x``, per unit of the metric.
     """
-    from scipy import special
-
-    points = np.asarray(x, dtype=float)
-    delta0, sigma0, nu = (result.draws(name).ravel() for name in ("delta0", "sigma0", "nu"))
-    total = np.zeros(points.shape)
-    gaussian = np.isinf(nu)
-    finite = np.where(gaussian, 1.0, nu)
-    constant = special.gammaln((finite + 1) / 2) - special.gammaln(finite / 2) - 0.5 * np.log(finite * np.pi)
-    constant = np.where(gaussian, -0.5 * np.log(2 * np.pi), constant) - np.log(sigma0)
-    for number, point in np.ndenumerate(points):
-        z2 = ((point - delta0) / sigma0) ** 2
-        kernel = np.where(gaussian, -z2 / 2, -(finite + 1) / 2 * np.log1p(z2 / finite))
-        total[number] = np.exp(constant + kernel).mean()
-    return total
+    return result.posterior.density(x)
 
 
 def plot_population(
@@ -77,7 +66,8 @@ def plot_population(
     """Density of the difference on the next data set, with the rope and the density of the data sets' estimates.
 
     The shaded areas are the expected probabilities of the three outcomes. The dashed line is the kernel density of the
-    posterior means of the data sets at hand (Fig. 6 of the 2017 paper).
+    posterior means of the data sets at hand (Fig. 6 of the 2017 paper). Where the density has several modes, as that of a
+    mixture may, triangles below it mark them.
 
     Parameters
     ----------
@@ -111,6 +101,10 @@ def plot_population(
 
         kernel = stats.gaussian_kde(estimates)(x)
         ax.plot(x, kernel, color=INK, linewidth=1, linestyle="--", label="estimates of the data sets")
+    modes = x[density_modes(density)]
+    if len(modes) > 1:
+        words = f"{len(modes)} modes"
+        ax.plot(modes, np.zeros(len(modes)), "^", color=INK, markersize=5, clip_on=False, zorder=4, label=words)
     for number, (name, other) in enumerate((others or {}).items()):
         style = LINES[(number + 2) % len(LINES)]
         ax.plot(x, population_density(other, x), linewidth=1.1, linestyle=style, label=f"prior {name}")
@@ -122,8 +116,17 @@ def plot_population(
     return ax
 
 
+def density_modes(density: FloatArray) -> NDArray[np.intp]:
+    """Places of the modes of a density on a grid: its peaks that rise above both sides by 2% of the highest."""
+    from scipy import signal
+
+    return np.asarray(signal.find_peaks(density, prominence=LEAST_RISE * density.max())[0])
+
+
 def plot_posterior(result: Fit, *, figure: Figure | None = None) -> FloatArray:
     """Posterior densities of delta0, sigma0 and nu with their 95% intervals, and the rope on delta0.
+
+    Of a mixture, the concentration takes the place of nu.
 
     Parameters
     ----------
@@ -144,6 +147,7 @@ def plot_posterior(result: Fit, *, figure: Figure | None = None) -> FloatArray:
         "delta0": "delta0: mean difference",
         "sigma0": "sigma0: spread",
         "nu": "nu: degrees of freedom",
+        "concentration": "concentration of the mixture",
     }
     for ax, name in zip(panels, table.index, strict=True):
         values = result.draws(name).ravel()
@@ -158,7 +162,7 @@ def plot_posterior(result: Fit, *, figure: Figure | None = None) -> FloatArray:
             shade_rope(ax, result.rope)
         ax.set_ylim(0, None)
         ax.set_yticks([])
-        interval = with_minus(f"mean {row['mean']:.3g}, 95% [{row['lower']:.3g}, {row['upper']:.3g}]")
+        interval = with_minus(f"mean {row['mean']:.3g}\n95% [{row['lower']:.3g}, {row['upper']:.3g}]")
         labels(ax, interval, title=words[str(name)])
     return panels
 

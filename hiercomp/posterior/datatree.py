@@ -7,6 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hiercomp.arguments import FloatArray
 from hiercomp.errors import ArgumentError
@@ -17,9 +18,15 @@ if TYPE_CHECKING:
     import xarray as xr
 
 PRIOR_CHAINS, PRIOR_DRAWS = 4, 500  # of the priors, for ArviZ's plots
-SCALED = ("delta0", "sigma0", "delta", "sigma")  # variables in the sampler's unit
+SCALED = ("delta0", "sigma0", "slope", "delta", "sigma")  # variables in the sampler's unit
 POPULATION_PARAMETERS = ("delta0", "sigma0", "nu")
 DATASET_PARAMETERS = ("delta", "sigma")  # one for each data set
+#: Of the arrays of groups that ArviZ does not know: the components of mixtures, and their dictionary.
+DIMENSIONS = {
+    **dict.fromkeys(("weight", "atom"), ("chain", "draw", "component")),
+    "allocation": ("chain", "draw", "dataset"),
+    **dict.fromkeys(("centre", "scale", "prior_weight"), ("place",)),
+}
 STATISTIC_TYPES = {"diverging": bool, "tree_depth": int, "n_steps": int}
 
 
@@ -35,6 +42,7 @@ def data_tree(
     *,
     statistics: Mapping[str, FloatArray] | None = None,
     prior: Mapping[str, FloatArray] | None = None,
+    others: Mapping[str, Mapping[str, NDArray[Any]]] | None = None,
 ) -> xr.DataTree:
     """Draws as ArviZ keeps them.
 
@@ -49,8 +57,11 @@ def data_tree(
         Of the sampler.
     prior : mapping, optional
         Draws from the priors, in the metric's units.
+    others : mapping from group to mapping, optional
+        Arrays of other groups, of which `DIMENSIONS` has the dimensions beyond chain and draw.
     """
     import arviz_base
+    import xarray as xr
 
     observed = {name: getattr(differences, name) for name in ("mean", "sum_of_squares", "n", "rho")}
     groups: dict[str, Mapping[str, Any]] = {"posterior": variables, "observed_data": observed}
@@ -60,15 +71,59 @@ def data_tree(
         groups["sample_stats"] = {
             name: np.asarray(values).astype(STATISTIC_TYPES.get(name, float)) for name, values in statistics.items()
         }
+    coordinates = {"dataset": list(differences.dataset_names)}
+    dims = {name: ["dataset"] for name in ("delta", "sigma", *observed)}
+    if differences.covariates is not None:
+        coordinates["covariate"] = list(differences.covariates.names)
+        dims["slope"] = ["covariate"]
     tree = arviz_base.from_dict(
         groups,
-        coords={"dataset": list(differences.dataset_names)},
-        dims={name: ["dataset"] for name in ("delta", "sigma", *observed)},
+        coords=coordinates,
+        dims=dims,
         attrs={"posterior": {"inference_library": engine}},
     )
+    for added, arrays in (others or {}).items():
+        tree[added] = xr.DataTree(_labelled(arrays, differences.dataset_names))
     for group in tree.children.values():
-        del group.attrs["created_at"]  # the same fit is to give the same file
+        group.attrs.pop("created_at", None)  # the same fit is to give the same file
     return tree
+
+
+def _labelled(arrays: Mapping[str, NDArray[Any]], dataset_names: tuple[str, ...]) -> xr.Dataset:
+    """Arrays of a group that ArviZ does not know, with numbered coordinates."""
+    import xarray as xr
+
+    dims = {name: DIMENSIONS[name] for name in arrays}
+    lengths = {dim: size for name in arrays for dim, size in zip(dims[name], arrays[name].shape, strict=True)}
+    coordinates = {dim: dataset_names if dim == "dataset" else np.arange(size) for dim, size in lengths.items()}
+    return xr.Dataset(
+        {name: (dims[name], values) for name, values in arrays.items()},
+        {dim: ([dim], list(values)) for dim, values in coordinates.items()},
+    )
+
+
+def predictive_tree(tree: xr.DataTree, groups: Mapping[str, FloatArray]) -> xr.DataTree:
+    """A copy of a tree with more groups, each with the variable ``mean`` of shape (chains, draws, q).
+
+    ArviZ expects every observed variable to be predicted, so the others move to the group ``constant_data``.
+    """
+    import arviz_base
+    import xarray as xr
+
+    observed = tree["observed_data"].to_dataset()
+    others = [name for name in observed.data_vars if name != "mean"]
+    more = arviz_base.from_dict(
+        {group: {"mean": values} for group, values in groups.items()},
+        coords={"dataset": observed["dataset"].values},
+        dims={"mean": ["dataset"]},
+    )
+    extended = tree.copy()
+    for group, node in more.children.items():
+        del node.attrs["created_at"]
+        extended[group] = node.copy()
+    extended["constant_data"] = xr.DataTree(observed[others])
+    extended["observed_data"] = xr.DataTree(observed.drop_vars(others))
+    return extended
 
 
 def inference_data(tree: xr.DataTree) -> arviz.InferenceData:

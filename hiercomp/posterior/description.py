@@ -8,7 +8,7 @@ from math import isfinite
 from typing import Any
 
 from hiercomp import errors
-from hiercomp.engines import ENGINES
+from hiercomp.engines import ENGINES, MIXTURE
 from hiercomp.posterior.next_dataset import QUANTITIES
 
 LARGEST = 64 << 20  # bytes of a description, as JSON; one of 100,000 data sets has 20 MB
@@ -48,12 +48,25 @@ def check_description(plain: Mapping[str, Any]) -> None:
     for name in (*OF_DATASETS, "median_score", "score_mean", "score_standard_deviation"):
         if differences[name] is not None and len(differences[name]) != q:
             raise ValueError(f"{name} has another length than dataset_names")
+    if any(len(values) != q for values in differences.get("runs", {}).values()):
+        raise ValueError("sums by runs of another number of data sets")
+    covariates = differences.get("covariates")
+    if (covariates is None) != (plain["posterior"]["kind"] != "regressed") and plain["posterior"]["kind"] != "exact":
+        raise ValueError("covariates without slopes, or slopes without covariates")
+    if covariates is not None:
+        _check_covariates(covariates, q)
     if differences["left"] == differences["right"] or len(set(differences["dataset_names"])) != q:
         raise ValueError("a name occurs twice")
     posterior = plain["posterior"]
     integrated = posterior.get("integrated", posterior)
     if "integration" in integrated:
         _check_grid(integrated["integration"], q)
+
+
+def _check_covariates(covariates: Mapping[str, Any], q: int) -> None:
+    names, values = covariates["names"], covariates["values"]
+    if not names or len(set(names)) != len(names) or len(values) != q or any(len(row) != len(names) for row in values):
+        raise ValueError("covariates of another shape than their names and data sets")
 
 
 def _check_grid(grid: Mapping[str, Any], q: int) -> None:
@@ -196,6 +209,12 @@ OF_DATASETS = {
     "lowest_score": [_number],
     "highest_score": [_number],
 }
+OF_RUNS = {
+    "n_runs": [lambda value: _whole(value) and value >= 1],
+    "folds": [_positive],
+    "within": [_not_negative],
+    "between": [_not_negative],
+}
 DIFFERENCES = OF_DATASETS | {
     "left": _name,
     "right": _name,
@@ -208,6 +227,8 @@ DIFFERENCES = OF_DATASETS | {
     "median_score": (_nothing, [_number]),
     "score_mean": (_nothing, [_two(_number)]),
     "score_standard_deviation": (_nothing, [_two(_number)]),
+    "?covariates": {"names": [_name], "values": [[_finite]]},
+    "?runs": OF_RUNS,
     "notes": [NOTE],
 }
 ROPE = {"lower": _number, "upper": _number}
@@ -228,6 +249,11 @@ PRIORS = {
     "beta": (_positive, _two(_positive)),
     "?delta0": (_nothing, DISTRIBUTION),
     "?sigma0": (_nothing, DISTRIBUTION),
+}
+OF_A_MIXTURE = {
+    "population": _one_of("mixture"),
+    "sigma_upper": _positive,
+    "concentration": _two(_positive),
 }
 AXIS = {"lower": _finite, "upper": _finite, "count": _whole}
 SETTINGS = {
@@ -273,6 +299,8 @@ INTEGRATION = {
     "log_scale": [[_finite]],
     "log_likelihood": [[[_number]]],
     "fineness": _three(_positive),
+    "?nu_splines": _true_or_false,
+    "?beyond": _not_negative,
     "known": (_nothing, KNOWN),
 }
 INTEGRATED = ENGINE | {
@@ -305,7 +333,7 @@ ATTEMPT = {
     "failures": [_text],
 }
 SAMPLED = ENGINE | {
-    "kind": _one_of("sampled"),
+    "kind": _one_of("sampled", "regressed"),
     "diagnostics": DIAGNOSTICS,
     "attempts": lambda value: (
         isinstance(value, list) and len(value) > 0 and not any(_differs(attempt, ATTEMPT) for attempt in value)
@@ -322,15 +350,25 @@ QUANTITY = {
 VERIFIED = {
     "kind": _one_of("verified"),
     "integrated": INTEGRATED,
-    "sampled": SAMPLED,
+    "sampled": SAMPLED | {"kind": _one_of("sampled")},
     "verification": {"quantities": [QUANTITY], "n_draws": _whole},
+}
+MIXED = {
+    "kind": _one_of("mixed"),
+    "priors": OF_A_MIXTURE,
+    "diagnostics": {name: DIAGNOSTICS[name] for name in ("chains", "draws", "r_hat", "ess_bulk", "ess_tail", "worst")},
+    "runs": [{"purpose": _text, "warmup": _whole, "draws": _whole, "sweeps": _whole, "failures": [_text]}],
+    "settings": SETTINGS,
+    "keep": _one_of("all", "population"),
+    "engine_name": _one_of(MIXTURE.name),
+    "engine_version": _text,
 }
 EXACT = {"kind": _one_of("exact"), "settings": SETTINGS}
 FIT = {
     "differences": DIFFERENCES,
     "rope": ROPE,
-    "priors": PRIORS,
-    "posterior": (INTEGRATED, SAMPLED, VERIFIED, EXACT),
+    "priors": (PRIORS, OF_A_MIXTURE),
+    "posterior": (INTEGRATED, SAMPLED, VERIFIED, MIXED, EXACT),
     "fit_notes": [NOTE],
 }
 

@@ -95,13 +95,7 @@ class SamplerDiagnostics:
     @property
     def failures(self) -> tuple[str, ...]:
         """Each failed check, in words; empty if all pass."""
-        found = []
-        needed = SMALLEST_ESS_PER_CHAIN * self.chains
-        if not self.r_hat <= LARGEST_R_HAT:
-            found.append(f"R-hat of {self.worst['r_hat']} is {self.r_hat:.3f}, above {LARGEST_R_HAT}")
-        for name, kind, size in (("ess_bulk", "bulk", self.ess_bulk), ("ess_tail", "tail", self.ess_tail)):
-            if not size >= needed:
-                found.append(f"{kind} effective sample size of {self.worst[name]} is {size:.0f}, below {needed}")
+        found = list(_chain_failures(self.chains, self.r_hat, self.ess_bulk, self.ess_tail, self.worst))
         if self.too_many_divergences:
             found.append(f"{self.divergences} of {self.chains * self.draws} transitions diverged")
         if not self.e_bfmi >= SMALLEST_E_BFMI:
@@ -157,11 +151,8 @@ class SamplerDiagnostics:
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each check: value, threshold, parameter with the worst value, whether it passes."""
-        ess = SMALLEST_ESS_PER_CHAIN * self.chains
         return _table(
-            ("R-hat", self.r_hat, f"<= {LARGEST_R_HAT}", self.worst.get("r_hat", ""), self.r_hat <= LARGEST_R_HAT),
-            ("bulk ESS", self.ess_bulk, f">= {ess}", self.worst.get("ess_bulk", ""), self.ess_bulk >= ess),
-            ("tail ESS", self.ess_tail, f">= {ess}", self.worst.get("ess_tail", ""), self.ess_tail >= ess),
+            *_chain_rows(self.chains, self.r_hat, self.ess_bulk, self.ess_tail, self.worst),
             ("divergences", self.divergences, self._divergences_needed, "", not self.too_many_divergences),
             ("E-BFMI", self.e_bfmi, f">= {SMALLEST_E_BFMI}", "", self.e_bfmi >= SMALLEST_E_BFMI),
         )
@@ -347,6 +338,122 @@ class VerifiedDiagnostics:
 
 
 @dataclass(frozen=True)
+class MixtureDiagnostics:
+    """The checks of the chains of a mixture: centre, spread, concentration, regions and log likelihood.
+
+    Attributes
+    ----------
+    chains, draws : int
+    r_hat : float
+        Largest rank-normalised split R-hat; at most 1.01 passes.
+    ess_bulk, ess_tail : float
+        Smallest effective sample sizes; at least 100 for each chain pass.
+    worst : mapping from "r_hat", "ess_bulk", "ess_tail" to str
+        The quantity with that value.
+    """
+
+    chains: int
+    draws: int
+    r_hat: float
+    ess_bulk: float
+    ess_tail: float
+    worst: Mapping[str, str]
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """Each failed check, in words; empty if all pass."""
+        return _chain_failures(self.chains, self.r_hat, self.ess_bulk, self.ess_tail, self.worst)
+
+    @property
+    def status(self) -> Status:
+        """ "warned": with only one chain agreement can't be checked."""
+        return "failed" if self.failures else "warned" if self.chains < 2 else "ok"
+
+    @property
+    def status_meaning(self) -> str:
+        """What the status means, in words."""
+        return {
+            "ok": "every check passes",
+            "warned": "the checks pass, but a single chain can't be compared",
+            "failed": "a check fails after every attempt, so there is no verdict",
+        }[self.status]
+
+    @property
+    def caption(self) -> str:
+        """What `to_frame` shows, as a sentence."""
+        return "Checks of the sampler, each at its worst over the parameters."
+
+    @property
+    def remark(self) -> str:
+        """Nothing."""
+        return ""
+
+    @property
+    def remedy(self) -> str:
+        """More draws."""
+        return "See .diagnostics; try .fit(draws=4000), or population='student_t'."
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as plain values."""
+        names = ("chains", "draws", "r_hat", "ess_bulk", "ess_tail")
+        return {name: getattr(self, name) for name in names} | {"failures": list(self.failures)}
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each check: value, threshold, parameter with the worst value, whether it passes."""
+        return _table(*_chain_rows(self.chains, self.r_hat, self.ess_bulk, self.ess_tail, self.worst))
+
+    def __str__(self) -> str:
+        return (
+            f"R-hat at most {self.r_hat:.3f}, effective sample size at least {self.ess_bulk:,.0f} (bulk) and "
+            f"{self.ess_tail:,.0f} (tail)"
+        )
+
+
+def diagnose_mixture(quantities: Mapping[str, NDArray[np.float64]]) -> MixtureDiagnostics:
+    """Check the draws of some quantities, each of shape (chains, draws)."""
+    draws = np.stack(list(quantities.values()), axis=2)
+    chains, length = draws.shape[:2]
+    worst, extreme = _worst(convergence(draws), list(quantities))
+    return MixtureDiagnostics(chains, length, **extreme, worst=worst)
+
+
+def _chain_failures(
+    chains: int, r_hat: float, ess_bulk: float, ess_tail: float, worst: Mapping[str, str]
+) -> tuple[str, ...]:
+    """The failed checks of the chains, in words."""
+    found = []
+    needed = SMALLEST_ESS_PER_CHAIN * chains
+    if not r_hat <= LARGEST_R_HAT:
+        found.append(f"R-hat of {worst['r_hat']} is {r_hat:.3f}, above {LARGEST_R_HAT}")
+    for name, kind, size in (("ess_bulk", "bulk", ess_bulk), ("ess_tail", "tail", ess_tail)):
+        if not size >= needed:
+            found.append(f"{kind} effective sample size of {worst[name]} is {size:.0f}, below {needed}")
+    return tuple(found)
+
+
+def _chain_rows(
+    chains: int, r_hat: float, ess_bulk: float, ess_tail: float, worst: Mapping[str, str]
+) -> tuple[tuple[str, float, str, str, bool], ...]:
+    """The checks of the chains as rows of a table."""
+    ess = SMALLEST_ESS_PER_CHAIN * chains
+    return (
+        ("R-hat", r_hat, f"<= {LARGEST_R_HAT}", worst.get("r_hat", ""), r_hat <= LARGEST_R_HAT),
+        ("bulk ESS", ess_bulk, f">= {ess}", worst.get("ess_bulk", ""), ess_bulk >= ess),
+        ("tail ESS", ess_tail, f">= {ess}", worst.get("ess_tail", ""), ess_tail >= ess),
+    )
+
+
+def _worst(computed: Mapping[str, NDArray[np.float64]], labels: list[str]) -> tuple[dict[str, str], dict[str, float]]:
+    """The parameter with the worst value of each check, and that value; one that can't be computed is the worst."""
+    checked = {
+        name: np.where(np.isnan(value), np.inf if name == "r_hat" else 0.0, value) for name, value in computed.items()
+    }
+    at = {name: int(np.argmax(value) if name == "r_hat" else np.argmin(value)) for name, value in checked.items()}
+    worst = {name: labels[position] for name, position in at.items()}
+    return worst, {name: float(value[at[name]]) for name, value in checked.items()}
+
+
+@dataclass(frozen=True)
 class ExactDiagnostics:
     """No computation was needed, so there is nothing to check.
 
@@ -406,6 +513,7 @@ def diagnose(
     variables: Mapping[str, NDArray[np.float64]],
     statistics: Mapping[str, NDArray[np.float64]],
     dataset_names: tuple[str, ...] = (),
+    covariate_names: tuple[str, ...] = (),
 ) -> SamplerDiagnostics:
     """Check the draws of every parameter.
 
@@ -414,26 +522,19 @@ def diagnose(
     variables : mapping from name to ndarray, shape (chains, draws) or (chains, draws, q)
     statistics : mapping from name to ndarray, shape (chains, draws)
         With diverging, tree_depth and energy.
-    dataset_names : tuple of str
+    dataset_names, covariate_names : tuple of str
         Names for the messages.
     """
     labels: list[str] = []
     columns = []
     for name, values in variables.items():
         columns.append(values.reshape(*values.shape[:2], -1))
-        labels += (
-            [f"{name}[{shown(name_of_dataset)}]" for name_of_dataset in dataset_names] if values.ndim == 3 else [name]
-        )
+        members = covariate_names if name == "slope" else dataset_names
+        labels += [f"{name}[{shown(member)}]" for member in members] if values.ndim == 3 else [name]
     draws = np.concatenate(columns, axis=2)
     chains, length = draws.shape[:2]
     computed = convergence(draws)
-    # A value that can't be computed is the worst that there is
-    checked = {
-        name: np.where(np.isnan(value), np.inf if name == "r_hat" else 0.0, value) for name, value in computed.items()
-    }
-    at = {name: int(np.argmax(value) if name == "r_hat" else np.argmin(value)) for name, value in checked.items()}
-    worst = {name: labels[position] for name, position in at.items()}
-    extreme = {name: float(value[at[name]]) for name, value in checked.items()}
+    worst, extreme = _worst(computed, labels)
     return SamplerDiagnostics(
         chains=chains,
         draws=length,

@@ -14,10 +14,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from hiercomp.arguments import FloatArray, number_between, one_of, seed_number
 from hiercomp.engines import QUADRATURE, Draws, Integrator, Sampler, SamplerSettings, choose_engine
+from hiercomp.engines.base import Mixer
+from hiercomp.engines.mixture import SWEEPS_A_DRAW, MixtureProblem, log_table
+from hiercomp.engines.mixture import log_likelihood as mixture_log_likelihood
 from hiercomp.errors import (
     ArgumentError,
     ConvergenceWarning,
     DoubtfulDrawsWarning,
+    FewDatasetsWarning,
     HiercompWarning,
     IntegrationWarning,
     LargeProblemWarning,
@@ -26,17 +30,29 @@ from hiercomp.errors import (
     RefitWarning,
     warn_caller,
 )
+from hiercomp.model.mixture import Dictionary
 from hiercomp.model.priors import Priors
 from hiercomp.model.scaled import HierarchicalModel
-from hiercomp.posterior.datatree import PRIOR_CHAINS, PRIOR_DRAWS, in_metric_units, inference_data
+from hiercomp.posterior.bounds import bound_notes
+from hiercomp.posterior.datatree import (
+    PRIOR_CHAINS,
+    PRIOR_DRAWS,
+    group_arrays,
+    in_metric_units,
+    inference_data,
+    predictive_tree,
+    variable,
+)
 from hiercomp.posterior.diagnostics import (
     GOOD_INTEGRATION_ERROR,
     Diagnostics,
     IntegrationDiagnostics,
+    MixtureDiagnostics,
     SamplerDiagnostics,
     Status,
     VerifiedDiagnostics,
     diagnose,
+    diagnose_mixture,
 )
 from hiercomp.posterior.kinds import (
     Attempt,
@@ -48,15 +64,32 @@ from hiercomp.posterior.kinds import (
     Verified,
     integrand,
     integrated_next_dataset,
+    likelihood_of,
     verified_by,
 )
-from hiercomp.posterior.next_dataset import QUANTITIES, Decision, NextDataset, Odds, dataset_table, decide, next_dataset
-from hiercomp.posterior.predictive import log_likelihood, next_differences, replicated_means
+from hiercomp.posterior.mixed import Mixed, MixtureRun
+from hiercomp.posterior.next_dataset import (
+    QUANTITIES,
+    Decision,
+    NextDataset,
+    Odds,
+    dataset_table,
+    decide,
+    next_dataset,
+    next_dataset_of,
+)
+from hiercomp.posterior.predictive import (
+    log_likelihood,
+    marginal_log_likelihood,
+    new_means,
+    replicated_means,
+)
+from hiercomp.posterior.regressed import Regressed, mean_regions
 from hiercomp.posterior.verification import Verification
 from hiercomp.rope import Rope, RopeLike
 from hiercomp.scores.differences import PairedDifferences, comparison_problems
 from hiercomp.scores.problems import notes_or_error
-from hiercomp.wording import shown
+from hiercomp.wording import counted, shown
 from hiercomp.workers import said_after
 
 if TYPE_CHECKING:
@@ -68,18 +101,22 @@ if TYPE_CHECKING:
 
 DATASETS_THAT_TAKE_LONG = 2000
 SECONDS_PER_DATASET_AND_DRAW = 4e-6  # measured on 2 cores: the order of magnitude is what matters
-CAREFUL_ADAPT_DELTA = 0.99
+CAREFUL_ADAPT_DELTA = 0.999  # of the last attempt: at 0.99 twice as many fits with covariates fail
+HORSESHOE_ADAPT_DELTA = 0.995  # at 0.99 more fits fail, at 0.999 trees saturate in the first one
 LONGER_WARMUP, LONGER_DRAWS = 2, 5
 PURPOSES = ("first fit", "other parameterisation", "longer")
 MOST_DRAWS = 20_000  # a chain, where runs are extended for precision
 ALLOWED_DIVERGENCES = 0.001  # share of the transitions, where the draws agree with the integral
+DATASETS_FOR_A_MIXTURE = 20
+LONGER_MIXTURE = (1, 3, 9)  # times the usual sweeps for each draw: the runs of a mixture, as long as checks fail
 SECONDS_UNTIL_HINT = 60
 HINT = "hiercomp: sampling takes long; engine='quadrature' (--engine quadrature) answers without it, in seconds"
 WITHOUT_SAMPLING = (
     "Pass engine='quadrature' (--engine quadrature), which does not sample; or more warmup and draws; or look for data sets "
     "that do not belong."
 )
-POPULATION = ("delta0", "sigma0", "nu", "alpha", "beta")
+ONLY_SAMPLED = "Pass more warmup and draws, or fewer covariates; or look for data sets that do not belong."
+POPULATION = ("delta0", "sigma0", "nu", "alpha", "beta", "slope")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -95,10 +132,10 @@ class Fit:
         The data, with the spread that was given to data sets without variation.
     rope : Rope
     priors : Priors
-    posterior : Sampled, Integrated, Verified or Exact
+    posterior : Sampled, Integrated, Verified, Exact, Mixed or Regressed
         What was computed, and how.
     fit_notes : tuple of Note
-        Warnings of the fit; ``notes`` has those of the data too.
+        Warnings of the fit; ``notes`` has those of the data too, and parameters at a bound.
     """
 
     differences: PairedDifferences
@@ -163,22 +200,81 @@ class Fit:
         """
         return self.posterior.datatree
 
-    def to_inference_data(self) -> arviz.InferenceData:
-        """The groups of ``datatree`` as an ``InferenceData``, for ArviZ before version 1 (Python 3.11).
+    def predictive_datatree(self, seed: int | np.random.Generator = 0) -> xr.DataTree:
+        """``datatree`` with three more groups, for ArviZ's checks of the model: ``loo``, ``loo_pit``, ``plot_ppc_dist``.
 
-        The functions of ArviZ 1 take ``datatree`` itself.
+        Each treats a data set as a new one from the population. Their variable is ``mean``, as in ``observed_data``:
+        ``log_likelihood`` has its log density given delta0, sigma0, nu and the spread of the scores, with delta_i and
+        sigma_i integrated out;
+        ``posterior_predictive`` and ``prior_predictive`` have means of new data sets with the spread, size and correlation
+        of each data set, from the draws of the posterior and of the priors. They are not saved. Because the spreads, sizes
+        and correlations are not predicted, they are in the group ``constant_data``.
+
+        Parameters
+        ----------
+        seed : int or numpy.random.Generator
+            Of the new data sets.
 
         Raises
         ------
         ArgumentError
-            If ArviZ is newer, or absent.
+            If the scores are identical.
         """
-        return inference_data(self.datatree)
+        if self.differences.identical:
+            raise ArgumentError("Identical scores have no log likelihood: their density is unbounded.")
+        if self.priors.population == "mixture":
+            raise ArgumentError(
+                "The predictive groups are made for Student-t and Gaussian populations, not for a mixture.",
+                remedy="result.loo() predicts each data set of a mixture.",
+            )
+        if self.differences.covariates is not None:
+            raise ArgumentError(
+                "The predictive groups are made for populations without covariates.",
+                remedy="result.loo() predicts each data set from the others, with its covariates.",
+            )
+        generator = np.random.default_rng(seed)
+        tree, model = self.datatree, HierarchicalModel.of(self.differences, self.priors)
+        likelihood, unit = integrand(model).likelihood, model.unit
+
+        def population(group: str) -> tuple[FloatArray, FloatArray, FloatArray]:
+            drawn = group_arrays(tree, group)
+            return variable(drawn, "delta0") / unit, variable(drawn, "sigma0") / unit, variable(drawn, "nu")
+
+        log_density = marginal_log_likelihood(likelihood, *population("posterior"))
+        groups = {"log_likelihood": log_density - likelihood.log_spread - np.log(unit)}
+        for group in ("posterior", "prior"):
+            delta0, sigma0, nu = population(group)
+            groups[f"{group}_predictive"] = unit * new_means(likelihood, delta0, sigma0, nu, generator)
+        return predictive_tree(tree, groups)
+
+    def to_inference_data(self, *, predictive: bool = False) -> arviz.InferenceData:
+        """The groups of ``datatree`` as an ``InferenceData``, for ArviZ before version 1 (Python 3.11).
+
+        The functions of ArviZ 1 take ``datatree`` itself.
+
+        Parameters
+        ----------
+        predictive : bool
+            Whether to include the groups of `predictive_datatree`.
+
+        Raises
+        ------
+        ArgumentError
+            If ArviZ is newer, or absent; if the groups are wanted of identical scores.
+        """
+        return inference_data(self.predictive_datatree() if predictive else self.datatree)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Every warning about the data and the fit, as text."""
-        return tuple(note.text for note in (*self.differences.notes, *self.fit_notes))
+        """Every warning about the data and the fit, and parameters whose posterior lies at a bound, as text."""
+        return tuple(note.text for note in (*self.differences.notes, *self.fit_notes, *self.bound_notes))
+
+    @cached_property
+    def bound_notes(self) -> tuple[Note, ...]:
+        """A note for each of nu, delta0 and sigma0 whose posterior lies at the bound of its prior."""
+        if self.differences.identical or self.status == "failed":
+            return ()
+        return bound_notes(self.posterior, HierarchicalModel.of(self.differences, self.priors))
 
     def outcome(self, region: str) -> str:
         """A region in words: "naive_bayes better" or "practically equivalent"."""
@@ -267,7 +363,7 @@ class Fit:
         return self._with_unit(raw.rename(columns={"standard_deviation": "sd"}).join(table))
 
     def population(self) -> pd.DataFrame:
-        """Posterior of delta0, sigma0 and nu (without nu for a Gaussian population).
+        """Posterior of delta0, sigma0 and nu (without nu for a Gaussian population, with concentration for a mixture).
 
         Columns mean and its error, mean_error, then sd, lower and upper (central 95% interval), median. ``attrs["unit"]``
         is the unit of delta0 and sigma0: that of the scores, or of their logs if these were compared.
@@ -333,7 +429,7 @@ class Fit:
     def next_differences(self, seed: int | np.random.Generator = 0) -> FloatArray:
         """Draws of the mean difference on the next data set, shape (chains, draws)."""
         generator = np.random.default_rng(seed)
-        return next_differences(self.draws("delta0"), self.draws("sigma0"), self.draws("nu"), generator)
+        return self.posterior.next_differences(generator)
 
     def log_likelihood(self) -> FloatArray:
         """Log p(x_i | delta_i, sigma_i) of each data set, shape (chains, draws, q)."""
@@ -349,7 +445,7 @@ class Fit:
         if self.status == "failed":
             raise NoVerdictError(
                 f"The computation failed its checks ({'; '.join(self.diagnostics.failures)}), so there is no verdict.",
-                remedy=self.diagnostics.remedy,
+                remedy=self.diagnostics.remedy if self.differences.covariates is None else ONLY_SAMPLED,
             )
 
     def __repr__(self) -> str:
@@ -392,7 +488,7 @@ def fit_differences(
     if monte_carlo_error is not None:
         monte_carlo_error = number_between("monte_carlo_error", monte_carlo_error, 0, 1)
     one_of("keep", keep, ("all", "population"))
-    chosen = choose_engine(engine)
+    chosen = choose_engine(engine, priors.population, covariates=differences.covariates is not None)
     if differences.identical:
         text = "The scores of the two algorithms are identical everywhere; nothing was sampled."
         return Fit(differences, rope, priors, Exact(differences, settings), (Note(HiercompWarning, text),))
@@ -417,7 +513,7 @@ def integrate(differences: PairedDifferences, rope: Rope, priors: Priors, settin
 
 @dataclass(frozen=True)
 class Computation:
-    """A posterior to compute; an engine chooses one of the three ways.
+    """A posterior to compute; an engine chooses one of the four ways.
 
     Attributes
     ----------
@@ -448,12 +544,13 @@ class Computation:
         notes = (*self.model.notes, *self._size_notes())
         warn_caller(notes)
         attempts: list[Attempt] = []
-        with said_after(SECONDS_UNTIL_HINT, HINT, shown=self.settings.progress):
+        with said_after(SECONDS_UNTIL_HINT, HINT, shown=self.settings.progress and self.model.covariate is None):
             for run in self._runs(engine, PURPOSES):
                 attempts.append(run.attempt)
                 if not run.diagnostics.failures or (len(attempts) == 1 and run.diagnostics.mostly_saturated):
                     break
-        outcome = _sampling_notes(attempts, run.diagnostics)
+        remedy = WITHOUT_SAMPLING if self.model.covariate is None else ONLY_SAMPLED
+        outcome = _sampling_notes(attempts, run.diagnostics, remedy)
         warn_caller(outcome)
         return self._posterior_of(run, attempts), (*notes, *outcome)
 
@@ -490,6 +587,52 @@ class Computation:
         warn_caller(outcome)
         return Verified(integrated, sampled, diagnostics), (*notes, *outcome, *_divergence_notes(run.diagnostics))
 
+    def mixed(self, engine: Mixer) -> tuple[Posterior, tuple[Note, ...]]:
+        """Sample a mixture; chains that fail a check go on, with more sweeps for each draw."""
+        notes = (*self.model.notes, *self._mostly_prior_notes(), *self._size_notes())
+        warn_caller(notes)
+        model, settings = self.model, self.settings
+        dictionary = Dictionary.of(float(model.mean.mean()), float(np.std(model.mean, ddof=1)))
+        problem = MixtureProblem(
+            log_table(likelihood_of(model), dictionary), dictionary.weight, *model.priors.concentration
+        )
+        sampler = engine.sampler(problem, settings.chains, settings.seed)
+        sampler.run(1, sweeps=settings.warmup)
+        runs: list[MixtureRun] = []
+        for factor in LONGER_MIXTURE:
+            purpose, sweeps = "first fit" if factor == 1 else "longer", factor * SWEEPS_A_DRAW
+            components = sampler.run(settings.draws, sweeps=sweeps)
+            posterior = Mixed(
+                dictionary=dictionary.in_unit(model.unit),
+                components=components,
+                log_density=mixture_log_likelihood(problem, components),
+                differences=replace(self.differences, scores=None),
+                priors=model.priors,
+                diagnostics=MixtureDiagnostics(settings.chains, settings.draws, 0.0, 0.0, 0.0, {}),
+                runs=(),
+                settings=settings,
+                keep=self.keep,
+                engine_name=engine.name,
+                engine_version=engine.version(),
+            )
+            diagnostics = diagnose_mixture(posterior.checked(self.rope))
+            runs.append(MixtureRun(purpose, settings.warmup, settings.draws, sweeps, diagnostics.failures))
+            if not diagnostics.failures:
+                break
+        outcome = _mixture_notes(runs)
+        warn_caller(outcome)
+        return replace(posterior, diagnostics=diagnostics, runs=tuple(runs)), (*notes, *outcome)
+
+    def _mostly_prior_notes(self) -> tuple[Note, ...]:
+        count = len(self.differences.dataset_names)
+        if count >= DATASETS_FOR_A_MIXTURE:
+            return ()
+        text = (
+            f"With {counted(count, 'data set')} a mixture is mostly prior: fewer than {DATASETS_FOR_A_MIXTURE} say little "
+            "about the shape of a population."
+        )
+        return (Note(FewDatasetsWarning, text, remedy="Compare the result with population='student_t'."),)
+
     def integral(self, engine: Integrator) -> tuple[Integrated, tuple[Note, ...]]:
         """The posterior by integration, and a note if its error is large."""
         unit = self.model.unit
@@ -519,6 +662,8 @@ class Computation:
     def _runs(self, engine: Sampler, purposes: Sequence[str]) -> Iterator[Run]:
         """The runs of the sampler, one after another, as long as the caller asks for more."""
         settings, model, rope = self.settings, self.model, self.rope.scaled(1 / self.model.unit)
+        if model.shrunk:  # the tails of the horseshoe need small steps
+            settings = replace(settings, adapt_delta=max(HORSESHOE_ADAPT_DELTA, settings.adapt_delta))
         longer = replace(
             settings,
             warmup=LONGER_WARMUP * settings.warmup,
@@ -538,10 +683,11 @@ class Computation:
             draws = engine.sample(program, chosen)
             more = 0
             if self.monte_carlo_error is not None:
-                more = _draws_wanted(draws, rope, self.monte_carlo_error) - chosen.draws
-            if more > 0 and not diagnose(_population(draws), draws.statistics).failures:
+                more = _draws_wanted(draws, rope, self.monte_carlo_error, model.covariate) - chosen.draws
+            covariates = self._covariate_names
+            if more > 0 and not diagnose(_population(draws), draws.statistics, (), covariates).failures:
                 draws = draws.followed_by(engine.sample(program, replace(chosen, draws=max(more, 100)), draws.state))
-            diagnostics = diagnose(draws.variables, draws.statistics, self.differences.dataset_names)
+            diagnostics = diagnose(draws.variables, draws.statistics, self.differences.dataset_names, covariates)
             failed.append(len(diagnostics.failures))
             attempt = Attempt(
                 purpose=purpose,
@@ -557,7 +703,8 @@ class Computation:
     def _posterior_of(self, run: Run, attempts: Sequence[Attempt]) -> Sampled:
         prior = self.model.prior_draws(PRIOR_CHAINS, PRIOR_DRAWS, self.settings.seed)
         kept = run.draws.population() if self.keep == "population" else run.draws
-        return Sampled(
+        kind = Sampled if self.model.covariate is None else Regressed
+        return kind(
             variables=in_metric_units(kept.variables, self.model.unit),
             prior=in_metric_units(prior, self.model.unit),
             statistics=kept.statistics,
@@ -568,6 +715,10 @@ class Computation:
             engine_name=kept.engine_name,
             engine_version=kept.engine_version,
         )
+
+    @property
+    def _covariate_names(self) -> tuple[str, ...]:
+        return () if self.differences.covariates is None else self.differences.covariates.names
 
     def _size_notes(self) -> tuple[Note, ...]:
         count, settings = len(self.differences.dataset_names), self.settings
@@ -603,10 +754,15 @@ def _population(draws: Draws) -> dict[str, NDArray[np.float64]]:
     return {name: draws.variables[name] for name in POPULATION if name in draws.variables}
 
 
-def _draws_wanted(draws: Draws, rope: Rope, monte_carlo_error: float) -> int:
+def _draws_wanted(draws: Draws, rope: Rope, monte_carlo_error: float, covariate: FloatArray | None) -> int:
     """Draws per chain that reduce the Monte Carlo error of every probability to the target."""
     variables = draws.variables
-    inference = next_dataset(variables["delta0"], variables["sigma0"], variables.get("nu", np.inf), rope)
+    population = variables["delta0"], variables["sigma0"], variables.get("nu", np.inf)
+    if covariate is None:
+        inference = next_dataset(*population, rope)
+    else:
+        regions = mean_regions(*population, variables["slope"], covariate, rope)
+        inference = next_dataset_of(regions, variables["delta0"])
     largest = inference.largest_error
     length = int(variables["delta0"].shape[1])
     if largest <= monte_carlo_error:
@@ -616,14 +772,28 @@ def _draws_wanted(draws: Draws, rope: Rope, monte_carlo_error: float) -> int:
     return min(100 * ceil(wanted / 100), max(MOST_DRAWS, length))
 
 
-def _sampling_notes(attempts: Sequence[Attempt], diagnostics: SamplerDiagnostics) -> tuple[Note, ...]:
+def _sampling_notes(attempts: Sequence[Attempt], diagnostics: SamplerDiagnostics, remedy: str) -> tuple[Note, ...]:
     if attempts[-1].failures:
         times = "once" if len(attempts) == 1 else f"{len(attempts)} times"
         text = f"Sampling failed its checks {times}: {'; '.join(attempts[-1].failures)}."
         if len(attempts) == 1 and diagnostics.mostly_saturated:
             text += " Most trajectories reached the largest tree depth, so longer runs were not tried."
-        return (Note(ConvergenceWarning, f"{text} No verdict is given.", remedy=WITHOUT_SAMPLING),)
+        return (Note(ConvergenceWarning, f"{text} No verdict is given.", remedy=remedy),)
     return _refit_notes(attempts)
+
+
+def _mixture_notes(runs: Sequence[MixtureRun]) -> tuple[Note, ...]:
+    if runs[-1].failures:
+        times = "once" if len(runs) == 1 else f"{len(runs)} times"
+        text = f"Sampling failed its checks {times}: {'; '.join(runs[-1].failures)}. No verdict is given."
+        return (Note(ConvergenceWarning, text, remedy="Pass more draws, or population='student_t'."),)
+    if len(runs) == 1:
+        return ()
+    text = (
+        f"The first run failed a check ({'; '.join(runs[0].failures)}) and the chains went on. With {runs[-1].sweeps} "
+        "sweeps for each draw every check passed."
+    )
+    return (Note(RefitWarning, text),)
 
 
 def _refit_notes(attempts: Sequence[Attempt]) -> tuple[Note, ...]:

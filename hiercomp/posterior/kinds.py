@@ -1,13 +1,14 @@
-"""The kinds of posterior: sampled, integrated, verified and exact, with one interface."""
+"""The kinds of posterior: sampled, integrated, verified and exact, with one interface; mixed ones have their own file."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from hiercomp.arguments import FloatArray
 from hiercomp.engines import Draws, SamplerSettings, engine_words
@@ -15,8 +16,9 @@ from hiercomp.engines.quadrature.axes import ChebyshevAxis, SplineAxis, Stretche
 from hiercomp.engines.quadrature.draws import dataset_draws, population_draws
 from hiercomp.engines.quadrature.grid import NEGLIGIBLE, PosteriorGrid
 from hiercomp.engines.quadrature.integration import Integration, Known
+from hiercomp.engines.quadrature.leave_one_out import LeftOut, left_out
 from hiercomp.engines.quadrature.likelihood import MeanLikelihood
-from hiercomp.engines.quadrature.marginals import Marginal, marginals
+from hiercomp.engines.quadrature.marginals import Marginal, marginals, probability_below
 from hiercomp.engines.quadrature.regions import RegionMasses, region_masses
 from hiercomp.engines.quadrature.support import Integrand, Support
 from hiercomp.errors import ArgumentError
@@ -40,13 +42,17 @@ from hiercomp.posterior.diagnostics import (
     SamplerDiagnostics,
     VerifiedDiagnostics,
 )
+from hiercomp.posterior.importance import left_out_by_weights
 from hiercomp.posterior.next_dataset import NextDataset, Odds, next_dataset, posterior_odds
+from hiercomp.posterior.predictive import next_differences, population_density
 from hiercomp.posterior.verification import Verification, VerifiedQuantity, verify
-from hiercomp.rope import REGIONS, Rope
+from hiercomp.rope import REGIONS, Rope, region_probabilities
 from hiercomp.scores.differences import PairedDifferences
 from hiercomp.wording import counted
 
 if TYPE_CHECKING:
+    from typing import Self
+
     import xarray as xr
 
 Keep: TypeAlias = Literal["all", "population"]
@@ -183,6 +189,9 @@ class Posterior(Protocol):
     def population(self) -> dict[str, Marginal]:
         """Marginal posteriors of delta0, sigma0 and nu (not of a Gaussian population)."""
 
+    def probability_below(self, name: str, value: float) -> float:
+        """Posterior probability that delta0, sigma0 or nu is below a value."""
+
     @property
     def expected_delta0(self) -> float:
         """Posterior mean of delta0."""
@@ -198,11 +207,23 @@ class Posterior(Protocol):
     def next_dataset(self, rope: Rope, *, estimate_errors: bool = True) -> NextDataset:
         """Probabilities of left, rope and right on the next data set; without ``estimate_errors`` their errors are zero."""
 
+    def regions(self, rope: Rope) -> FloatArray:
+        """Probabilities of left, rope and right under each draw of the population, shape (chains, draws, 3)."""
+
+    def density(self, x: ArrayLike) -> FloatArray:
+        """Posterior mean of the density of the next data set's difference; shape of ``x``."""
+
+    def next_differences(self, generator: np.random.Generator) -> FloatArray:
+        """Draws of the next data set's difference, one for each draw of the population, shape (chains, draws)."""
+
     def verification(self, rope: Rope) -> Verification:
         """The same quantities from both computations; only a verified posterior has it."""
 
     def integrated_or(self, integrate: Callable[[], Integrated]) -> Integrated:
         """The integral of the posterior, computed by ``integrate`` if it is not at hand."""
+
+    def left_out(self, model: HierarchicalModel, rope: Rope, integrate: Callable[[], Integrated]) -> LeftOut:
+        """What the other data sets say of each data set, in the unit of the model."""
 
     def odds(self, inference: NextDataset) -> tuple[Odds, ...]:
         """Odds of the three pairs of regions; none if nothing is uncertain."""
@@ -300,7 +321,11 @@ class Sampled:
     @property
     def population(self) -> dict[str, Marginal]:
         """Of the draws."""
-        return _marginals_of_draws(self)
+        return marginals_of_draws(self)
+
+    def probability_below(self, name: str, value: float) -> float:
+        """Share of the draws."""
+        return float((self.draws(name) < value).mean())
 
     @property
     def expected_delta0(self) -> float:
@@ -331,13 +356,39 @@ class Sampled:
         delta0, sigma0, nu = (self.draws(name) for name in POPULATION_PARAMETERS)
         return next_dataset(delta0, sigma0, nu, rope, estimate_errors=estimate_errors)
 
+    def regions(self, rope: Rope) -> FloatArray:
+        """Of each draw, shape (chains, draws, 3)."""
+        return region_probabilities(*self._population_draws, rope)
+
+    def density(self, x: ArrayLike) -> FloatArray:
+        """Mean over the draws; shape of ``x``."""
+        return population_density(*self._population_draws, x)
+
+    def next_differences(self, generator: np.random.Generator) -> FloatArray:
+        """One for each draw, shape (chains, draws)."""
+        return next_differences(*self._population_draws, generator)
+
+    @property
+    def _population_draws(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        return self.draws("delta0"), self.draws("sigma0"), self.draws("nu")
+
     def verification(self, rope: Rope) -> Verification:
         """Not known: raises ArgumentError."""
-        raise _unverified(self.engine_name)
+        raise unverified(self.engine_name)
 
     def integrated_or(self, integrate: Callable[[], Integrated]) -> Integrated:
         """Compute it."""
         return integrate()
+
+    def left_out(self, model: HierarchicalModel, rope: Rope, integrate: Callable[[], Integrated]) -> LeftOut:
+        """By importance sampling, and by integrals where that fails."""
+        unit = model.unit
+
+        def exactly(places: Sequence[int]) -> LeftOut:
+            return left_out(integrate().integration.grid, rope.scaled(1 / unit), places)
+
+        delta0, sigma0, nu = (self.draws(name) for name in POPULATION_PARAMETERS)
+        return left_out_by_weights(integrand(model).likelihood, delta0 / unit, sigma0 / unit, nu, exactly)
 
     def odds(self, inference: NextDataset) -> tuple[Odds, ...]:
         """Odds of the three pairs of regions."""
@@ -359,7 +410,7 @@ class Sampled:
         }
 
     @classmethod
-    def from_dict(cls, plain: dict[str, Any], differences: PairedDifferences, datatree: xr.DataTree) -> Sampled:
+    def from_dict(cls, plain: dict[str, Any], differences: PairedDifferences, datatree: xr.DataTree) -> Self:
         """From the result of `to_dict`, and the draws."""
         return cls(
             variables=group_arrays(datatree, "posterior"),
@@ -506,6 +557,10 @@ class Integrated:
         found = marginals(self.integration.grid)
         return {name: marginal.in_unit(1.0 if name == "nu" else self.unit) for name, marginal in found.items()}
 
+    def probability_below(self, name: str, value: float) -> float:
+        """Integrated."""
+        return probability_below(self.integration.grid, name, value / (1.0 if name == "nu" else self.unit))
+
     @property
     def expected_delta0(self) -> float:
         """Posterior mean of delta0, integrated."""
@@ -526,13 +581,33 @@ class Integrated:
         """Integrals; estimating their errors doubles the time."""
         return integrated_next_dataset(self.integration, rope, self.unit, estimate_errors=estimate_errors)
 
+    def regions(self, rope: Rope) -> FloatArray:
+        """Of each draw, shape (chains, draws, 3)."""
+        return region_probabilities(*self._population_draws, rope)
+
+    def density(self, x: ArrayLike) -> FloatArray:
+        """Mean over the draws; shape of ``x``."""
+        return population_density(*self._population_draws, x)
+
+    def next_differences(self, generator: np.random.Generator) -> FloatArray:
+        """One for each draw, shape (chains, draws)."""
+        return next_differences(*self._population_draws, generator)
+
+    @property
+    def _population_draws(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        return self.draws("delta0"), self.draws("sigma0"), self.draws("nu")
+
     def verification(self, rope: Rope) -> Verification:
         """Not known: raises ArgumentError."""
-        raise _unverified(self.engine_name)
+        raise unverified(self.engine_name)
 
     def integrated_or(self, integrate: Callable[[], Integrated]) -> Integrated:
         """Itself."""
         return self
+
+    def left_out(self, model: HierarchicalModel, rope: Rope, integrate: Callable[[], Integrated]) -> LeftOut:
+        """Exactly."""
+        return left_out(self.integration.grid, rope.scaled(1 / self.unit))
 
     def odds(self, inference: NextDataset) -> tuple[Odds, ...]:
         """Odds of the three pairs of regions."""
@@ -656,6 +731,10 @@ class Verified:
         """Integrated."""
         return self.integrated.population
 
+    def probability_below(self, name: str, value: float) -> float:
+        """Integrated."""
+        return self.integrated.probability_below(name, value)
+
     @property
     def expected_delta0(self) -> float:
         """Posterior mean of delta0, integrated."""
@@ -675,6 +754,18 @@ class Verified:
         """Integrals."""
         return self.integrated.next_dataset(rope, estimate_errors=estimate_errors)
 
+    def regions(self, rope: Rope) -> FloatArray:
+        """Of each draw of the sampler, shape (chains, draws, 3)."""
+        return self.sampled.regions(rope)
+
+    def density(self, x: ArrayLike) -> FloatArray:
+        """Mean over the draws of the sampler; shape of ``x``."""
+        return self.sampled.density(x)
+
+    def next_differences(self, generator: np.random.Generator) -> FloatArray:
+        """One for each draw of the sampler, shape (chains, draws)."""
+        return self.sampled.next_differences(generator)
+
     def verification(self, rope: Rope) -> Verification:
         """Integrals and draws side by side."""
         return verified_by(self.integrated, self.sampled, rope)
@@ -682,6 +773,10 @@ class Verified:
     def integrated_or(self, integrate: Callable[[], Integrated]) -> Integrated:
         """The one of its two computations."""
         return self.integrated
+
+    def left_out(self, model: HierarchicalModel, rope: Rope, integrate: Callable[[], Integrated]) -> LeftOut:
+        """By the integral."""
+        return self.integrated.left_out(model, rope, integrate)
 
     def odds(self, inference: NextDataset) -> tuple[Odds, ...]:
         """Odds of the three pairs of regions."""
@@ -794,6 +889,10 @@ class Exact:
         """Zero without an error."""
         return {name: Marginal(0.0, 0.0, 0.0, 0.0, 0.0, 0.0) for name in ("delta0", "sigma0")}
 
+    def probability_below(self, name: str, value: float) -> float:
+        """Share of the one draw."""
+        return float((self.draws(name) < value).mean())
+
     @property
     def expected_delta0(self) -> float:
         """Zero."""
@@ -808,7 +907,7 @@ class Exact:
         ArgumentError
             Always.
         """
-        raise ArgumentError("Identical scores have no marginal likelihood: their density is unbounded.")
+        raise _without_density()
 
     @property
     def log_marginal_likelihood_error(self) -> float:
@@ -820,13 +919,33 @@ class Exact:
         delta0, sigma0, nu = (self.draws(name) for name in POPULATION_PARAMETERS)
         return next_dataset(delta0, sigma0, nu, rope, estimate_errors=False)
 
+    def regions(self, rope: Rope) -> FloatArray:
+        """Of each draw, shape (chains, draws, 3)."""
+        return region_probabilities(*self._population_draws, rope)
+
+    def density(self, x: ArrayLike) -> FloatArray:
+        """Mean over the draws; shape of ``x``."""
+        return population_density(*self._population_draws, x)
+
+    def next_differences(self, generator: np.random.Generator) -> FloatArray:
+        """One for each draw, shape (chains, draws)."""
+        return next_differences(*self._population_draws, generator)
+
+    @property
+    def _population_draws(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        return self.draws("delta0"), self.draws("sigma0"), self.draws("nu")
+
     def verification(self, rope: Rope) -> Verification:
         """Not needed: raises ArgumentError."""
-        raise _unverified(self.engine_name)
+        raise unverified(self.engine_name)
 
     def integrated_or(self, integrate: Callable[[], Integrated]) -> Integrated:
         """Compute it."""
         return integrate()
+
+    def left_out(self, model: HierarchicalModel, rope: Rope, integrate: Callable[[], Integrated]) -> LeftOut:
+        """Not defined: raises ArgumentError, as the marginal likelihood does."""
+        raise _without_density()
 
     def odds(self, inference: NextDataset) -> tuple[Odds, ...]:
         """None: nothing is uncertain."""
@@ -841,28 +960,18 @@ class Exact:
         return {"kind": self.kind, "settings": asdict(self.settings)}
 
 
-def posterior_from(plain: dict[str, Any], differences: PairedDifferences, datatree: xr.DataTree | None) -> Posterior:
-    """A posterior from the result of its ``to_dict``, and its draws if they were kept."""
-    if plain["kind"] == Integrated.kind:
-        return Integrated.from_dict(plain, differences, datatree)
-    if plain["kind"] == Exact.kind:
-        return Exact(differences, SamplerSettings(**plain["settings"]))
-    if datatree is None:
-        raise ValueError("the draws of a sampled posterior are missing")
-    return (Verified if plain["kind"] == Verified.kind else Sampled).from_dict(plain, differences, datatree)
-
-
 def verified_by(integrated: Integrated, sampled: Sampled, rope: Rope) -> Verification:
     """An integrated posterior beside draws from it."""
     draws = {name: sampled.draws(name) for name in POPULATION_PARAMETERS}
     return verify(integrated.next_dataset(rope), integrated.population, sampled.next_dataset(rope), draws, rope)
 
 
-def _marginals_of_draws(posterior: Sampled) -> dict[str, Marginal]:
+def marginals_of_draws(posterior: Posterior, names: Sequence[str] = POPULATION_PARAMETERS) -> dict[str, Marginal]:
+    """Of the parameters of these names that have draws."""
     from arviz_stats.base import array_stats
 
     found = {}
-    for name in POPULATION_PARAMETERS:
+    for name in names:
         if name in posterior.parameters:
             values = posterior.draws(name)
             error = float(array_stats.mcse(values, chain_axis=0, draw_axis=1, method="mean"))
@@ -871,11 +980,16 @@ def _marginals_of_draws(posterior: Sampled) -> dict[str, Marginal]:
     return found
 
 
-def _unverified(engine_name: str) -> ArgumentError:
+def unverified(engine_name: str) -> ArgumentError:
+    """The refusal of a verification where there is one computation."""
     return ArgumentError(
         f"A fit by {engine_name} alone has nothing to compare it with.",
         remedy="fit(engine='auto') integrates and samples, and compares the two.",
     )
+
+
+def _without_density() -> ArgumentError:
+    return ArgumentError("Identical scores have no marginal likelihood: their density is unbounded.")
 
 
 def integrated_next_dataset(
@@ -907,11 +1021,23 @@ def integrated_next_dataset(
     return NextDataset(**values, p_positive=masses.positive, errors=errors, draws=0, floor=floor)
 
 
+def likelihood_of(model: HierarchicalModel) -> MeanLikelihood:
+    """The likelihood of each data set given its mean difference, in the unit of the model."""
+    return MeanLikelihood(model.mean, model.sum_of_squares, model.n, model.rho, model.sigma_upper)
+
+
 def integrand(model: HierarchicalModel) -> Integrand:
-    """The problem for the quadrature engine, in the unit of the model."""
-    likelihood = MeanLikelihood(model.mean, model.sum_of_squares, model.n, model.rho, model.sigma_upper)
+    """The problem for the quadrature engine, in the unit of the model.
+
+    Raises
+    ------
+    ArgumentError
+        If the centre of the population depends on covariates.
+    """
+    if model.covariate is not None:
+        raise ArgumentError("A population with covariates is not integrated.", remedy="Leave the covariates out.")
     return Integrand(
-        likelihood,
+        likelihood_of(model),
         model.delta0_bound,
         model.sigma0_upper,
         model.priors,
@@ -955,6 +1081,8 @@ def plain_integration(integration: Integration) -> dict[str, Any]:
         "log_likelihood": grid.log_likelihood.tolist(),
         "fineness": [float(factor) for factor in grid.fineness],
         "known": _plain_known(integration.known),
+        "nu_splines": isinstance(grid.nu_axis, SplineAxis),
+        "beyond": grid.beyond,
     }
 
 
@@ -984,12 +1112,13 @@ def integration_from(plain: dict[str, Any]) -> Integration:
         ),
         support=Support(tuple(support["nu"]), np.array(support["lower"]), np.array(support["upper"])),
         sigma0_axis=(SplineAxis if plain["delta0_axis"]["stretched"] else ChebyshevAxis)(**plain["axes"][0]),
-        nu_axis=ChebyshevAxis(**plain["axes"][1]),
+        nu_axis=(SplineAxis if plain.get("nu_splines") else ChebyshevAxis)(**plain["axes"][1]),
         delta0_axis=line,
         centre=np.array(plain["centre"]),
         log_scale=np.array(plain["log_scale"]),
         log_likelihood=np.array(plain["log_likelihood"]),
         fineness=tuple(plain["fineness"]),
+        beyond=plain.get("beyond", 0.0),
     )
     return Integration(grid, plain["refinements"], _known(plain.get("known")))
 

@@ -1,22 +1,24 @@
 """The netCDF file of a fit: its checksum, and reading it by a list of the groups, arrays and attributes that it may hold.
 
-A file may come from a stranger. Links, external and virtual storage and filters are refused before anything is read, and
-no array is larger than what is stored in the file. The names of data sets are compared, one at a time, with those of the
-description, and are not taken from the file.
+The checksum stands behind the netCDF content, where HDF5 and ArviZ ignore it, and is compared before HDF5 sees the file:
+one changed byte can keep HDF5 busy for ever. A file may also come from a stranger, with a true checksum. Links, external and
+virtual storage and filters are refused before anything is read, and no array is larger than what is stored in the file. The
+names of data sets are compared, one at a time, with those of the description, and are not taken from the file.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
+import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path
+from os import SEEK_END
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hiercomp.engines.base import STATISTIC_NAMES
+from hiercomp.posterior.datatree import DIMENSIONS
 from hiercomp.posterior.description import parsed
 
 if TYPE_CHECKING:
@@ -24,19 +26,43 @@ if TYPE_CHECKING:
     import xarray as xr
 
 ATTRIBUTE = "hiercomp"  # the root attribute that holds everything but the draws, as JSON
+FORMAT = 4
+SEAL = b"\nhiercomp result, format %d, SHA-256 %s\n"  # behind the netCDF content
+SEALED = re.compile(rb"\nhiercomp result, format (\d{1,6}), SHA-256 ([0-9a-f]{64})\n\Z")
+LONGEST_SEAL = 120  # bytes
 
 Dims = tuple[str, ...]
 DRAWS: Dims = ("chain", "draw")
-POPULATION: dict[str, Dims] = dict.fromkeys(("delta0", "sigma0", "nu", "alpha", "beta"), DRAWS)
+POPULATION: dict[str, Dims] = dict.fromkeys(("delta0", "sigma0", "nu", "alpha", "beta", "concentration"), DRAWS)
+SLOPE: dict[str, Dims] = {"slope": (*DRAWS, "covariate")}
+COORDINATES = ("chain", "draw", "dataset", "covariate", "component", "place")
+NAMED = ("dataset", "covariate")  # coordinates that are names; the others count from 0
 #: Variables that each group may hold, and their dimensions.
 GROUPS: dict[str, dict[str, Dims]] = {
-    "posterior": POPULATION | dict.fromkeys(("delta", "sigma"), (*DRAWS, "dataset")),
+    "posterior": POPULATION | SLOPE | dict.fromkeys(("delta", "sigma"), (*DRAWS, "dataset")),
     "observed_data": dict.fromkeys(("mean", "sum_of_squares", "n", "rho"), ("dataset",)),
-    "prior": POPULATION,
+    "prior": POPULATION | SLOPE,
     "sample_stats": dict.fromkeys((*STATISTIC_NAMES.values(),), DRAWS),
+    "components": {name: DIMENSIONS[name] for name in ("weight", "atom", "allocation")},
+    "dictionary": {name: DIMENSIONS[name] for name in ("centre", "scale", "prior_weight")},
 }
-NEEDED = {"posterior": {"delta0", "sigma0"}, "observed_data": {"mean", "sum_of_squares", "n", "rho"}}
-WHOLE = {"n", "tree_depth", "n_steps", "chain", "draw"}  # variables of whole numbers
+NEEDED = {
+    "posterior": {"delta0", "sigma0"},
+    "observed_data": {"mean", "sum_of_squares", "n", "rho"},
+    "components": {"weight", "atom", "allocation"},
+    "dictionary": {"centre", "scale", "prior_weight"},
+}
+WHOLE = {
+    "n",
+    "tree_depth",
+    "n_steps",
+    "atom",
+    "allocation",
+    "chain",
+    "draw",
+    "component",
+    "place",
+}  # variables of whole numbers
 TRUE_OR_FALSE = {"diverging"}
 #: Attributes by what has them; of those of arrays netCDF itself needs all but "dtype".
 ROOT_ATTRIBUTES = {ATTRIBUTE, "_NCProperties"}
@@ -61,36 +87,44 @@ LONGEST_ATTRIBUTE = 1000  # characters
 REFERENCE = 16  # bytes in place of a text, which stands elsewhere in the file
 
 
-def checksum(description: Mapping[str, Any], tree: xr.DataTree) -> str:
-    """SHA-256 of a description and of every array and attribute of a tree.
+def sealed(content: memoryview) -> bytes:
+    """The content of a netCDF file, and behind it the format of hiercomp's files and the SHA-256 of the content."""
+    return content.tobytes() + SEAL % (FORMAT, hashlib.sha256(content).hexdigest().encode())
+
+
+def unsealed(stream: BinaryIO) -> tuple[int, bytes]:
+    """The format of a file made by `sealed`, and its netCDF content; that of another format is not compared with a checksum.
+
+    Raises
+    ------
+    ValueError
+        If the checksum is missing or differs.
+    """
+    end = max(0, stream.seek(0, SEEK_END) - LONGEST_SEAL)
+    stream.seek(end)
+    seal = SEALED.search(stream.read())
+    if seal is None:
+        raise ValueError("its checksum is missing")
+    stream.seek(0)
+    version, total, netcdf = int(seal[1]), seal[2], stream.read(end + seal.start())
+    if version == FORMAT and hashlib.sha256(netcdf).hexdigest().encode() != total:
+        raise ValueError("its checksum differs")
+    return version, netcdf
+
+
+def check_tree(tree: xr.DataTree) -> None:
+    """Refuse draws that could not be read again.
 
     Raises
     ------
     ValueError
         If the tree holds anything that is not in `GROUPS`.
     """
-    digest = hashlib.sha256()
-
-    def add(header: Any, content: bytes = b"") -> None:
-        digest.update(json.dumps([header, len(content)], sort_keys=True).encode() + b"\n" + content)
-
-    add(dict(description))
-    for group in sorted(tree.children):
-        node = tree[group]
-        if group not in GROUPS or node.children:
+    for group in tree.children:
+        if group not in GROUPS or tree[group].children:
             raise ValueError(f"a group {group!r}")
-        add([group, {str(name): _plain(value) for name, value in node.attrs.items()}])
-        dataset = node.dataset
-        for name in sorted(map(str, dataset.variables)):
-            _check_variable(group, name, dataset.variables[name].dims)
-            values = dataset.variables[name].values
-            if name == "dataset":
-                add([group, name, [str(label) for label in values]])
-            else:
-                kind = "?" if name in TRUE_OR_FALSE else "<i8" if name in WHOLE else "<f8"
-                array = np.ascontiguousarray(values, dtype=kind)
-                add([group, name, list(dataset.variables[name].dims), list(array.shape), kind], array.tobytes())
-    return digest.hexdigest()
+        for name, variable in tree[group].dataset.variables.items():
+            _check_variable(group, str(name), variable.dims)
 
 
 def read_description(file: h5py.File) -> dict[str, Any]:
@@ -110,14 +144,14 @@ def read_description(file: h5py.File) -> dict[str, Any]:
     return parsed(file.attrs[ATTRIBUTE])
 
 
-def read_tree(file: h5py.File, dataset_names: tuple[str, ...], size: int) -> xr.DataTree:
+def read_tree(file: h5py.File, names: Mapping[str, tuple[str, ...]], size: int) -> xr.DataTree:
     """The draws in a file.
 
     Parameters
     ----------
     file : h5py.File
-    dataset_names : tuple of str
-        Of the description.
+    names : mapping from coordinate to tuple of str
+        Of data sets and of covariates, as the description has them.
     size : int
         Bytes of the file, which no array can exceed.
 
@@ -138,16 +172,16 @@ def read_tree(file: h5py.File, dataset_names: tuple[str, ...], size: int) -> xr.
         arrays: dict[str, tuple[Dims, NDArray[Any]]] = {}
         coordinates: dict[str, tuple[Dims, NDArray[Any]]] = {}
         left = size
-        for name, array in _members(found, len(GROUPS[group]) + 3, h5py.Dataset):
-            dims = (name,) if name in ("chain", "draw", "dataset") else GROUPS[group].get(name, ())
+        for name, array in _members(found, len(GROUPS[group]) + len(COORDINATES), h5py.Dataset):
+            dims = (name,) if name in COORDINATES else GROUPS[group].get(name, ())
             _check_variable(group, name, dims)
             _check_storage(array, name, dims, size)
             left -= array.size * array.dtype.itemsize
             if left < 0:
                 raise ValueError("arrays that are larger than the file")
-            if name == "dataset":
-                _check_names(array, dataset_names)
-                values = np.array(dataset_names)
+            if name in NAMED:
+                _check_names(array, names[name])
+                values = np.array(names[name])
             else:
                 values = array[...]
                 values = values.astype(bool) if name in TRUE_OR_FALSE else values
@@ -180,7 +214,7 @@ def _members(parent: h5py.Group, most: int, kind: type) -> Iterator[tuple[str, A
 
 def _check_variable(group: str, name: str, dims: tuple[Any, ...]) -> None:
     """Refuse an array that hiercomp does not write there, or that has other dimensions."""
-    needed = {name} if name in ("chain", "draw", "dataset") else set(GROUPS[group].get(name, ()))
+    needed = {name} if name in COORDINATES else set(GROUPS[group].get(name, ()))
     if not needed or set(dims) != needed:
         raise ValueError(f"an array {group}/{name} of dimensions {dims}")
 
@@ -229,7 +263,7 @@ def _check_storage(array: h5py.Dataset, name: str, dims: Dims, size: int) -> Non
         else (h5t.IEEE_F64LE,)
     )
     stored, plan = array.id.get_type(), array.id.get_create_plist()
-    if name == "dataset":
+    if name in NAMED:
         right = isinstance(stored, h5t.TypeStringID) and stored.is_variable_str()
     else:
         right = any(stored.equal(kind) for kind in kinds)
@@ -237,7 +271,7 @@ def _check_storage(array: h5py.Dataset, name: str, dims: Dims, size: int) -> Non
         raise ValueError("an array of another type or shape")
     whole = plan.get_layout() == h5d.CONTIGUOUS and not plan.get_external_count() and not plan.get_nfilters()
     offset, bytes_stored = array.id.get_offset(), array.id.get_storage_size()
-    expected = array.size * (REFERENCE if name == "dataset" else stored.get_size())
+    expected = array.size * (REFERENCE if name in NAMED else stored.get_size())
     if not whole or offset is None or bytes_stored != expected or offset + bytes_stored > size:
         raise ValueError("an array that is not stored in the file")
     if "_FillValue" in array.attrs:
@@ -252,13 +286,13 @@ def _check_storage(array: h5py.Dataset, name: str, dims: Dims, size: int) -> Non
         raise ValueError("an attribute that hiercomp does not write")
 
 
-def _check_names(array: h5py.Dataset, dataset_names: tuple[str, ...]) -> None:
+def _check_names(array: h5py.Dataset, names: tuple[str, ...]) -> None:
     """Compare names one at a time: many could refer to the same long text."""
-    if array.shape != (len(dataset_names),):
-        raise ValueError("another number of data sets")
-    for place, name in enumerate(dataset_names):
+    if array.shape != (len(names),):
+        raise ValueError("another number of data sets or covariates")
+    for place, name in enumerate(names):
         if array[place] != name.encode():
-            raise ValueError("other names of data sets")
+            raise ValueError("other names of data sets or covariates")
 
 
 def _check_lengths(
@@ -270,7 +304,7 @@ def _check_lengths(
     if any(
         not np.array_equal(coordinates[name], range(len(coordinates[name])))
         for name in coordinates
-        if name != "dataset"
+        if name not in NAMED
     ):
         raise ValueError("chains or draws that are not numbered from 0")
     for dims, values in arrays.values():
@@ -278,10 +312,3 @@ def _check_lengths(
             raise ValueError("arrays of different lengths")
         if group == "posterior" and not np.isfinite(values).all():
             raise ValueError("draws that are not finite")
-
-
-def size_of(file: Path | BinaryIO) -> int:
-    """Bytes of a file or of a buffer."""
-    if isinstance(file, Path):
-        return file.stat().st_size
-    return file.seek(0, 2)

@@ -101,10 +101,24 @@ def next_dataset(
     ----------
     Corani et al., Machine Learning 106 (2017), inference on the next data set.
     """
-    regions = region_probabilities(delta0, sigma0, nu, rope)
+    exact = not estimate_errors or bool(np.ptp(delta0) == 0 and np.ptp(sigma0) == 0)
+    return next_dataset_of(region_probabilities(delta0, sigma0, nu, rope), delta0, estimate_errors=not exact)
+
+
+def next_dataset_of(regions: FloatArray, delta0: FloatArray, *, estimate_errors: bool = True) -> NextDataset:
+    """Inference on the next data set from the probabilities of the three regions under each draw.
+
+    Parameters
+    ----------
+    regions : ndarray, shape (chains, draws, 3)
+    delta0 : ndarray, shape (chains, draws)
+        Mean of the population.
+    estimate_errors : bool
+        Without it, the errors are zero.
+    """
+    exact = not estimate_errors
     shares = most_probable_shares(regions)
     positive = (delta0 > 0).astype(float)
-    exact = not estimate_errors or bool(np.ptp(delta0) == 0 and np.ptp(sigma0) == 0)
     values: dict[str, float] = {}
     errors: dict[str, float] = {}
     for position, region in enumerate(REGIONS):

@@ -12,21 +12,25 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from hiercomp import errors
+from hiercomp.engines import SamplerSettings
 from hiercomp.errors import Note, ResultFileError
 from hiercomp.model.priors import Priors
 from hiercomp.outputs import check_ending, output_path, written_whole
 from hiercomp.posterior.description import LARGEST, check_description, parsed
 from hiercomp.posterior.fit import Fit
-from hiercomp.posterior.kinds import posterior_from
-from hiercomp.posterior.netcdf import ATTRIBUTE, checksum, read_description, read_tree, size_of
+from hiercomp.posterior.kinds import Exact, Integrated, Posterior, Sampled, Verified
+from hiercomp.posterior.mixed import Mixed
+from hiercomp.posterior.netcdf import ATTRIBUTE, FORMAT, check_tree, read_description, read_tree, sealed, unsealed
+from hiercomp.posterior.regressed import Regressed
 from hiercomp.rope import Rope
+from hiercomp.scores.covariates import Covariates
 from hiercomp.scores.differences import PairedDifferences
-from hiercomp.wording import shown, shown_value
+from hiercomp.scores.runs import RunSums
+from hiercomp.wording import shown
 
 if TYPE_CHECKING:
     import xarray as xr
 
-FORMAT = 3
 HDF5 = b"\x89HDF"  # how a netCDF file begins
 
 
@@ -46,25 +50,25 @@ def save_fit(fit: Fit, path: str | Path, *, overwrite: bool) -> Path:
     return Path(path)
 
 
-def _netcdf(fit: Fit, path: str | Path) -> memoryview:
+def _netcdf(fit: Fit, path: str | Path) -> bytes:
     """The content of a fit's netCDF file, made in memory: HDF5 ends the whole process if a disk is full."""
     try:
-        return _described(fit, path).to_netcdf(engine="h5netcdf")
+        return sealed(_described(fit, path).to_netcdf(engine="h5netcdf"))
     except ValueError as error:  # a name that netCDF can't hold
         raise ResultFileError(f"{shown(path)} can't be written: {error}.") from error
 
 
 def _described(fit: Fit, path: str | Path) -> xr.DataTree:
-    """The draws, and the rest with the checksum of both as an attribute."""
+    """The draws, and the rest as an attribute."""
     tree = fit.datatree.copy()
     tree.attrs.clear()
     description = plain_values(fit)
     try:
         check_description(json.loads(json.dumps(description)))
-        total = checksum(description, tree)
+        check_tree(tree)
     except ValueError as error:  # such as a name with NUL, or an array that a caller added
         raise ResultFileError(f"{shown(path)} can't be written: {error}.") from error
-    tree.attrs[ATTRIBUTE] = json.dumps({"format": FORMAT, "sha256": total} | description)
+    tree.attrs[ATTRIBUTE] = json.dumps(description)
     return tree
 
 
@@ -79,29 +83,30 @@ def load_fit(path: str | Path) -> Fit:
     path = Path(path)
     if not path.is_file():
         raise ResultFileError(f"{shown(path)} is not a file.")
-    return _read(path, shown(path))
+    try:
+        with path.open("rb") as stream:
+            return _read(stream, shown(path))
+    except OSError as error:
+        raise ResultFileError(f"{shown(path)} can't be read: {error.strerror}.") from error
 
 
-def _read(file: Path | BinaryIO, name: str) -> Fit:
+def _read(stream: BinaryIO, name: str) -> Fit:
     """A fit from a netCDF file; ``name`` is for messages."""
     import h5py
 
     try:
-        size = size_of(file)
-        with h5py.File(file, "r") as opened:
-            plain = read_description(opened)
-            version, total = plain.pop("format"), plain.pop("sha256", None)
-            if version == FORMAT:
+        version, netcdf = unsealed(stream)
+        if version == FORMAT:
+            with h5py.File(io.BytesIO(netcdf), "r") as opened:
+                plain = read_description(opened)
                 check_description(plain)
-                tree = read_tree(opened, tuple(plain["differences"]["dataset_names"]), size)
-                if checksum(plain, tree) != total:
-                    raise ValueError("its checksum differs")
-                return from_plain_values(plain, tree)
+                tree = read_tree(opened, _names(plain["differences"]), len(netcdf))
+            return from_plain_values(plain, tree)
     except Exception as error:  # whatever a damaged file makes the HDF5 library raise
         why = shown(error)[:100] if type(error) is ValueError else type(error).__name__
         raise ResultFileError(f"{name} is not a saved result or is damaged ({why}).") from error
     raise ResultFileError(
-        f"{name} was written by another version of hiercomp (format {shown_value(version)}; this one reads {FORMAT}).",
+        f"{name} was written by another version of hiercomp (format {version}; this one reads {FORMAT}).",
         remedy="Fit and save it again.",
     )
 
@@ -110,7 +115,7 @@ def fit_to_bytes(fit: Fit) -> bytes:
     """The netCDF file of a fit with its draws; compressed JSON if the draws can be made again."""
     if fit.posterior.remakes_draws:
         return zlib.compress(json.dumps(plain_values(fit)).encode())
-    return bytes(_netcdf(fit, "The fit"))
+    return _netcdf(fit, "The fit")
 
 
 def fit_from_bytes(content: bytes) -> Fit:
@@ -140,8 +145,11 @@ def plain_values(fit: Fit) -> dict[str, Any]:
     differences = {
         name: value.tolist() if isinstance(value, np.ndarray) else value
         for name, value in vars(fit.differences).items()
-        if name not in ("notes", "scores")
+        if name not in ("notes", "scores", "covariates", "runs")
     }
+    for name, held in (("covariates", fit.differences.covariates), ("runs", fit.differences.runs)):
+        if held is not None:
+            differences[name] = held.to_dict()
     return {
         "differences": differences | {"notes": _plain_notes(fit.differences.notes)},
         "rope": asdict(fit.rope),
@@ -159,7 +167,11 @@ def from_plain_values(plain: dict[str, Any], tree: xr.DataTree | None) -> Fit:
     for name in ("median_score", "score_mean", "score_standard_deviation"):
         if fields[name] is not None:
             arrays[name] = np.array(fields[name], dtype=float)
-    named = {"dataset_names": tuple(fields["dataset_names"]), "notes": _notes(fields["notes"])}
+    named: dict[str, Any] = {"dataset_names": tuple(fields["dataset_names"]), "notes": _notes(fields["notes"])}
+    if "covariates" in fields:
+        named["covariates"] = Covariates.from_dict(fields["covariates"])
+    if "runs" in fields:
+        named["runs"] = RunSums.from_dict(fields["runs"])
     differences = PairedDifferences(**(fields | arrays | named))
     return Fit(
         differences=differences,
@@ -168,6 +180,24 @@ def from_plain_values(plain: dict[str, Any], tree: xr.DataTree | None) -> Fit:
         posterior=posterior_from(plain["posterior"], differences, tree),
         fit_notes=_notes(plain["fit_notes"]),
     )
+
+
+def posterior_from(plain: dict[str, Any], differences: PairedDifferences, datatree: xr.DataTree | None) -> Posterior:
+    """A posterior from the result of its ``to_dict``, and its draws if they were kept."""
+    if plain["kind"] == Integrated.kind:
+        return Integrated.from_dict(plain, differences, datatree)
+    if plain["kind"] == Exact.kind:
+        return Exact(differences, SamplerSettings(**plain["settings"]))
+    if datatree is None:
+        raise ValueError("the draws of a sampled posterior are missing")
+    kinds: tuple[type[Sampled | Verified | Mixed], ...] = (Sampled, Regressed, Verified, Mixed)
+    return next(kind for kind in kinds if kind.kind == plain["kind"]).from_dict(plain, differences, datatree)
+
+
+def _names(differences: dict[str, Any]) -> dict[str, tuple[str, ...]]:
+    """The names that coordinates of arrays may have."""
+    covariates = differences.get("covariates", {"names": []})
+    return {"dataset": tuple(differences["dataset_names"]), "covariate": tuple(covariates["names"])}
 
 
 def _plain_notes(notes: tuple[Note, ...]) -> list[dict[str, Any]]:

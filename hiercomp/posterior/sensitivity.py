@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 RHO_FACTORS = (0.5, 1.0, 2.0)
 UPPER_BOUNDS = (100.0, 1000.0)
+CONCENTRATIONS = ((1.0, 1.0), (2.0, 0.5))  # shape and rate
 LARGEST_RHO = 0.99  # of a doubled correlation
 
 
@@ -188,7 +189,19 @@ def sensitivity(result: Fit, *, alpha: float = 0.05, n_jobs: int | None = None, 
 
 
 def variants(priors: Priors) -> list[Variant]:
-    """The variants of a comparison's priors, without the priors themselves."""
+    """The variants of a comparison's priors, without the priors themselves.
+
+    Those of a mixture are the other populations, and other priors of its concentration.
+    """
+    if priors.population == "mixture":
+        others = [Variant(f"population: {name}", Priors(population=name)) for name in ("student_t", "gaussian")]
+        varied = [
+            Variant(f"concentration: Gamma{pair}", replace(priors, concentration=pair))
+            for pair in CONCENTRATIONS
+            if pair != priors.concentration
+        ]
+        scaled = [Variant(f"rho x {factor:g}", priors, factor) for factor in RHO_FACTORS if factor != 1]
+        return [*others, *varied, *scaled]
     named = [
         Variant(f"nu: {name}", variant)
         for name, variant in ((name, _with_distributions(variant, priors)) for name, variant in NAMED_PRIORS.items())

@@ -15,7 +15,9 @@ from hiercomp.files.source import Source
 from hiercomp.pairs.tournament import SIGNS
 from hiercomp.plots.pairs import MOST_ALGORITHMS
 from hiercomp.posterior.diagnostics import GOOD_INTEGRATION_ERROR
+from hiercomp.posterior.effects import effects
 from hiercomp.posterior.influence import Influence
+from hiercomp.posterior.population_check import PopulationCheck
 from hiercomp.posterior.sensitivity import Sensitivity
 from hiercomp.posterior.verification import LARGEST_DISTANCE
 from hiercomp.report import tables
@@ -93,7 +95,7 @@ class ReportContents(Contents):
         P(delta0 > 0) in words; empty if there is no verdict.
     test_notes : tuple of str
         Tests that could not be run, and why.
-    sensitivity, influence : str
+    sensitivity, influence, population_check : str
         Their conclusions; empty if not requested.
     """
 
@@ -105,6 +107,7 @@ class ReportContents(Contents):
     test_notes: tuple[str, ...]
     sensitivity: str
     influence: str
+    population_check: str
 
 
 @dataclass(frozen=True)
@@ -166,6 +169,7 @@ def report_contents(
     *,
     sensitivity: Sensitivity | None = None,
     influence: Influence | None = None,
+    population_check: PopulationCheck | None = None,
     source: Source | None = None,
     alpha: float = 0.05,
 ) -> ReportContents:
@@ -178,6 +182,8 @@ def report_contents(
         Of this result, at this level.
     influence : Influence, optional
         Of this result.
+    population_check : PopulationCheck, optional
+        Of this result.
     source : Source, optional
         The file of the scores.
     alpha : float
@@ -186,12 +192,14 @@ def report_contents(
     Raises
     ------
     ArgumentError
-        If alpha is outside its range, or ``sensitivity`` or ``influence`` belongs to another comparison.
+        If alpha is outside its range, or ``sensitivity``, ``influence`` or ``population_check`` belongs to another
+        comparison.
     """
     alpha = verdict_level(alpha)
     _check_sensitivity(sensitivity, result, alpha)
     _check_influence(influence, result)
-    summary = summarise(result, alpha)
+    _check_fit_of_population(population_check, result)
+    summary = summarise(result, alpha, population_check)
     failed, exact = result.status == "failed", result.differences.identical
     standing = "failed" if summary.decision is None else summary.decision.region
     tests = closed_form_tests_of(result)
@@ -205,10 +213,12 @@ def report_contents(
         None if failed else tables.next_dataset_table(result),
         None if failed else tables.odds_table(result),
         None if failed or exact else tables.population_table(result),
+        tables.effects_table(effects(result, loo=False)) if summary.slopes else None,
         tables.datasets_table(result),
         None if result.differences.moments is None else tables.mean_scores_table(scores_table_of(result)),
         tables.diagnostics_table(result.diagnostics),
         tables.attempts_table(result),
+        None if population_check is None else tables.population_check_table(population_check),
         tables.closed_form_table(tests, exact),
         None if sensitivity is None else tables.sensitivity_table(sensitivity),
         None if influence is None else tables.influence_table(influence),
@@ -227,11 +237,14 @@ def report_contents(
         computation=summary.computation,
         positive=positive,
         notes=tuple(map(shown, summary.notes)),
-        figures=numbered(report_figures(result, sensitivity)),
+        figures=numbered(
+            report_figures(result, sensitivity, None if population_check is None else population_check.loo)
+        ),
         tables=numbered(table for table in shown_tables if table is not None),
         test_notes=tuple(map(shown, tests.notes)),
         sensitivity="" if sensitivity is None else sensitivity.conclusion,
         influence="" if influence is None else influence.conclusion,
+        population_check="" if population_check is None else shown(population_check.conclusion),
         data=data_facts(result, source),
         settings=setting_facts(result, alpha),
         software=software_facts(),
@@ -348,6 +361,23 @@ def _check_influence(influence: Influence | None, result: Fit) -> None:
         same = bool(distance <= LARGEST_DISTANCE * seen.largest_error + GOOD_INTEGRATION_ERROR)
     if not same:
         raise ArgumentError("influence belongs to another comparison; pass result.influence() of this result.")
+
+
+def _check_fit_of_population(population_check: PopulationCheck | None, result: Fit) -> None:
+    if population_check is None:
+        return
+    if not isinstance(population_check, PopulationCheck):
+        raise ArgumentError(
+            f"population_check must be a result of result.check_population(), got {type(population_check).__name__}."
+        )
+    seen = population_check.loo
+    names = result.differences.dataset_names
+    if (seen.algorithms, seen.dataset_names) != ((result.left, result.right), names) or (
+        seen.population != result.priors.population
+    ):
+        raise ArgumentError(
+            "population_check belongs to another comparison; pass result.check_population() of this result."
+        )
 
 
 def _shown(result: Tournament) -> list[str]:

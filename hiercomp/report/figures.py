@@ -16,6 +16,7 @@ import numpy as np
 from hiercomp.plots import datasets as dataset_plots
 from hiercomp.plots import (
     plot_next_dataset,
+    plot_pit,
     plot_population,
     plot_posterior,
     plot_ppc,
@@ -25,6 +26,7 @@ from hiercomp.plots import (
     plot_simplex,
     shrinkage_table,
 )
+from hiercomp.plots.leave_one_out import band_of_pit, pit_gaps
 from hiercomp.plots.pairs import heatmap_size, plot_pairs_heatmap, plot_ranking, ranking_size
 from hiercomp.rope import REGIONS
 from hiercomp.wording import counted, outcome_words, probability_text, shown, with_minus
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 
     from hiercomp.pairs.tournament import Tournament
     from hiercomp.posterior.fit import Fit
+    from hiercomp.posterior.leave_one_out import LeaveOneOut
     from hiercomp.posterior.sensitivity import Sensitivity
 
 COLUMN = (4.2, 3.1)  # inches: half of the page's width
@@ -104,7 +107,9 @@ class Figure(FigureSpec):
     height: int
 
 
-def report_figures(result: Fit, sensitivity: Sensitivity | None = None) -> tuple[Figure, ...]:
+def report_figures(
+    result: Fit, sensitivity: Sensitivity | None = None, loo: LeaveOneOut | None = None
+) -> tuple[Figure, ...]:
     """The figures in the order of the page.
 
     No figures if the computation failed, because its draws can't be trusted; for identical scores, only the three
@@ -115,6 +120,8 @@ def report_figures(result: Fit, sensitivity: Sensitivity | None = None) -> tuple
     result : ComparisonResult
     sensitivity : Sensitivity, optional
         If given, it is drawn too.
+    loo : LeaveOneOut, optional
+        If given, its probability integral transform is drawn too.
     """
     specs: list[FigureSpec] = []
     if result.status != "failed":
@@ -122,6 +129,7 @@ def report_figures(result: Fit, sensitivity: Sensitivity | None = None) -> tuple
         if not result.differences.identical:
             makers = (_simplex, _population, _posterior, _shrinkage, _rope_curve, _ppc)
             specs += [make(result) for make in makers]
+            specs += [] if loo is None else [_pit(loo)]
     if sensitivity is not None and result.status != "failed":
         specs.append(_sensitivity(sensitivity))
     return draw(specs, (result.left, result.right, *result.differences.dataset_names))
@@ -331,6 +339,20 @@ def _ppc(result: Fit) -> FigureSpec:
         f"Of the data sets, {' and '.join(words)}.",
         "Posterior predictive check: mean and standard deviation of replicated data sets (central 95% and median) against "
         "the observed ones. Vermilion: the observed value lies outside.",
+    )
+
+
+def _pit(loo: LeaveOneOut) -> FigureSpec:
+    gap, half = float(np.abs(pit_gaps(loo.pit)[1]).max()), band_of_pit(len(loo.pit))
+    return FigureSpec(
+        "pit",
+        COLUMN,
+        lambda figure: plot_pit(loo, ax=figure.subplots()),
+        "Where each data set lies in its prediction from the others",
+        f"The curve is at most {gap:.2f} away from zero, and the band {half:.2f}.",
+        "Probability integral transform: each mark is the probability that the mean difference of a data set would be less "
+        "than it is, given the others. The curve is the share of data sets up to there, less the expected share; it stays "
+        "in the band with a probability of 95% if the population fits.",
     )
 
 

@@ -16,13 +16,15 @@ import numpy as np
 from hiercomp.arguments import number_between
 from hiercomp.closed_form.side_by_side import closed_form_tests_of
 from hiercomp.model.priors import Priors
+from hiercomp.model.scaled import HierarchicalModel
 from hiercomp.pairs.fits import FailedPair
 from hiercomp.posterior.kinds import INTEGRATION, Exact, Integrated, Posterior, Sampled, Verified
-from hiercomp.report.provenance import computed, delta0_bounds, priors_text, span
+from hiercomp.posterior.mixed import Mixed
+from hiercomp.report.provenance import computed, delta0_bounds, priors_text
 from hiercomp.report.references import Reference, references
 from hiercomp.rope import REGIONS
 from hiercomp.summary.comparison import summarise
-from hiercomp.wording import counted, error_text, outcome_words, probability_text, shown
+from hiercomp.wording import counted, error_text, outcome_words, probability_text, shown, span
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -115,6 +117,7 @@ def methods(
     sentences = [
         *_data(result),
         *([] if given.identical else model_sentences(result.priors, [given.delta0_bound])),
+        *_covariates(result),
         *computation_sentences(result.posterior),
         *_findings(result, alpha),
         *_beside(tests),
@@ -243,6 +246,13 @@ def model_sentences(priors: Priors, bounds: Sequence[float]) -> list[Sentence]:
     population = "a Student-t distribution with centre delta0, scale sigma0 and nu degrees of freedom"
     if priors.population == "gaussian":
         population = "a Gaussian with mean delta0 and standard deviation sigma0"
+    process: tuple[Reference, ...] = ()
+    if priors.population == "mixture":
+        process = (references()["ferguson1973"],)
+        population = (
+            "a mixture of normal distributions, the components of which follow a Dirichlet process "
+            f"({process[0].short}) over a dictionary of centres and scales"
+        )
     named = {Priors.juarez_steel(): references()["juarez2010"], Priors.kruschke(): references()["kruschke2013"]}
     on_nu = replace(priors, delta0=None, sigma0=None)
     source = (named[on_nu],) if on_nu in named else ()
@@ -250,10 +260,28 @@ def model_sentences(priors: Priors, bounds: Sequence[float]) -> list[Sentence]:
     return [
         say(
             "The differences of a data set are multivariate normal with equal means and variances and that correlation; the "
-            f"means of the data sets are draws from {population}."
+            f"means of the data sets are draws from {population}.",
+            *process,
         ),
         say(f"The priors were: {priors_text(priors, bounds)}{cited}.", *source),
     ]
+
+
+def _covariates(result: Fit) -> list[Sentence]:
+    """What the centre depends on, and the prior of the slopes."""
+    covariates = result.differences.covariates
+    if covariates is None or result.differences.identical:
+        return []
+    names = ", ".join(map(shown, covariates.names))
+    beginning = (
+        f"The centre delta0 depended linearly on covariates of the data sets, standardised ({names}); the probabilities are "
+        "means over those of the data sets."
+    )
+    if not HierarchicalModel.of(result.differences, result.priors).shrunk:
+        prior = "normal with mean 0 and the standard deviation of the data sets' means"
+        return [say(f"{beginning} The prior of the slopes was {prior}.")]
+    source = references()["piironen2017"]
+    return [say(f"{beginning} The prior of the slopes was a regularised horseshoe ({source.short}).", source)]
 
 
 @singledispatch
@@ -296,6 +324,26 @@ def _of_sampled(posterior: Sampled) -> list[Sentence]:
         count = len(posterior.attempts)
         sentences.append(say(f"This was the last of {count} runs; the earlier ones failed a check of the sampler."))
     return sentences
+
+
+@computation_sentences.register
+def _of_mixed(posterior: Mixed) -> list[Sentence]:
+    settings, last, checks = posterior.settings, posterior.runs[-1], posterior.diagnostics
+    concentration, r_hat = references()["escobar1995"], references()["vehtari2021"]
+    return [
+        say(
+            "The likelihood of each data set given each component was integrated numerically, and the components were "
+            f"sampled given these integrals by a Gibbs sampler, with the concentration as in {concentration.narrative}: "
+            f"{counted(settings.chains, 'chain')} of {last.draws:,} draws after {last.warmup:,} warmup sweeps, "
+            f"{last.sweeps} sweeps a draw, seed {settings.seed}.",
+            concentration,
+        ),
+        say(
+            f"R-hat ({r_hat.short}) was at most {checks.r_hat:.3f}, and the effective sample size at least "
+            f"{checks.ess_bulk:,.0f} (bulk) and {checks.ess_tail:,.0f} (tail).",
+            r_hat,
+        ),
+    ]
 
 
 @computation_sentences.register
@@ -386,6 +434,16 @@ def _tournament_computation(result: Tournament) -> list[Sentence]:
     text = f"{error:.1g}" if error else "too small to be estimated"
     integrated, sampled = pairs[0].posterior.error_words == INTEGRATION, bool(pairs[0].attempts)
     sentences = [integration_sentence(text)] if integrated else []
+    if isinstance(pairs[0].posterior, Mixed):
+        concentration = references()["escobar1995"]
+        sentences.append(
+            say(
+                "The posterior of each pair was sampled by a Gibbs sampler on a table of integrals, with the concentration "
+                f"as in {concentration.narrative}, seed {result.seed}; the Monte Carlo standard errors of the probabilities "
+                f"are at most {text}.",
+                concentration,
+            )
+        )
     if sampled:
         stan = references()["carpenter2017"]
         purpose = ", to check the integrals" if integrated else ""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from hiercomp.pairs.tournament import Tournament
     from hiercomp.posterior.fit import Fit
     from hiercomp.posterior.influence import Influence
+    from hiercomp.posterior.population_check import PopulationCheck
     from hiercomp.posterior.sensitivity import Sensitivity
 
 LONGEST_WORD = 18  # letters that a heading need not break
@@ -28,6 +29,7 @@ def write_report(
     *,
     sensitivity: Sensitivity | None = None,
     influence: Influence | None = None,
+    population_check: PopulationCheck | None = None,
     source: Source | str | Path | None = None,
     overwrite: bool = False,
     alpha: float = 0.05,
@@ -47,6 +49,8 @@ def write_report(
         From ``result.sensitivity()``, to include it.
     influence : Influence, optional
         From ``result.influence()``, to include it.
+    population_check : PopulationCheck, optional
+        From ``result.check_population()``, to include it and the plot of its probability integral transform.
     source : Source, str or Path, optional
         The file of the scores, whose name (without its folder) and SHA-256 the report shows.
     overwrite : bool
@@ -65,7 +69,8 @@ def write_report(
     ScoreFileError
         If ``source`` can't be read.
     ArgumentError
-        If ``alpha`` is outside its range, or ``sensitivity`` or ``influence`` belongs to another comparison.
+        If ``alpha`` is outside its range, or ``sensitivity``, ``influence`` or ``population_check`` belongs to another
+        comparison.
 
     Examples
     --------
@@ -81,7 +86,12 @@ def write_report(
     check_ending(path, "report")
     output_path(path, overwrite=overwrite)  # before the work
     contents = report_contents(
-        result, sensitivity=sensitivity, influence=influence, source=_source(source), alpha=alpha
+        result,
+        sensitivity=sensitivity,
+        influence=influence,
+        population_check=population_check,
+        source=_source(source),
+        alpha=alpha,
     )
     return _write(contents, path, overwrite)
 

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from hiercomp.engines import engine_words
 from hiercomp.errors import DegenerateScoresWarning, DroppedScoresWarning
 from hiercomp.files.source import Source
+from hiercomp.model.mixture import CENTRE_SPREAD, NARROWEST, WIDEST
 from hiercomp.pairs.fits import FailedPair
 from hiercomp.versions import versions
-from hiercomp.wording import counted, measure_in_brackets, shown, with_minus
+from hiercomp.wording import counted, measure_in_brackets, shown, span, with_minus
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -155,6 +154,15 @@ def priors_text(priors: Priors, bounds: Sequence[float]) -> str:
     bounds : sequence of float
         The bounds of delta0 from the data, one for each comparison; 0 if the scores are identical.
     """
+    of_datasets = f"the standard deviation of each data set uniform up to {priors.sigma_upper:g} times their average"
+    if priors.population == "mixture":
+        return (
+            f"the concentration Gamma-distributed with shape {priors.concentration[0]:g} and rate "
+            f"{priors.concentration[1]:g}, the centres of the components "
+            f"Student-t with 3 degrees of freedom around the mean of the data sets' means and a scale of {CENTRE_SPREAD:g} "
+            f"times their standard deviation, the components' standard deviations half-normal between {NARROWEST:g} and "
+            f"{WIDEST:g} times it, and {of_datasets}"
+        )
     limits = {bound for bound in bounds if bound} if priors.delta0_bound is None else {priors.delta0_bound}
     centre = "delta0 uniform"
     if priors.delta0 is not None:
@@ -171,7 +179,7 @@ def priors_text(priors: Priors, bounds: Sequence[float]) -> str:
     parts = [
         centre,
         f"sigma0 {uniform if priors.sigma0 is None else priors.sigma0.words}",
-        f"the standard deviation of each data set uniform up to {priors.sigma_upper:g} times their average",
+        of_datasets,
     ]
     if priors.population == "student_t":
         variable = f"nu - {priors.nu_lower:g}" if priors.nu_lower else "nu"
@@ -192,10 +200,3 @@ def computed(result: Tournament) -> list[Fit]:
 def delta0_bounds(result: Tournament) -> list[float]:
     """The bound of delta0 in each of these."""
     return [pair.differences.delta0_bound for pair in computed(result)]
-
-
-def span(values: np.ndarray) -> str:
-    """One number, or the smallest and the largest: "10" or "10 to 30"."""
-    lowest, highest = float(np.min(values)), float(np.max(values))
-    texts = [f"{value:,.0f}" if value == round(value) and value >= 1 else f"{value:.3g}" for value in (lowest, highest)]
-    return texts[0] if lowest == highest else f"{texts[0]} to {texts[1]}"

@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from hiercomp.closed_form.side_by_side import ClosedFormTests
     from hiercomp.pairs.tournament import Tournament
     from hiercomp.posterior.diagnostics import Diagnostics
+    from hiercomp.posterior.effects import Effects
     from hiercomp.posterior.fit import Fit
     from hiercomp.posterior.influence import Influence
+    from hiercomp.posterior.population_check import PopulationCheck
     from hiercomp.posterior.sensitivity import Sensitivity
     from hiercomp.summary.scores_table import ScoresTable
 
@@ -144,11 +146,12 @@ def odds_table(result: Fit) -> Table | None:
 
 
 def population_table(result: Fit) -> Table:
-    """Centre, spread and degrees of freedom of the population of data sets."""
+    """Centre, spread and degrees of freedom or concentration of the population of data sets."""
     meanings = {
         "delta0": "centre: the mean difference over data sets",
         "sigma0": "spread of the data sets' mean differences",
         "nu": "degrees of freedom: small values mean data sets far from the rest",
+        "concentration": "of the mixture: the larger, the more components have data sets",
     }
     frame, given = result.population(), result.differences
     first, second = (given.right, given.left) if given.higher_is_better else (given.left, given.right)
@@ -307,10 +310,55 @@ def influence_table(influence: Influence) -> Table:
     )
 
 
+def population_check_table(population_check: PopulationCheck) -> Table:
+    """How well each population predicts the data sets."""
+    frame = population_check.to_frame()
+    elpd = column(frame["elpd"])
+    rows = []
+    for place, (name, row) in enumerate(frame.iterrows()):
+        difference, error = (
+            number(row[key], f"{row[key]:{form}}")
+            for key, form in (("elpd_difference", "+.2f"), ("difference_error", ".2f"))
+        )
+        if not place:
+            difference = error = ABSENT
+        rows.append((shown(name), elpd[place], f"{row['p']:.2f}", difference, error))
+    return Table(
+        "population-check",
+        "How well each population predicts each data set from the others; the first is the one of this page.",
+        ("Population", "elpd", "Parameters", "Difference", "Error of the difference"),
+        tuple(rows),
+        "elpd: expected log predictive density, the higher the better; only differences mean something. Parameters: the "
+        "effective number. Error: standard error over the data sets.",
+    )
+
+
 def probability_columns(algorithms: tuple[str, str]) -> tuple[str, str, str]:
     """Headings of the probabilities of the three regions."""
     left, right = map(shown, algorithms)
     return f"P({left} better)", "P(equivalent)", f"P({right} better)"
+
+
+def effects_table(effects: Effects) -> Table:
+    """The slope of every covariate."""
+    rows = [
+        (
+            shown(name),
+            *column(row[["slope", "sd", "lower", "upper"]]),
+            number(row["one_sd"], f"{row['one_sd']:.4g}"),
+            probability(row["p_positive"]),
+        )
+        for name, row in effects.to_frame().iterrows()
+    ]
+    right = shown(effects.algorithms[1])
+    return Table(
+        "covariates",
+        "Slopes of the covariates: change of the average difference for one standard deviation of each.",
+        ("Covariate", "Slope", "SD", "Lower", "Upper", "One SD", "P(slope > 0)"),
+        tuple(rows),
+        f"Slopes are in {effects.unit}, with central 95% intervals; above 0, a higher value favours {right}. One SD is in "
+        "the unit of the covariate. Every covariate of the model is listed.",
+    )
 
 
 def ranking_table(ranking: pd.DataFrame) -> Table:

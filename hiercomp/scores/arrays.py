@@ -24,9 +24,9 @@ from hiercomp.scores.problems import (
     duplicate_scores,
     few_datasets,
     few_scores,
-    large_scores,
     notes_or_error,
     outlying_spread,
+    scores_out_of_range,
     single_algorithm,
 )
 from hiercomp.scores.rho import RhoLike, correlations, named_rho
@@ -94,6 +94,14 @@ class ScorePairs:
         columns: dict[str, Any] = {str(role): places[role] for role in places}
         columns |= {"left": self.left_scores, "right": self.right_scores}
         return pd.DataFrame(columns, copy=False)
+
+    @property
+    def run_starts(self) -> IntArray | None:
+        """The first pair of each run of each data set; None if the table has no runs."""
+        if "run" not in self.places:
+            return None
+        places = self.places if self.kept is None else self.places[self.kept]
+        return _run_starts(places, np.cumsum(self.n) - self.n)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -227,9 +235,9 @@ class ScoreArrays:
         for row in scores:
             largest = np.maximum.reduceat(np.where(np.isfinite(row), np.abs(row), 0), first_places)
             size = np.maximum(size, largest)
-        too_large = list(large_scores(dataset_names, size))
-        if too_large:
-            problems += too_large
+        out_of_range = list(scores_out_of_range(dataset_names, size))
+        if out_of_range:
+            problems += out_of_range
             finite = np.isfinite(scores)
             scores[finite] = scores[finite].clip(-LARGEST_SCORE, LARGEST_SCORE)
         places = _places(frame, a_row)

@@ -1,4 +1,4 @@
-"""The score tables that come with hiercomp."""
+"""The score tables that come with hiercomp, and the covariates of their data sets."""
 
 from __future__ import annotations
 
@@ -44,6 +44,36 @@ def load_scores(name: str = "keel") -> pd.DataFrame:
         frame = pd.read_csv(stream, compression="gzip", dtype={"dataset": str, "algorithm": str}, keep_default_na=False)
     frame.attrs = {"measure": "accuracy", "higher_is_better": True}
     return frame
+
+
+def load_covariates(name: str = "keel") -> pd.DataFrame:
+    """The covariates of the data sets of a bundled score table.
+
+    Parameters
+    ----------
+    name : {"keel"}
+        "keel": number of rows, features and classes of the 43 data sets as they were cross-validated, and the share of
+        the majority class.
+
+    Returns
+    -------
+    DataFrame
+        Indexed by dataset: rows, features, classes, majority.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no table of that name.
+
+    Examples
+    --------
+    >>> load_covariates("keel").loc["iris"].to_dict()
+    {'rows': 150.0, 'features': 4.0, 'classes': 3.0, 'majority': 0.3333}
+    """
+    import pandas as pd
+
+    with resources.files(__package__).joinpath(f"{_known(name)}_covariates.csv").open("rb") as stream:
+        return pd.read_csv(stream, dtype={"dataset": str}, keep_default_na=False).set_index("dataset")
 
 
 def _known(name: str) -> str:

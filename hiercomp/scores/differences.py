@@ -13,6 +13,7 @@ from hiercomp.arguments import FloatArray, true_false_or_none, whole_number
 from hiercomp.errors import Argument, ArgumentError, DefaultedRhoWarning, Note, ScaleWarning, ScoreTableError
 from hiercomp.rope import Rope, RopeLike
 from hiercomp.scores.arrays import ScoreArrays, ScorePairs, checked_transform
+from hiercomp.scores.covariates import Covariates
 from hiercomp.scores.direction import Direction
 from hiercomp.scores.moments import ScoreMoments, moments
 from hiercomp.scores.problems import (
@@ -21,12 +22,13 @@ from hiercomp.scores.problems import (
     TableProblem,
     few_datasets,
     few_scores,
-    large_scores,
     notes_or_error,
     outlying_spread,
+    scores_out_of_range,
     without_spread,
 )
 from hiercomp.scores.rho import RhoLike, correlations, named_rho
+from hiercomp.scores.runs import RunSums
 from hiercomp.scores.scale import LOG, Scale
 from hiercomp.scores.table import choose_algorithms, refuse_unwritable, tidy_scores
 from hiercomp.wording import first_names, shown
@@ -75,6 +77,10 @@ class PairedDifferences:
     scores : pandas.DataFrame or None
         The pairs themselves: columns dataset, left, right, and run and fold if the table has them. None in a result
         that was read from a file.
+    covariates : Covariates or None
+        Of the data sets; see `with_covariates`.
+    runs : RunSums or None
+        How the differences vary within and between runs; None if the table has no runs.
 
     Examples
     --------
@@ -104,6 +110,8 @@ class PairedDifferences:
     score_standard_deviation: FloatArray | None = None
     notes: tuple[Note, ...] = ()
     scores: pd.DataFrame | None = field(default=None, repr=False, compare=False)
+    covariates: Covariates | None = None
+    runs: RunSums | None = None
 
     @classmethod
     def from_table(
@@ -190,6 +198,7 @@ class PairedDifferences:
             score_mean=score_mean,
             score_standard_deviation=score_standard_deviation,
             notes=pairs.notes,
+            runs=None if pairs.run_starts is None else RunSums.of(difference, n, pairs.run_starts),
         )
 
     @classmethod
@@ -261,7 +270,7 @@ class PairedDifferences:
         sizes, notes = _folds_of_arrays(n, folds, rho)
         scores = np.array([np.concatenate(left_rows), np.concatenate(right_rows)])
         starts = np.cumsum(n) - n
-        notes_or_error(large_scores(names, np.maximum.reduceat(np.abs(scores).max(axis=0), starts)))
+        notes_or_error(scores_out_of_range(names, np.maximum.reduceat(np.abs(scores).max(axis=0), starts)))
         if transform == LOG:
             wrong = np.flatnonzero((scores <= 0).any(axis=0))
             if len(wrong):
@@ -357,6 +366,21 @@ class PairedDifferences:
         )
         return replace(self, sum_of_squares=sum_of_squares, notes=(*self.notes, *notes))
 
+    def with_covariates(self, frame: Any) -> PairedDifferences:
+        """The same with covariates of the data sets, which the centre of the population then depends on.
+
+        Parameters
+        ----------
+        frame : data frame or None
+            See ``hiercomp.scores.covariates.Covariates.of``; None for none.
+
+        Raises
+        ------
+        ArgumentError
+            If a data set has no row, or a column is of no use.
+        """
+        return replace(self, covariates=None if frame is None else Covariates.of(frame, self.dataset_names))
+
     def subset(self, dataset_names: Sequence[str]) -> PairedDifferences:
         """The differences of some of the data sets only, in the order given, without notes."""
         place_of = {name: place for place, name in enumerate(self.dataset_names)}
@@ -370,6 +394,9 @@ class PairedDifferences:
             name: value[places] for name, value in vars(self).items() if isinstance(value, np.ndarray)
         }
         scores = None if self.scores is None else self.scores[self.scores["dataset"].isin(dataset_names)]
+        for name in ("covariates", "runs"):
+            if getattr(self, name) is not None:
+                chosen[name] = getattr(self, name).subset(places)
         return replace(self, dataset_names=tuple(dataset_names), scores=scores, notes=(), **chosen)
 
     def to_frame(self) -> pd.DataFrame:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ROUNDING = 64 * np.finfo(float).eps  # differences whose range is below this share of the scores' size are constant
-LARGEST_SCORE = 1e100  # far from where squares and their sums overflow
+LARGEST_SCORE, SMALLEST_SCORE = 1e100, 1e-100  # far from where squares and their sums overflow, or vanish
 SMALLEST_N = 3  # scores of a data set; the t distribution of its mean has n - 2 degrees of freedom
 FEW_DATASETS = 5
 MOST_FOLDS = 20  # more folds without a run column look like several runs in one numbering
@@ -174,17 +174,28 @@ def duplicate_scores(cells: pd.DataFrame, count: int) -> TableProblem:
     return TableProblem(ScoreTableError, message, remedy, places, "duplicate_scores")
 
 
-def large_scores(dataset_names: Sequence[str], size: FloatArray) -> Iterator[TableProblem]:
-    """Scores whose squares may overflow; ``size`` is the largest score of each data set."""
-    if len(size) and size.max() > LARGEST_SCORE:
-        worst = int(size.argmax())
+def scores_out_of_range(dataset_names: Sequence[str], size: FloatArray) -> Iterator[TableProblem]:
+    """Scores whose squares may overflow, or vanish; ``size`` is the largest score of each data set."""
+    if not len(size):
+        return
+    worst, remedy = int(size.argmax()), "convert the scores to another unit."
+    if size[worst] > LARGEST_SCORE:
         yield TableProblem(
             ScoreTableError,
             f"Data set {shown(dataset_names[worst])!r} has a score of {size[worst]:.3g}, and scores beyond "
             f"{LARGEST_SCORE:g} are too large to compute with.",
-            "Correct it, or convert the scores to another unit.",
+            f"Correct it, or {remedy}",
             (dataset_names[worst],),
             "large_scores",
+        )
+    elif 0 < size[worst] < SMALLEST_SCORE:
+        yield TableProblem(
+            ScoreTableError,
+            f"The largest of all scores is {size[worst]:.3g}, and scores below {SMALLEST_SCORE:g} are too small to compute "
+            "with.",
+            remedy.capitalize(),
+            (),
+            "small_scores",
         )
 
 

@@ -478,7 +478,7 @@ def number_of_cell(cell: object) -> float | None:
         if text.casefold() in MISSING_TEXT:
             return np.nan
         return float(text) if DECIMAL.fullmatch(text) else None
-    if isinstance(cell, (bool, np.bool_)):
+    if isinstance(cell, (bool, np.bool_)) or getattr(cell, "shape", None):  # NumPy makes a number of an array of one
         return None
     try:
         return float(cell)  # type: ignore[arg-type]

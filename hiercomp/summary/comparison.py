@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from hiercomp.document import Document, Documented, Table
+from hiercomp.posterior.effects import effects
 from hiercomp.posterior.next_dataset import Decision, NextDataset, Odds
+from hiercomp.posterior.regressed import Regressed
 from hiercomp.rope import REGIONS, Rope
 from hiercomp.wording import error_text, metric_words, outcome_words, probability_text, shown, unit_words
 
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from hiercomp.posterior.fit import Fit
+    from hiercomp.posterior.population_check import PopulationCheck
 
 HEADER = ("On the next data set", "probability", "error", "expected", "error")
 LEGEND = (
@@ -60,6 +63,9 @@ class Summary(Documented):
         Whether the metric is a gain (True) or a loss.
     transform : {"log"} or None
         "log" if differences are logs of ratios.
+    slopes : dict
+        Posterior mean, sd and 95% interval of the slope of every covariate, for one standard deviation of it, and that
+        standard deviation, one_sd; empty without covariates.
     """
 
     conclusion: str
@@ -81,6 +87,7 @@ class Summary(Documented):
     measure: str | None = None
     higher_is_better: bool = True
     transform: str | None = None
+    slopes: dict[str, dict[str, float]] = field(default_factory=dict)
 
     @property
     def legend(self) -> str:
@@ -145,6 +152,7 @@ class Summary(Documented):
                 for odds in self.odds
             ],
             "population": self.population,
+            "slopes": self.slopes,
             "computation": self.computation,
             "confirmation": self.confirmation,
             "diagnostics": _with_nulls(self.diagnostics),
@@ -174,6 +182,7 @@ class Summary(Documented):
             details += [f"Odds, {names[odds.favoured]} against {names[odds.against]}: {odds}" for odds in self.odds]
         details += [self._parameter(name, row) for name, row in self.population.items()]
         details += self._ratio()
+        details += self._covariates()
         details.append(f"Computation {self.status}: {self.computation}")
         details += [self.confirmation] if self.confirmation else []
         table = Table(HEADER, tuple(rows), self.legend, COLOURS)
@@ -185,14 +194,33 @@ class Summary(Documented):
         if name == "delta0":
             first, second = map(shown, self.minuend)
             mean, lower, upper = (f"{row[part]:+.3g}" for part in ("mean", "lower", "upper"))
+            where = ", at the mean of the covariates" if self.slopes else ""
             return (
-                f"Average difference (delta0), in {unit}: {first} - {second} = {mean}, 95% interval [{lower}, {upper}]; "
-                f"above 0, {shown(self.right)} is better"
+                f"Average difference (delta0){where}, in {unit}: {first} - {second} = {mean}, 95% interval [{lower}, "
+                f"{upper}]; above 0, {shown(self.right)} is better"
             )
         numbers = f"{row['mean']:.3g}, 95% interval [{row['lower']:.3g}, {row['upper']:.3g}]"
         if name == "sigma0":
             return f"Spread of the differences between data sets (sigma0), in {unit}: {numbers}"
+        if name == "concentration":
+            return f"Concentration of the mixture: {numbers}; the larger, the more components have data sets"
         return f"Tails (nu): {numbers}; a small value means that some data sets lie far from the others"
+
+    def _covariates(self) -> list[str]:
+        """The slope of every covariate, and what the next data set is."""
+        if not self.slopes:
+            return []
+        unit = unit_words(self.measure, self.transform)
+        lines = [
+            f"Slope of {shown(name)}, in {unit} for one standard deviation ({row['one_sd']:.3g}): {row['mean']:+.3g}, 95% "
+            f"interval [{row['lower']:+.3g}, {row['upper']:+.3g}]; above 0, a higher value favours {shown(self.right)}"
+            for name, row in self.slopes.items()
+        ]
+        return [
+            *lines,
+            f"The probabilities are means over the covariates of the {self.n_datasets} data sets; result.at(...) has them "
+            "for one. With covariates they are sampled, not integrated",
+        ]
 
     @property
     def minuend(self) -> tuple[str, str]:
@@ -221,8 +249,8 @@ def _with_nulls(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def summarise(result: Fit, alpha: float) -> Summary:
-    """The summary of a result, with the decision at level ``alpha``."""
+def summarise(result: Fit, alpha: float, population_check: PopulationCheck | None = None) -> Summary:
+    """The summary of a result, with the decision at level ``alpha`` and, if it is given, what other populations say."""
     failed = result.status == "failed"
     decision = None if failed else result.decision(alpha)
     return Summary(
@@ -240,12 +268,25 @@ def summarise(result: Fit, alpha: float) -> Summary:
         computation=result.posterior.computation,
         confirmation=result.posterior.confirmation,
         diagnostics=result.diagnostics.to_dict(),
-        notes=result.notes,
+        notes=(*result.notes, *(() if population_check is None else population_check.warnings)),
         error_name=result.posterior.error_words.name,
         measure=result.differences.measure,
         higher_is_better=result.differences.higher_is_better,
         transform=result.differences.transform,
+        slopes={} if failed else _slopes(result),
     )
+
+
+def _slopes(result: Fit) -> dict[str, dict[str, float]]:
+    """Every slope; none if the scores are identical."""
+    if not isinstance(result.posterior, Regressed):
+        return {}
+    found = effects(result, loo=False)
+    columns = {"mean": found.mean, "sd": found.sd, "lower": found.lower, "upper": found.upper, "one_sd": found.one_sd}
+    return {
+        name: {column: float(values[place]) for column, values in columns.items()}
+        for place, name in enumerate(found.names)
+    }
 
 
 def _conclusion(result: Fit, decision: Decision | None) -> str:

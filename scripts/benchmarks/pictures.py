@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import io
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 import hiercomp as hc
 from benchmarks.measure import Context, Row, alternately, in_fresh_process, seconds
@@ -48,11 +49,17 @@ def _plots(context: Context) -> dict[str, Callable[[], Any]]:
     planned = plan(
         delta0=0.02, sigma0=0.01, standard_deviation=0.03, n_datasets=(14, 20), simulations=2, n_jobs=1, progress=False
     )
+    regressed = hc.HierarchicalComparison.from_differences(
+        given, covariates=_noise(given.dataset_names), rope=0.01
+    ).fit("embedded", draws=draws, monte_carlo_error=None, progress=False)
     return {
         "next_dataset": plot.next_dataset,
         "simplex": plot.simplex,
         "population": plot.population,
         "shrinkage": plot.shrinkage,
+        "pit": plot.pit,
+        "correlation": plot.correlation,
+        "effect": lambda: regressed.plot.effect("noise"),
         "posterior": plot.posterior,
         "rope_curve": plot.rope_curve,
         "sensitivity": lambda: plot.sensitivity(sensitivity),
@@ -66,6 +73,11 @@ def _plots(context: Context) -> dict[str, Callable[[], Any]]:
         "ranking": pairs.plot.ranking,
         "plan": lambda: plots.plot_plan(planned),
     }
+
+
+def _noise(datasets: Sequence[str]) -> pd.DataFrame:
+    values = np.random.default_rng(0).normal(size=len(datasets))
+    return pd.DataFrame({"noise": values}, index=pd.Index(datasets, name="dataset"))
 
 
 def _empty() -> Any:

@@ -16,6 +16,7 @@ import pytest
 
 import hiercomp as hc
 from tests.command_line import COMMAND, assert_one_line_of_error, run_process
+from tests.conftest import simulated_scores
 
 ENGINE = ["--engine", "embedded"]
 
@@ -24,6 +25,36 @@ ENGINE = ["--engine", "embedded"]
 def folder(tmp_path, scores) -> Path:
     scores.to_csv(tmp_path / "scores.csv", index=False)
     return tmp_path
+
+
+def test_a_mixture_is_asked_for_by_the_name_of_its_population(hiercomp, tmp_path):
+    table = simulated_scores(21, 1, centre=0.01, spread=0.03)
+    table.to_csv(tmp_path / "scores.csv", index=False)
+    done = hiercomp(
+        tmp_path,
+        "compare",
+        "scores.csv",
+        "--population",
+        "mixture",
+        "--draws",
+        "400",
+        "--rope",
+        "0.01",
+        "--json",
+        "a.json",
+    )
+    assert done.returncode == 0, done.stderr
+    again = hc.compare(table, rope=0.01, population="mixture", draws=400)
+    assert done.stdout.startswith(str(again.summary()).splitlines()[0])
+    content = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
+    assert content["priors"] == {
+        "name": "mixture",
+        "population": "mixture",
+        "sigma_upper": 1000.0,
+        "concentration": [2.0, 2.0],
+    }
+    assert content["next_dataset"]["p_left"] == again.next_dataset.p_left
+    assert set(content["population"]) == {"delta0", "sigma0", "concentration"}
 
 
 def test_the_version_is_the_packages(hiercomp, tmp_path):
@@ -121,6 +152,53 @@ def test_the_options_reach_the_comparison(hiercomp, tmp_path, scores):
     assert any("10" in note for note in content["notes"])
 
 
+@pytest.fixture
+def meta(folder) -> Path:
+    """A covariate of the eight data sets, beside their scores."""
+    pd.DataFrame({"dataset": [f"d{i}" for i in range(8)], "size": range(8)}).to_csv(folder / "meta.csv", index=False)
+    return folder
+
+
+PAIR = ["compare", "scores.csv", "--left", "bayes", "--right", "tree"]
+
+
+@pytest.mark.filterwarnings("ignore::hiercomp.RefitWarning", "ignore::hiercomp.FewDatasetsWarning")
+def test_covariates_give_what_python_gives(hiercomp, meta, scores):
+    done = hiercomp(
+        meta, *PAIR, *ENGINE, "--covariates", "meta.csv", "--at", "size=3", "--at", "size=7.5", "--json", "out.json"
+    )
+    assert done.returncode == 0, done.stderr
+    frame = pd.read_csv(meta / "meta.csv", dtype={"dataset": str}).set_index("dataset")
+    comparison = hc.HierarchicalComparison(scores, "bayes", "tree", rope=0.01, covariates=frame)
+    result = comparison.fit("embedded", progress=False)
+    assert str(result.effects()) in done.stdout
+    assert str(result.at(size=3)) in done.stdout
+    content = json.loads((meta / "out.json").read_text())
+    assert content["effects"]["slopes"]["size"]["slope"] == pytest.approx(result.draws("slope").mean())
+    assert [point["values"]["size"] for point in content["at"]] == [3, 7.5]
+    assert content["at"][1]["outside"] == ["size"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (["--at", "size=3"], "--covariates"),
+        (["--covariates", "meta.csv", "--at", "rows=3"], "rows"),
+        (["--covariates", "meta.csv", "--at", "size"], "NAME=VALUE"),
+        (["--covariates", "meta.csv", "--at", "size=three"], "NAME=VALUE"),
+        (["--covariates", "meta.csv", "--at", "size=3,size=4"], "each name once"),
+        (["--covariates", "meta.csv", "--at", "size=nan"], "finite"),
+        (["--covariates", "absent.csv"], "absent.csv"),
+        (["--covariates", "scores.csv"], "several rows"),
+        (["--covariates", "meta.csv", "--engine", "quadrature"], "--engine auto"),
+        (["--covariates", "meta.csv", "--json", "meta.csv"], "meta.csv"),
+    ],
+)
+def test_covariates_that_do_not_serve_are_one_line_of_error(hiercomp, meta, arguments, part):
+    done = hiercomp(meta, *PAIR, *arguments)
+    assert_one_line_of_error(done, part)
+
+
 def test_an_existing_file_is_refused_before_the_fit(hiercomp, folder):
     (folder / "out.json").write_text("precious")
     (folder / "fit.nc").write_text("precious")
@@ -155,6 +233,12 @@ def test_force_overwrites(hiercomp, folder):
         (["scores.csv", "--chains", "many"], ["--chains"]),
         (["scores.csv", "--alpha", "2", "--draws", "1000000"], ["alpha"]),
         (["scores.csv", "--prior", "flat"], ["--prior", "gaussian"]),
+        (["scores.csv", "--population", "mixtur"], ["--population", "mixture"]),
+        (["scores.csv", "--population", "mixture", "--prior", "kruschke"], ["'mixture' contradicts", "only one"]),
+        (
+            ["scores.csv", "--population", "mixture", "--engine", "embedded"],
+            ["no program for a mixture", "--engine auto"],
+        ),
         (["scores.csv", "--column", "score"], ["--column", "ROLE=NAME"]),
         (["scores.csv", "--column", "score=auc"], ["'auc'"]),
         (["scores.csv", "--rho", "1"], ["rho"]),

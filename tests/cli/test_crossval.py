@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 
-from tests.command_line import COMMAND, assert_group_ends, own_group
+from tests.command_line import COMMAND, SIGKILL, assert_group_ends, own_group
 
 COUNTED = """
 import os, time
@@ -62,7 +62,7 @@ def test_two_commands_share_the_work_and_write_one_table(tmp_path: Path):
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="sends SIGTERM")
-@pytest.mark.parametrize(("sent", "code"), [(signal.SIGTERM, 143), (signal.SIGKILL, -9)])
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGTERM, 143), (SIGKILL, -9)])
 @pytest.mark.parametrize("limit", [(), ("--time-limit", "60")], ids=["", "limited"])
 def test_a_stopped_run_leaves_no_process_and_a_whole_checkpoint(tmp_path: Path, sent, code, limit):
     load_iris(as_frame=True).frame.to_csv(tmp_path / "iris.csv", index=False)

@@ -16,7 +16,16 @@ import pytest
 from sklearn.datasets import load_iris
 
 import hiercomp as hc
-from tests.command_line import COMMAND, assert_group_ends, assert_one_line_of_error, own_group, run, run_process
+from hiercomp import cli
+from tests.command_line import (
+    COMMAND,
+    SIGKILL,
+    assert_group_ends,
+    assert_one_line_of_error,
+    own_group,
+    run,
+    run_process,
+)
 from tests.terminal import read_to_end
 
 QUICK = ("compare", "scores.csv", "--engine", "quadrature", "--prior", "gaussian")
@@ -208,7 +217,7 @@ def test_a_checkpoint_on_a_full_disk_says_so_and_stays_whole(folder):
 def test_a_lack_of_memory_is_one_line(folder, size):
     # Reading a table alone asks for more than 500 MB of addresses, and the embedded engine for 300 MB more than 1 GB
     done = limited("RLIMIT_AS", size, folder, "compare", "scores.csv", "--engine", "embedded")
-    assert_one_line_of_error(done, "not enough memory")
+    assert_one_line_of_error(done, "enough memory")
 
 
 @pytest.mark.slow
@@ -314,7 +323,45 @@ def test_a_table_that_can_not_be_written_is_known_before_the_first_cell(hiercomp
 
 
 # The last of each: before the command has set its handlers, while Python itself starts
-CODES = {signal.SIGINT: {130, 1, -2}, signal.SIGTERM: {143, -15}, signal.SIGKILL: {-9}}
+CODES = {signal.SIGINT: {130, 1, -2}, signal.SIGTERM: {143, -15}, SIGKILL: {-9}}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends SIGTERM")
+@pytest.mark.parametrize(
+    ("stopped", "code", "word"),
+    [
+        ('exec("raise KeyboardInterrupt")', 130, "interrupted"),
+        ('exec("import os, signal; os.kill(os.getpid(), signal.SIGTERM)")', 143, "terminated"),
+    ],
+)
+def test_the_exit_code_holds_where_a_module_is_just_being_loaded(tmp_path, stopped, code, word):
+    # As in a dataclass, whose methods Python makes with exec; `python -m` alone ends with SIGINT itself
+    (tmp_path / "command.py").write_text(
+        f"from hiercomp import cli\n\ndef app(**_):\n    {stopped}\n\ncli.app = app\ncli.main()\n"
+    )
+    command = [sys.executable, "-m", "command"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout, done.stderr) == (code, "", f"hiercomp: {word}\n")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends SIGTERM")
+def test_a_signal_while_an_error_is_told_ends_the_run_as_at_any_other_time(monkeypatch, capsys):
+    def app(**_):
+        raise hc.ArgumentError("It is wrong.")
+
+    told = []
+
+    def complain(text):
+        told.append(str(text))
+        if len(told) == 1:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr("hiercomp.cli.app", app)
+    monkeypatch.setattr("hiercomp.cli.complain", complain)
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == 143
+    assert told == ["It is wrong.", "terminated"]
 
 
 @pytest.mark.slow

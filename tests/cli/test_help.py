@@ -105,7 +105,9 @@ def test_the_shell_completes_commands_options_and_words(tmp_path):
     assert completed("hiercomp com") == ["compare"]
     assert completed("hiercomp compare f.csv --lo") == ["--lower-is-better"]
     assert completed("hiercomp compare f.csv --engine q") == ["quadrature"]
+    named = {**os.environ, "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}  # the test may run below no shell
     script = subprocess.run(
-        [sys.executable, "-m", "hiercomp", "--show-completion", "bash"], capture_output=True, text=True, check=False
-    )
+        [sys.executable, "-m", "hiercomp", "--show-completion", "bash"],
+        env=named, capture_output=True, text=True, check=False,
+    )  # fmt: skip
     assert "_HIERCOMP_COMPLETE=complete_bash" in script.stdout

@@ -23,9 +23,26 @@ def executable(path: Path, script: str) -> None:
     path.chmod(0o755)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="CmdStanPy brings the compiler")
 def test_a_compiler_is_needed_and_named(hiercomp, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     assert_one_line_of_error(hiercomp(tmp_path, "install-cmdstan"), "CmdStan needs make")
+
+
+def test_on_windows_cmdstanpy_brings_the_compiler_and_its_make_is_found(hiercomp, tmp_path, monkeypatch):
+    def toolchain() -> None:  # as in a process that has not used it yet
+        executable(tmp_path / "bin" / "mingw32-make", "exit 0")
+        monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+
+    given = {}
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("MAKE", raising=False)
+    monkeypatch.setattr("hiercomp.engines.cmdstan.WINDOWS", True)
+    monkeypatch.setattr(cmdstanpy, "install_cmdstan", lambda **options: given.update(options) or True)
+    monkeypatch.setattr(cmdstanpy, "cmdstan_path", lambda: str(tmp_path))
+    monkeypatch.setattr(cmdstanpy.utils, "cxx_toolchain_path", toolchain)
+    assert hiercomp(tmp_path, "install-cmdstan").returncode == 0
+    assert given["compiler"] is True
 
 
 def test_a_failed_download_is_one_line_with_other_ways(hiercomp, tmp_path, monkeypatch):

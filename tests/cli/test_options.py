@@ -14,7 +14,7 @@ READING = {
     "--largest-bytes",
 }
 DIRECTION = {"--higher-is-better", "--lower-is-better"}
-MODEL = {"--rope", "--rho", *DIRECTION, "--transform", "--prior", "--alpha", "--seed", "--engine"}
+MODEL = {"--rope", "--rho", *DIRECTION, "--transform", "--prior", "--population", "--alpha", "--seed", "--engine"}
 OUTPUT = {"--json", "--force", "--quiet"}
 PAPER = {"--scores-table", "--methods", "--figure", "--plot"}
 OWN = {
@@ -22,7 +22,7 @@ OWN = {
     "compare": {
         *MODEL,
         *("--left", "--right", "--drop-unpaired", "--chains", "--warmup", "--draws", "--closed-form-tests"),
-        *("--sensitivity", "--save", "--report", "--folds"),
+        *("--sensitivity", "--population-check", "--save", "--report", "--folds", "--covariates", "--at"),
         *PAPER,
     },
     "pairs": {

@@ -18,7 +18,7 @@ import pytest
 
 import hiercomp as hc
 from hiercomp.tournament import compare_all
-from tests.command_line import COMMAND, Done, assert_group_ends, assert_one_line_of_error, own_group, run
+from tests.command_line import COMMAND, SIGKILL, Done, assert_group_ends, assert_one_line_of_error, own_group, run
 
 
 def pairs(folder: Path, *arguments: object) -> Done:
@@ -177,11 +177,11 @@ def started(folder: Path) -> subprocess.Popen[str]:
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
-@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)])
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (SIGKILL, -9)])
 def test_a_stopped_run_leaves_a_valid_checkpoint_and_goes_on_from_it(tmp_path, sent, code):
     checkpoint = tmp_path / "pairs.sqlite"
     process = started(tmp_path)
-    if sent == signal.SIGKILL:  # as when the machine stops
+    if sent == SIGKILL:  # as when the machine stops
         os.killpg(process.pid, sent)
     else:
         process.send_signal(sent)
@@ -189,7 +189,7 @@ def test_a_stopped_run_leaves_a_valid_checkpoint_and_goes_on_from_it(tmp_path, s
     assert process.returncode == code
     assert output == ""
     assert_group_ends(process.pid)
-    if sent != signal.SIGKILL:
+    if sent != SIGKILL:
         assert errors == f"hiercomp: {'interrupted' if sent == signal.SIGINT else 'terminated'}\n"
         assert sorted(os.listdir(tmp_path)) == ["pairs.sqlite", "scores.csv"]
     assert 8 <= finished_pairs(checkpoint) < 78
@@ -206,7 +206,7 @@ def test_the_processes_of_a_killed_run_end_by_themselves(tmp_path):
     with own_group(started(tmp_path)) as process:
         process.kill()
         process.communicate(timeout=60)
-        assert process.returncode == -signal.SIGKILL
+        assert process.returncode == -SIGKILL
         assert_group_ends(process.pid)
 
 
@@ -214,7 +214,7 @@ def test_the_processes_of_a_killed_run_end_by_themselves(tmp_path):
 @pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="finds processes in /proc")
 def test_a_killed_worker_costs_no_pair(tmp_path):
     with own_group(started(tmp_path)) as process:
-        os.kill(workers_of(process.pid)[0], signal.SIGKILL)
+        os.kill(workers_of(process.pid)[0], SIGKILL)
         output, errors = process.communicate(timeout=300)
         assert process.returncode == 0, errors
         assert "Traceback" not in errors

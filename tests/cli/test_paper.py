@@ -30,6 +30,7 @@ PAIRS = ("pairs", "scores.csv", "--jobs", "1")
 COMPARE = ("compare", "scores.csv", "--left", "first", "--right", "third", "--engine", "quadrature")
 
 
+@pytest.mark.slow
 def test_the_table_of_scores_is_written_by_the_files_ending(folder, three):
     expected = three.scores_table()
     forms = {

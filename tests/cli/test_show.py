@@ -40,6 +40,23 @@ def test_closed_form_tests_follow(hiercomp, folder):
     assert json.loads(done.stdout)["closed_form_tests"]
 
 
+def test_populations_are_compared_in_text_json_and_report(hiercomp, folder, result):
+    compared = result.check_population()
+    done = hiercomp(folder, "show", "fit.nc", "--population-check", "--json", "out.json", "--report", "out.html")
+    assert done.stdout == f"{result.summary()}\n\n{compared}\n"
+    rows = json.loads((folder / "out.json").read_text(encoding="utf-8"))["population_check"]
+    assert [row["population"] for row in rows] == ["Student-t", "Gaussian"]
+    assert rows[1]["elpd_difference"] == pytest.approx(compared.to_frame()["elpd_difference"].iloc[1])
+    assert compared.conclusion in (folder / "out.html").read_text(encoding="utf-8")
+
+
+def test_populations_of_identical_scores_are_told_not_to_be_comparable(hiercomp, tmp_path, identical):
+    identical.save(tmp_path / "fit.nc")
+    done = hiercomp(tmp_path, "show", "fit.nc", "--population-check")
+    assert (done.returncode, done.stdout) == (0, f"{identical.summary()}\n")
+    assert "no check of the population" in done.stderr
+
+
 @pytest.mark.parametrize(("name", "part"), [("absent.nc", "absent.nc"), ("scores.csv", "is not a saved result")])
 def test_a_file_that_is_no_result_is_refused(hiercomp, folder, name, part):
     (folder / "scores.csv").write_text("dataset,algorithm,score\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from hiercomp.cli.streams import reader_has_left
 from tests.command_line import COMMAND
 from tests.terminal import read_to_end
 
@@ -73,6 +75,21 @@ def test_a_reader_that_leaves_is_no_error(folder, more):
     assert errors.startswith("hiercomp: wrote fit.nc (")
     assert errors.count("\n") == 1
     assert (folder / "fit.nc").is_file()
+
+
+@pytest.mark.parametrize(
+    ("system", "error", "left"),
+    [
+        ("linux", BrokenPipeError(errno.EPIPE, "Broken pipe"), True),
+        ("linux", OSError(errno.EINVAL, "Invalid argument"), False),
+        ("linux", OSError(errno.ENOSPC, "No space left on device"), False),
+        ("win32", OSError(errno.EINVAL, "Invalid argument"), True),  # what Windows says of a closed pipe
+        ("win32", OSError(errno.ENOSPC, "No space left on device"), False),
+    ],
+)
+def test_a_reader_that_has_left_is_known_on_each_system(monkeypatch, system, error, left):
+    monkeypatch.setattr(sys, "platform", system)
+    assert reader_has_left(error) is left
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a shell's way to close a stream")

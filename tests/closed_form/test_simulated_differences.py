@@ -161,6 +161,7 @@ def pessimistic_leaves(tree, node=0, confidence=0.25):
     return (1, as_leaf) if as_leaf <= kept + 0.1 else (left[0] + right[0], kept)
 
 
+@pytest.mark.slow
 def test_the_tree_is_pruned_to_about_as_many_leaves_as_by_the_rule_of_c45():
     generator, ours, theirs = np.random.default_rng(2), [], []
     for _ in range(200):

@@ -236,6 +236,7 @@ class Counted(GaussianNB):
         return super().fit(X, y)
 
 
+@pytest.mark.slow
 def test_a_checkpoint_grows_by_estimators_and_data_sets_in_any_order(tmp_path):
     path, log = tmp_path / "run.sqlite", tmp_path / "log.txt"
     first, second = (Counted(str(log), name) for name in ("first", "second"))

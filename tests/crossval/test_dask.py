@@ -322,3 +322,5 @@ def test_a_scheduler_that_does_not_answer_is_an_error(table, monkeypatch):
         compared(table, dask="tcp://127.0.0.1:9")
     with pytest.raises(hc.ArgumentError, match="No Dask scheduler answers at 'nonsense'"):
         compared(table, dask="nonsense")
+    with pytest.raises(ValueError, match="No clients found"):  # which other libraries would take
+        distributed.default_client()

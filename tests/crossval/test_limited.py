@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sqlite3
+import sys
 import time
 from contextlib import closing, suppress
 from pathlib import Path
@@ -62,6 +63,7 @@ def expected() -> pd.DataFrame:
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="asks for processes by signal 0, which is Ctrl-C there")
 @pytest.mark.parametrize(
     ("how", "n_jobs", "words"),
     [

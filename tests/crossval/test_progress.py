@@ -85,6 +85,7 @@ def test_cells_of_a_checkpoint_count_as_done_at_once(tmp_path):
     assert int(counts[-1][0]) == 24
 
 
+@pytest.mark.slow
 def test_failed_cells_are_counted_as_they_fail(tmp_path):
     counts = COUNT.findall(on_a_terminal(tmp_path / "run.sqlite", slow="fails"))
     assert counts[-1][2] == "6"

@@ -343,14 +343,14 @@ def test_the_rest_goes_on_in_several_processes_after_one_died(tmp_path, kept):
     expected = run({"logged": GaussianNB()}, {"iris": IRIS}, cv=cv)
     assert table["score"].isna().tolist() == [True] + 39 * [False]
     np.testing.assert_array_equal(table["score"][1:], expected["score"][1:])
-    # The pool that died and the lone process are history: the last 30 cells ran in two processes, two at a time
+    # The pool that died and the lone process are history: the last 20 cells ran in two processes, two at a time
     last = sorted(
         (float(start), float(end), process)
-        for process, start, end in map(str.split, log.read_text().splitlines()[-30:])
+        for process, start, end in map(str.split, log.read_text().splitlines()[-20:])
     )
     assert len({process for *_, process in last}) == 2
     overlaps = sum(later[0] < earlier[1] for earlier, later in pairwise(last))
-    assert overlaps >= 10
+    assert overlaps >= 5
 
 
 class NotSent:
@@ -492,7 +492,7 @@ def test_a_backend_that_can_not_be_used_is_named():
         (FAST, {}, {}, "data must be a mapping"),
         (FAST, {"iris": IRIS[0]}, {}, r"data\['iris'\] must be \(X, y\)"),
         (FAST, {"iris": (IRIS[0], IRIS[1][:-1])}, {}, r"data\['iris'\]: .*\[150, 149\]"),
-        (FAST, {"iris": (3, IRIS[1])}, {}, r"data\['iris'\]: .*scalar"),
+        (FAST, {"iris": (3, IRIS[1])}, {}, r"data\['iris'\]: .*(scalar|valid collection)"),
         (FAST, {"iris": IRIS}, {"scoring": "acuracy"}, "scikit-learn has no scorer 'acuracy'"),
         (FAST, {"iris": IRIS}, {"scoring": []}, r"scoring=\[\] is refused by scikit-learn: .*Empty"),
         (FAST, {"iris": IRIS}, {"scoring": {"accuracy", "f1_macro"}}, "scoring must be a list"),

@@ -175,6 +175,26 @@ def test_two_processes_may_compile_at_once(tmp_path):
     assert [entry.name for entry in Path(paths[0]).parent.iterdir()] == [Path(paths[0]).name]  # nothing else is left
 
 
+@pytest.mark.parametrize("compiled_by_another", [True, False])
+def test_a_program_that_runs_already_is_not_replaced(model, monkeypatch, tmp_path, compiled_by_another):
+    def refused(compiled: str, finished: Path) -> None:  # as Windows does
+        if compiled_by_another:
+            finished.write_text("")
+        raise PermissionError(13, "Access is denied")
+
+    program = model.program(model.centred(), 1, 0)
+    monkeypatch.setattr("hiercomp.engines.cmdstan.cache_folder", lambda: tmp_path)
+    monkeypatch.setattr("hiercomp.engines.cmdstan._version", lambda: "2.38")
+    monkeypatch.setattr("cmdstanpy.cmdstan_path", lambda: "/somewhere")
+    monkeypatch.setattr("cmdstanpy.compile_stan_file", lambda path: path)
+    monkeypatch.setattr("hiercomp.engines.cmdstan.os.replace", refused)
+    if compiled_by_another:
+        assert executable(program).is_file()
+    else:
+        with pytest.raises(PermissionError):
+            executable(program)
+
+
 @pytest.mark.cmdstan
 def test_a_compiled_program_is_used_again(model):
     program = model.program(model.centred(), 1, 0)

@@ -140,7 +140,9 @@ def test_alpha_and_beta_are_both_fixed_or_both_free():
 
 
 def test_an_unknown_population_is_refused_with_the_known_ones():
-    with pytest.raises(ArgumentError, match=r"population must be 'student_t' or 'gaussian', got 'cauchy'"):
+    with pytest.raises(
+        ArgumentError, match=r"population must be one of 'student_t', 'gaussian', 'mixture', got 'cauchy'"
+    ):
         Priors(population="cauchy")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,9 @@ PROGRAMS = (
     "hierarchical_student_t_fixed_nu_prior",
     "hierarchical_gaussian",
     "reference_quadratic_form",
+    "hierarchical_gaussian_covariates",
+    "hierarchical_student_t_covariates",
+    "hierarchical_student_t_fixed_nu_prior_covariates",
 )
 Q, N, RHO = 6, 20, 0.1
 
@@ -222,3 +226,37 @@ def test_programs_are_formatted_as_stanc_formats_them(name):
     command = [str(stanc), f"--include-paths={stan_folder()}", "--auto-format", str(path)]
     formatted = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert normalised(source_with_includes(name)) == normalised(formatted)
+
+
+@pytest.mark.parametrize("columns", [1, 4])  # with more than one for ten data sets the slopes have a horseshoe
+@pytest.mark.parametrize("priors", [Priors(), Priors.juarez_steel(), Priors.gaussian()])
+def test_with_covariates_the_density_is_that_about_the_shifted_means(model, priors, columns):
+    # delta_i, its centre and the mean of data set i all move by z_i' slope, so only the density of the slopes changes
+    generator = np.random.default_rng(1)
+    q = 2 * len(model.mean)
+    twice = {name: np.tile(getattr(model, name), 2) for name in ("mean", "sum_of_squares", "n", "rho")}
+    covariate = generator.normal(size=(q, columns))
+    every = replace(model, **twice, priors=priors, covariate=covariate, slope_scale=0.7)
+    assert every.shrunk == (10 * columns > q)
+    centred = np.arange(q) % 2 == 0
+    scales = {"local": generator.gamma(2, 1, columns), "global": [0.8], "slab": [1.3]} if every.shrunk else {}
+    start = every.initial_values(centred, np.random.default_rng(2))
+    deviation = generator.normal(size=columns)
+
+    def slope(deviation):
+        if not every.shrunk:
+            return 0.7 * deviation
+        narrow = every.global_scale * 0.8 * scales["local"]
+        return deviation / np.sqrt(1 / narrow**2 + 1 / (0.7**2 * 1.3))
+
+    def density(deviation, shift):
+        moved = replace(every, mean=every.mean + shift)
+        program = moved.program(centred, 1, 0)
+        values = {**start, **scales, "slope_deviation": deviation}
+        values["delta_centred"] = np.asarray(start["delta_centred"]) + shift[centred]
+        stan = interpreted(program.name, program.data)
+        return stan.log_prob_grad(np.asarray(stan.unconstrain(json_ready(values))))[0]
+
+    shift = (covariate * slope(deviation)).sum(axis=1)
+    with_slopes, without = density(deviation, shift), density(np.zeros(columns), np.zeros(q))
+    assert with_slopes - without == pytest.approx(-(deviation**2).sum() / 2, rel=1e-8)

@@ -24,6 +24,7 @@ hc.compare_all(pd.DataFrame(rows, columns=["dataset", "algorithm", "fold", "scor
 """
 
 
+@pytest.mark.slow
 def test_a_terminal_sees_the_pairs_counted_and_the_time_left():
     pty = pytest.importorskip("pty", reason="needs a pseudo-terminal")
     terminal, its_end = pty.openpty()

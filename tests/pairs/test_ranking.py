@@ -93,6 +93,7 @@ def test_the_drawn_means_have_the_moments_of_the_multivariate_t(n, k):
             assert below == pytest.approx(probability, abs=4 * np.sqrt(probability * (1 - probability) / draws))
 
 
+@pytest.mark.slow
 def test_a_plain_loop_gives_the_same_within_its_error():
     scores = [*simulated(3, 4, [0.0, 0.02, 0.02, 0.01], seed=1), *simulated(2, 12, [0.03, 0.02, 0.0, 0.01], seed=2)]
     scores[1][:, 2] = scores[1][:, 1]  # two that tie on one data set

@@ -129,6 +129,7 @@ def test_a_clear_population_gives_its_verdict_nearly_always(arguments, region):
     assert found.smallest(region) == 25
 
 
+@pytest.mark.slow
 def test_verdicts_are_those_of_the_t_distribution_where_only_the_sign_of_delta0_is_asked():
     # Means known nearly exactly and a Gaussian population much wider than the rope: the most likely region is the sign of
     # delta0, whose posterior under the uniform priors of (delta0, sigma0) is t with q - 2 degrees of freedom

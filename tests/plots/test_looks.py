@@ -19,6 +19,7 @@ from matplotlib.transforms import Bbox
 import hiercomp as hc
 from hiercomp import plots
 from hiercomp.planning.result import PlanResult
+from hiercomp.posterior.diagnostics import SamplerDiagnostics
 from hiercomp.posterior.sensitivity import Sensitivity, VariantResult
 from tests.conftest import simulated_scores
 from tests.long_names import long, named
@@ -26,6 +27,7 @@ from tests.tournaments import tournament
 
 TOUCHING = 1.0  # pixels by which two boxes of letters may overlap: they include the space above and below the letters
 SPACE = 4.0  # pixels between two texts of one line
+SAMPLED = SamplerDiagnostics(4, 1000, 1.0, 4000, 4000, {}, 0, 0, 1.0)
 LETTERS = (4, 40)
 DATASETS = (3, 54)
 
@@ -43,6 +45,18 @@ def comparison(count: int, letters: int) -> hc.ComparisonResult:
         warnings.simplefilter("ignore", hc.HiercompWarning)
         fitted = hc.HierarchicalComparison(scores, "bayes", "tree", rope=0.01).fit("quadrature")
     return named(fitted, letters)
+
+
+@cache
+def explained(count: int, letters: int) -> hc.ComparisonResult:
+    """With one covariate, by the draws of an integral and made-up slopes."""
+    given = comparison(count, letters)
+    frame = pd.DataFrame({long("size", letters): np.arange(count)}, index=given.differences.dataset_names)
+    differences = given.differences.with_covariates(frame)
+    slope = np.random.default_rng(1).normal(0.01, 0.005, (*given.draws("delta0").shape, 1))
+    variables = {name: given.draws(name) for name in ("delta0", "sigma0", "nu")} | {"slope": slope}
+    posterior = hc.Regressed(variables, {}, {}, differences, SAMPLED, (), given.settings, "embedded", "made up")
+    return replace(given, differences=differences, posterior=posterior)
 
 
 def pairs(count: int, letters: int) -> hc.TournamentResult:
@@ -94,9 +108,12 @@ DRAWINGS: dict[str, Callable[[int, int], object]] = {
     "next_dataset": lambda n, k: plots.plot_next_dataset(comparison(n, k)),
     "simplex": lambda n, k: plots.plot_simplex(comparison(n, k)),
     "rope_curve": lambda n, k: plots.plot_rope_curve(comparison(n, k), half_widths=np.linspace(0, 0.04, 9)),
+    "effect": lambda n, k: plots.plot_effect(explained(n, k), long("size", k)),
     "population": lambda n, k: plots.plot_population(comparison(n, k), others={"kruschke": comparison(n, k)}),
     "posterior": lambda n, k: plots.plot_posterior(comparison(n, k)),
     "ppc": lambda n, k: plots.plot_ppc(comparison(n, k)),
+    "pit": lambda n, k: comparison(n, k).plot.pit(),
+    "correlation": lambda n, k: comparison(n, k).plot.correlation(),
     "shrinkage": lambda n, k: plots.plot_shrinkage(comparison(n, k)),
     "student": lambda n, k: plots.plot_student(t_test(n, k), comparison(n, k).differences.dataset_names[1]),
     "poisson_binomial": lambda n, k: plots.plot_poisson_binomial(

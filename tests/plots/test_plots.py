@@ -18,6 +18,7 @@ from scipy import integrate, stats
 import hiercomp as hc
 from hiercomp import plots
 from hiercomp.plots.diagnostics import band_of_ranks, rank_gaps
+from hiercomp.plots.leave_one_out import band_of_pit, pit_gaps
 from hiercomp.plots.style import COLOURS, broken, label
 from hiercomp.rope import REGIONS, region_probabilities
 from tests.conftest import simulated_scores
@@ -225,6 +226,33 @@ def test_the_predictive_check_counts_the_data_sets_within_their_intervals(result
     assert panels[0].get_title(loc="left") == f"{((observed >= low) & (observed <= high)).sum()} of 8 within 95%"
 
 
+def test_the_curve_of_the_probabilities_is_their_empirical_distribution_less_the_uniform_one():
+    pit = np.array([0.3, 0.1, 0.95, 0.32])
+    places, gaps = pit_gaps(pit)
+    for place in (0.05, 0.2, 0.31, 0.6, 0.99):
+        assert np.interp(place, places, gaps) == pytest.approx((pit <= place).mean() - place)
+    assert np.abs(gaps).max() == pytest.approx(stats.kstest(pit, "uniform").statistic)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [3, 54])
+def test_uniform_probabilities_stay_in_the_band_19_times_of_20(count):
+    generator, times = np.random.default_rng(4), 2000
+    inside = [np.abs(pit_gaps(generator.uniform(size=count))[1]).max() <= band_of_pit(count) for _ in range(times)]
+    assert np.mean(inside) == pytest.approx(0.95, abs=4 * np.sqrt(0.95 * 0.05 / times))
+
+
+def test_the_plot_of_the_probabilities_has_a_mark_for_each_data_set(result):
+    figure, ax = plt.subplots()
+    found = result.loo()
+    assert result.plot.pit(found, ax=ax, linewidth=2) is ax
+    assert figure.axes == [ax]
+    (marks,) = (drawn for drawn in ax.collections if len(drawn.get_paths()) == 8)
+    assert [path.vertices[0, 0] for path in marks.get_paths()] == found.pit.tolist()
+    assert "8 data sets: within the band" in texts(ax)
+    assert texts(result.plot.pit()) == texts(ax)
+
+
 def test_the_student_posterior_of_a_data_set(tests_of):
     result = tests_of["student"]
     name = result.dataset_names[2]
@@ -281,6 +309,20 @@ def drawn_in(ax: plt.Axes, label: str) -> np.ndarray:
     return np.asarray(line.get_ydata())
 
 
+def test_the_ratios_of_runs_are_steps_beside_the_f_distribution(result):
+    check = result.correlation()
+    ax = plots.plot_correlation(check, linewidth=2)
+    expected, steps = ax.lines
+    places, shares = steps.get_data()
+    assert steps.get_linewidth() == 2
+    for place in np.geomspace(0.1, 3, 7):
+        assert shares[np.searchsorted(places, place, side="right") - 1] == (check.ratio <= place).mean()
+    curve = stats.f.cdf(expected.get_xdata(), 2, 27)  # 3 runs of 10 folds
+    np.testing.assert_allclose(expected.get_ydata(), curve, rtol=1e-12)
+    assert ax.get_title(loc="left") == f"8 data sets: middle ratio {check.pooled_ratio:.2f}"
+    assert texts(result.plot.correlation()) == texts(ax)
+
+
 def test_the_diagnostics_are_six_panels_of_the_checks(result):
     page = plots.plot_diagnostics(result)
     assert len(page.axes) == 6
@@ -296,7 +338,9 @@ def test_the_diagnostics_are_six_panels_of_the_checks(result):
     count = sum(int(np.prod(np.shape(each)[2:])) for each in result.posterior.variables.values())
     assert len(values) == count
     assert (values[:-1] >= values[1:]).all()
-    assert values[0] == pytest.approx(seen.r_hat, rel=1e-5)  # in another unit other ranks are tied
+    # The two middle draws are equally far from the median: which is nearer is a matter of rounding, and of the unit. One
+    # z-score of some 500 in half a chain moves by 0.3, and R-hat by that times the distance of the chains' means.
+    assert values[0] == pytest.approx(seen.r_hat, abs=1e-4)
     assert r_hat.lines[1].get_ydata()[0] == 1.01
     assert drawn_in(sizes, "bulk").min() == seen.ess_bulk
     assert drawn_in(sizes, "tail").min() == seen.ess_tail
@@ -336,7 +380,8 @@ def test_chains_that_agree_stay_in_the_band_of_the_ranks_and_a_shifted_one_leave
 def test_a_failed_computation_can_be_diagnosed(failed):
     assert failed.status == "failed"
     page = plots.plot_diagnostics(failed)
-    assert max(page.axes[3].lines[0].get_ydata()) == pytest.approx(failed.diagnostics.r_hat, rel=1e-5)
+    # Draws in the unit of the metric are rounded, so neighbours of 1,000 ranks may change places: 1e-5 for each
+    assert max(page.axes[3].lines[0].get_ydata()) == pytest.approx(failed.diagnostics.r_hat, rel=1e-4)
 
 
 @pytest.mark.cmdstan

@@ -92,7 +92,7 @@ def test_a_fit_that_fails_every_time_gives_no_verdict(nearly_equal, monkeypatch)
     assert result.status == "failed"
     assert [attempt.purpose for attempt in result.attempts] == ["first fit", "other parameterisation", "longer"]
     longer = result.attempts[-1]
-    assert (longer.warmup, longer.draws, longer.adapt_delta) == (200, 500, 0.99)
+    assert (longer.warmup, longer.draws, longer.adapt_delta) == (200, 500, 0.999)
     with pytest.raises(hc.NoVerdictError, match="failed its checks"):
         _ = result.next_dataset
 

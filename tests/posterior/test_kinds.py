@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 
 import hiercomp as hc
-from hiercomp.posterior.kinds import Exact, Integrated, Posterior, Sampled, Verified, posterior_from
+from hiercomp.posterior.kinds import Exact, Integrated, Posterior, Sampled, Verified
+from hiercomp.posterior.mixed import Mixed
+from hiercomp.posterior.saved import posterior_from
+from tests.conftest import simulated_scores
 
 
 @pytest.fixture(scope="module")
@@ -22,18 +25,24 @@ def verified(scores) -> hc.ComparisonResult:
     return hc.compare(scores, "bayes", "tree", rope=0.01, engine="auto", progress=False)
 
 
-@pytest.fixture(params=["result", "integrated", "verified", "identical"])
+@pytest.fixture(scope="module")
+def mixed() -> hc.ComparisonResult:
+    scores = simulated_scores(24, 1, centre=0.01, spread=0.02)
+    return hc.compare(scores, "bayes", "tree", rope=0.01, population="mixture")
+
+
+@pytest.fixture(params=["result", "integrated", "verified", "identical", "mixed"])
 def fit(request) -> hc.ComparisonResult:
     return request.getfixturevalue(request.param)
 
 
-def test_each_engine_makes_its_kind(result, integrated, verified, identical):
-    kinds = [(Sampled, result), (Integrated, integrated), (Verified, verified), (Exact, identical)]
+def test_each_engine_makes_its_kind(result, integrated, verified, identical, mixed):
+    kinds = [(Sampled, result), (Integrated, integrated), (Verified, verified), (Exact, identical), (Mixed, mixed)]
     assert [type(each.posterior) for _, each in kinds] == [kind for kind, _ in kinds]
-    assert [each.engine_name for _, each in kinds] == ["embedded", "quadrature", "auto", "none"]
+    assert [each.engine_name for _, each in kinds] == ["embedded", "quadrature", "auto", "none", "mixture"]
 
 
-@pytest.mark.parametrize("kind", [Sampled, Integrated, Verified, Exact])
+@pytest.mark.parametrize("kind", [Sampled, Integrated, Verified, Exact, Mixed])
 def test_a_kind_has_all_that_the_interface_names(kind):
     names = {name for name in vars(Posterior) if not name.startswith("_")} | {"kind", "remakes_draws"}
     fields = set(inspect.get_annotations(kind)) | set(dir(kind))
@@ -95,9 +104,9 @@ def test_plain_values_make_an_equal_posterior(fit):
     np.testing.assert_array_equal(again.draws("delta"), fit.draws("delta"))
 
 
-def test_the_marginal_likelihood_is_known_where_the_posterior_was_integrated(result, integrated, identical):
+def test_the_marginal_likelihood_is_known_where_the_posterior_was_integrated(result, integrated, identical, mixed):
     assert np.isfinite(integrated.log_marginal_likelihood)
-    for fit in (result, identical):
+    for fit in (result, identical, mixed):
         with pytest.raises(hc.ArgumentError):
             _ = fit.log_marginal_likelihood
 

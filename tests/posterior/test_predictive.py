@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from hiercomp.posterior.predictive import log_likelihood, next_differences, replicated_means
+from hiercomp.engines.quadrature.likelihood import MeanLikelihood
+from hiercomp.posterior.predictive import (
+    log_likelihood,
+    marginal_log_likelihood,
+    new_means,
+    next_differences,
+    replicated_means,
+)
 from hiercomp.scores.differences import PairedDifferences
 
 N = (3, 10, 30, 100)
@@ -79,3 +86,36 @@ def test_replicated_means_spread_as_the_means_of_correlated_normal_scores():
         assert found[:, i].mean() == pytest.approx(delta, abs=4 * means.std() / np.sqrt(draws))
         exact = sigma * np.sqrt(np.ones(n) @ covariance(n, rho) @ np.ones(n)) / n  # variance of a mean: 1'M1 / n^2
         assert found[:, i].std() == pytest.approx(exact, rel=4 / np.sqrt(2 * draws))
+
+
+def test_new_means_have_a_deviation_that_is_drawn_given_the_spread():
+    # sigma^-2 SS / (1 - rho), given SS and a uniform prior of sigma, is chi-squared with n - 2 degrees of freedom
+    _, given = raw_differences()
+    likelihood = MeanLikelihood(given.mean, given.sum_of_squares, given.n.astype(float), given.rho, 1e6)
+    size, generator = (20_000,), np.random.default_rng(7)
+    found = new_means(likelihood, np.full(size, 0.1), np.full(size, 0.05), np.full(size, 4.0), generator)
+    assert found.shape == (*size, len(given.n))
+    for place, (n, rho) in enumerate(zip(given.n, given.rho, strict=True)):
+        sigma = np.sqrt(given.sum_of_squares[place] / (1 - rho) / generator.chisquare(n - 2, size))
+        error = sigma * np.sqrt((1 + (n - 1) * rho) / n) * generator.standard_normal(size)
+        means = 0.1 + 0.05 * generator.standard_t(4, size) + error
+        assert stats.ks_2samp(found[:, place], means).pvalue > FOUR_SIGMA
+
+
+def test_the_marginal_log_likelihood_averages_the_density_over_delta_and_sigma():
+    # Uniform sigma up to its bound and delta from the population: a mean over many of both
+    raw, given = raw_differences()
+    bound = 2.0
+    likelihood = MeanLikelihood(given.mean, given.sum_of_squares, given.n.astype(float), given.rho, bound)
+    found = marginal_log_likelihood(likelihood, np.full((1, 1), 0.1), np.full((1, 1), 0.3), np.full((1, 1), 5.0))
+    assert found.shape == (1, 1, len(raw))
+    sigma = bound * (np.arange(2000) + 0.5) / 2000
+    delta = 0.1 + 0.3 * stats.t(5).ppf((np.arange(2000) + 0.5) / 2000)
+    for place in (4, 8, 13):  # 10 and more scores
+        density = log_likelihood(
+            np.broadcast_to(delta[:, None, None], (2000, 2000, 1)),
+            np.broadcast_to(sigma[:, None], (2000, 2000, 1)),
+            given.subset([given.dataset_names[place]]),
+        )
+        expected = np.log(np.exp(density - density.max()).mean()) + density.max()
+        assert found[0, 0, place] == pytest.approx(expected, abs=0.01)

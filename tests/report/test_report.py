@@ -266,6 +266,25 @@ def test_every_figure_is_a_drawing_of_the_size_that_the_page_gives_it(page):
         assert given["width"] / given["height"] == pytest.approx(width / height, rel=0.01)
 
 
+def test_the_populations_are_in_the_page_with_their_plot(result, folder):
+    compared = result.check_population()
+    content = result.report(folder / "populations.html").read_text(encoding="utf-8")
+    assert len(Page(content).all("img")) == len(FIGURES) + 1
+    row = compared.to_frame().loc["Gaussian"]
+    for text in (compared.conclusion, f"{row['difference_error']:.2f}", f"{abs(row['elpd_difference']):.2f}"):
+        assert text in content
+    without = result.report(folder / "without.html", population_check=False).read_text(encoding="utf-8")
+    assert len(Page(without).all("img")) == len(FIGURES)
+    assert compared.conclusion not in without
+    assert write_report(result, folder / "again.html", population_check=compared).read_text(encoding="utf-8") == content
+
+
+def test_populations_of_another_comparison_are_refused(result, mirrored, folder):
+    for wrong in (mirrored.check_population(), "Gaussian"):
+        with pytest.raises(hc.ArgumentError, match=r"population_check (belongs to another|must be a result)"):
+            write_report(result, folder / "wrong.html", population_check=wrong)
+
+
 def test_ids_are_unique_and_every_reference_leads_somewhere(full):
     ids = [element.attributes["id"] for element in full.elements if "id" in element.attributes]
     assert len(ids) == len(set(ids))
@@ -440,7 +459,7 @@ def test_what_the_paragraph_cites_is_listed_and_in_the_bibtex(full, page):
 
 def test_the_bibtex_is_well_formed():
     every = references()
-    assert len(every) == 9
+    assert len(every) == 12
     for key, reference in every.items():
         assert reference.bibtex.isascii()
         match = re.fullmatch(r"@article\{(\w+),\n((?:  \w+ = \{.*\},?\n)+)\}", reference.bibtex)
@@ -635,7 +654,7 @@ def test_the_command_writes_the_report_that_python_writes(scores, result, tmp_pa
     size = f"{(tmp_path / 'report.html').stat().st_size / 1000:.0f} kB"
     assert (done.returncode, done.stderr) == (0, f"hiercomp: wrote report.html ({size})\n")
     assert done.stdout == f"{result.summary()}\n"
-    expected = write_report(result, tmp_path / "python.html", source=tmp_path / "scores.csv")
+    expected = result.report(tmp_path / "python.html", source=tmp_path / "scores.csv")
     assert (tmp_path / "report.html").read_bytes() == expected.read_bytes()
     assert hashlib.sha256((tmp_path / "scores.csv").read_bytes()).hexdigest() in expected.read_text(encoding="utf-8")
 

@@ -192,6 +192,7 @@ def test_without_a_common_data_set_there_is_no_ranking(tmp_path):
     assert "Expected ranks" not in page.by_id("methods-text").text
 
 
+@pytest.mark.slow
 def test_of_41_algorithms_the_best_40_are_shown_and_the_page_says_so(base, tmp_path):
     result = tournament(base, 41)
     path = write_tournament_report(result, tmp_path / "page.html")

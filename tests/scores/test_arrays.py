@@ -34,6 +34,7 @@ def paired_by_pandas(frame: pd.DataFrame) -> pd.DataFrame:
     return sides[0].merge(sides[1], on=place, how="inner").sort_values(place).reset_index(drop=True)
 
 
+@pytest.mark.slow
 @given(
     st.integers(1, 4),
     st.sampled_from([["dataset", "run", "fold"], ["dataset", "fold"], ["dataset", "run"], ["dataset"]]),

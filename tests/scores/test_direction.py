@@ -313,6 +313,7 @@ def test_the_errors_of_tabarena_are_counted_as_losses():
         assert hc.sign_test(frame, **sides, higher_is_better=True).right_wins == wins
 
 
+@pytest.mark.slow
 def test_every_other_document_has_the_measure_and_the_direction_in_its_first_line(tmp_path):
     frame, words = table("rmse"), "rmse (lower is better)"
     result = hc.compare(frame, "low", "high", higher_is_better=False, engine="quadrature", progress=False)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pandas as pd
 import pytest
 
+import hiercomp as hc
 from hiercomp.comparison import HierarchicalComparison
 from hiercomp.errors import (
     ArgumentError,
@@ -231,3 +233,19 @@ def test_percentages_and_the_default_rope_are_refused_by_the_constructor():
         ArgumentError, match=r"look like percentages.*Pass rope=1 \(--rope 1\) for one percentage point"
     ):
         HierarchicalComparison(table().assign(score=lambda frame: 100 * frame["score"]))
+
+
+@pytest.mark.parametrize(
+    ("factor", "words"),
+    [(1e120, r"a score of .*e\+119, and scores beyond 1e\+100 are too large"), (1e-120, "below 1e-100 are too small")],
+)
+def test_scores_whose_squares_overflow_or_vanish_are_refused_at_every_entry(factor, words):
+    frame = table().assign(score=lambda given: given["score"] * factor)
+    arrays = [array * factor for array in scores()]
+    with pytest.raises(ScoreTableError, match=words):
+        HierarchicalComparison(frame, rope=0.01 * factor)
+    with pytest.raises(ScoreTableError, match=words):
+        HierarchicalComparison.from_arrays(*arrays, rope=0.01 * factor, rho=0.1)
+    checked = hc.check_scores(frame)
+    assert any(re.search(words, problem.message) for problem in checked.errors)
+    assert not any("inf" in problem.message or "nan" in problem.message for problem in checked.errors)

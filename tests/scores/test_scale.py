@@ -211,6 +211,7 @@ def test_logs_are_the_comparison_of_the_logarithms():
     assert found.delta0_bound == found.largest_difference
 
 
+@pytest.mark.slow
 def test_logs_of_scores_in_other_units_are_the_same_comparison():
     """Multiplying the scores of a data set changes no ratio, so only rounding may change; without logs it decides."""
     frame = table([1.0] * 8, ratio=1.04, column="rmse")

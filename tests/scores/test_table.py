@@ -473,6 +473,15 @@ def test_every_refusal_is_a_hiercomp_error_and_a_value_error():
     assert isinstance(caught.value, ValueError)
 
 
+@pytest.mark.parametrize("cell", [np.array([0.8]), np.array([[0.8]]), pd.Series([0.8]), np.array([0.8, 0.9]), [0.8]])
+def test_a_score_that_is_an_array_is_refused_even_if_it_has_one_element(cell):
+    rows = [(d, a, f, 0.5 + 0.1 * f) for d in "xy" for a in "AB" for f in (1, 2)]
+    table = pd.DataFrame(rows, columns=["dataset", "algorithm", "fold", "score"])
+    table["score"] = pd.Series([*table["score"][:3], cell, *table["score"][4:]], dtype=object)
+    with pytest.raises(ScoreTableError, match="dataset 'x', algorithm 'B', fold 2"):
+        tidy_scores(table)
+
+
 @pytest.mark.parametrize("cell", [[1, 2], (1, 2), {"fold": 1}, np.array([1, 2])], ids=lambda cell: type(cell).__name__)
 @pytest.mark.parametrize("column", ["dataset", "algorithm", "run", "fold"])
 def test_a_name_that_is_several_values_is_refused(column, cell):

@@ -104,10 +104,17 @@ def simulated_collection(number: int) -> np.ndarray:
     return delta + sigma * (np.sqrt(rho) * shared + np.sqrt(1 - rho) * single)
 
 
+HALVES = {  # of 60 simulated collections, each with every size and tail
+    "first": [number for number in range(60) if number % 4 < 2],
+    "second": [number for number in range(60) if number % 4 >= 2],
+}
+
+
 @pytest.mark.slow
-def test_sixty_simulated_collections_are_within_two_hundredths_of_the_exact_values():
+@pytest.mark.parametrize("half", HALVES)
+def test_thirty_simulated_collections_are_within_two_hundredths_of_the_exact_values(half):
     deviations, statuses = [], []
-    for number in range(60):
+    for number in HALVES[half]:
         x = simulated_collection(number)
         comparison = hc.HierarchicalComparison.from_arrays(0.5 - x / 2, 0.5 + x / 2, rho=0.1, rope=0.01)
         result = fitted(comparison, engine="embedded")
@@ -120,8 +127,8 @@ def test_sixty_simulated_collections_are_within_two_hundredths_of_the_exact_valu
             deviations.append(
                 np.abs(reported - np.array([*exact.most_probable, *exact.expected, exact.positive])).max()
             )
-    print(f"status ok: {statuses.count('ok')} of 60; largest deviation {max(deviations):.4f}")
-    assert statuses.count("ok") >= 58
+    print(f"status ok: {statuses.count('ok')} of 30; largest deviation {max(deviations):.4f}")
+    assert statuses.count("ok") >= 29
     assert max(deviations) < 0.02
 
 

@@ -27,8 +27,10 @@ BLOCKS = re.findall(r"^```python\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
 GENERATION = re.compile(r"# ArviZ (1|0\.23)\n")
 NEW = version("arviz") >= "1"
 PLOTS = {
-    "1": {"trace", "rank", "forest", "pair", "energy", "autocorr", "ess", "mcse", "prior_posterior"},
-    "0.23": {"trace", "rank", "forest", "pair", "energy", "autocorr", "ess", "mcse", "dist_comparison"},
+    "1": {"trace", "rank", "forest", "pair", "energy", "autocorr", "ess", "mcse", "prior_posterior"}
+    | {"ppc_dist", "loo_pit"},
+    "0.23": {"trace", "rank", "forest", "pair", "energy", "autocorr", "ess", "mcse", "dist_comparison"}
+    | {"ppc", "loo_pit"},
 }
 only_before_1 = pytest.mark.skipif(NEW, reason="ArviZ 1 has no InferenceData")
 
@@ -109,6 +111,7 @@ def test_every_block_of_the_page_runs_and_draws(page):
     assert (folder / "fit.nc").is_file()
 
 
+@pytest.mark.slow
 def test_the_numbers_of_the_page_are_those_of_the_result(page):
     _, names, _, _ = page
     result = names["result"]
@@ -119,10 +122,13 @@ def test_the_numbers_of_the_page_are_those_of_the_result(page):
         assert float(names["tail"][name]) > 400
     checks = result.diagnostics.to_frame()["value"]
     assert names["divergences"] == checks["divergences"]
+    loo, exact = names["loo"], result.loo()  # ArviZ 0.23 names it elpd_loo
+    assert float(loo["elpd_loo"] if "elpd_loo" in dir(loo) else loo.elpd) == pytest.approx(exact.elpd, abs=0.2)
     e_bfmi = names["e_bfmi"]  # of each chain: an array of ArviZ 0.23, a tree of ArviZ 1
     assert np.min(e_bfmi if isinstance(e_bfmi, np.ndarray) else e_bfmi["energy"]) == pytest.approx(checks["E-BFMI"])
 
 
+@pytest.mark.slow
 def test_a_forest_has_a_row_for_each_data_set_that_was_asked_for(page):
     _, names, figures, _ = page
     forests = [(block, texts(figures[block][0])) for block in figures if "az.plot_forest" in block]

@@ -57,6 +57,7 @@ def test_sufficient_statistics_are_distributed_as_those_of_whole_arrays(rho):
     assert drawn.mean.std() == pytest.approx(x.mean(axis=1).std(), rel=4 / np.sqrt(q))
 
 
+@pytest.mark.slow
 def test_under_a_symmetric_null_the_rank_and_sign_tests_reject_as_often_as_their_exact_distributions_say():
     # q = 10: the signed-rank test has the level 0.0488 (Wilcoxon's table: W <= 8), the sign test 2 (1 + 10) / 2^10
     generator, many = np.random.default_rng(3), 400

@@ -47,3 +47,12 @@ def test_the_page_and_the_picture_of_the_architecture_have_the_levels_of_the_con
     contract = [name for layer in LAYERS for name in re.findall(r"[a-z_]+", layer)]
     assert contract[: len(above)] == above
     assert not [name for name in contract[len(above) :] if (ROOT / "hiercomp" / name).is_dir()], "no folder is ground"
+
+
+def test_the_wheel_carries_every_file_of_data():
+    declared = PROJECT["tool"]["setuptools"]["package-data"]
+    files = [path for path in (ROOT / "hiercomp").rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc")]
+    assert len(files) > 5
+    for path in files:
+        package = ".".join(path.parent.relative_to(ROOT).parts)
+        assert any(path.match(pattern) for pattern in declared.get(package, [])), path

@@ -207,6 +207,7 @@ def test_a_wrong_table_is_a_failure(fuzz):
     fuzz.judge_frame(frame.assign(dataset="iris"), {})
 
 
+@pytest.mark.slow
 def test_the_script_says_how_many_cases_were_taken_and_refused():
     command = [sys.executable, str(SCRIPTS / "fuzz.py"), *"--tables 20 --files 20 --experiments 20 --seed 3".split()]
     run = subprocess.run(command, capture_output=True, text=True, check=False)

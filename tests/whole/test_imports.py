@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -80,3 +83,34 @@ def test_public_names_are_sorted_and_listed_by_dir():
 def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="HierarchicalComparisons"):
         hiercomp.HierarchicalComparisons  # noqa: B018
+
+
+ROOT = Path(__file__).parents[2]
+POSIX_MODULES = {"fcntl", "grp", "pty", "pwd", "resource", "termios"}
+POSIX_SIGNALS = {"SIGALRM", "SIGHUP", "SIGKILL", "SIGUSR1"}
+
+
+def run_on_import(node: ast.AST) -> Iterator[ast.AST]:
+    """The parts of a module that importing it runs: all but the bodies of its functions."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) and child not in [
+            *getattr(node, "decorator_list", []),
+            node.args,
+        ]:
+            continue
+        yield child
+        yield from run_on_import(child)
+
+
+@pytest.mark.parametrize("folder", ["hiercomp", "tests"])
+def test_modules_can_be_imported_on_windows(folder):
+    wrong = []
+    for path in sorted((ROOT / folder).rglob("*.py")):
+        for node in run_on_import(ast.parse(path.read_text(encoding="utf-8"))):
+            names = {alias.name for alias in node.names} if isinstance(node, ast.Import) else set()
+            if isinstance(node, ast.ImportFrom) and node.level == 0:
+                names = {str(node.module)}
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "signal":
+                names = {node.attr}
+            wrong += [f"{path.relative_to(ROOT)}: {name}" for name in names & (POSIX_MODULES | POSIX_SIGNALS)]
+    assert wrong == []

@@ -66,6 +66,10 @@ def fitted(**options: Any) -> Callable[[Path], object]:
     return lambda folder: hc.HierarchicalComparison(table(), rope=0.01).fit(progress=False, **options)
 
 
+def mixed(**options: Any) -> Callable[[Path], object]:
+    return lambda folder: hc.compare(table(), rope=0.01, population="mixture", **options)
+
+
 def applied(tests: list[str], folds: int = 5) -> Callable[[Path], object]:
     return lambda folder: hc.apply_tests(table(folds=folds), tests=tests)
 
@@ -75,6 +79,13 @@ def without_scores() -> hc.ComparisonResult:
     result = hc.compare(table(), rope=0.01, engine="quadrature", progress=False)
     bare = replace(result.differences, score_mean=None, score_standard_deviation=None)
     return replace(result, differences=bare)
+
+
+def checked_against_others(folder: Path) -> object:
+    first, second = (
+        hc.compare(table(datasets=count), rope=0.01, engine="quadrature", progress=False) for count in (6, 7)
+    )
+    return first.check_population({"wider": second})
 
 
 def existing(folder: Path) -> Path:
@@ -94,6 +105,22 @@ def read(content: str | bytes, name: str = "scores.csv", **options: Any) -> Call
         return hc.HierarchicalComparison(hc.read_scores(path, **options), rope=0.01)
 
     return reading
+
+
+def covariates(**columns: Any) -> pd.DataFrame:
+    """Of the six data sets, or of fewer."""
+    columns = {"rows": [100.0, 150.0, 200.0, 400.0, 800.0, 900.0], **columns}
+    return pd.DataFrame(columns, index=[f"d{i}" for i in range(6)])
+
+
+def explained(frame: pd.DataFrame, **options: Any) -> Callable[[Path], object]:
+    """Compared with covariates, and fitted if there are options of a fit."""
+
+    def comparing(folder: Path) -> object:
+        comparison = hc.HierarchicalComparison(table(), rope=0.01, covariates=frame)
+        return comparison.fit(progress=False, **options) if options else comparison
+
+    return comparing
 
 
 HEADER = "dataset,algorithm,fold,score\n"
@@ -135,8 +162,18 @@ CASES: dict[str, Callable[[Path], object]] = {
     "a rope that is no number": compared(table(), rope="wide"),
     "rho of one": compared(table(), rho=1.0),
     "rho without a data set": compared(table(), rho={"d0": 0.1}),
+    "a population that is none": compared(table(), population="cauchy"),
+    "a mixture with priors of another population": compared(table(), population="mixture", priors="kruschke"),
+    "a mixture with a prior of its centre": compared(
+        table(), population="mixture", priors=hc.Priors(delta0=hc.Normal(0, 0.1))
+    ),
+    "a mixture by a sampler of Stan": mixed(engine="embedded"),
+    "a mixture of few data sets": mixed(draws=500),
     "a prior that is none": compared(table(), priors="wide"),
     "a distribution that is none": lambda folder: hc.Priors(sigma0="half-normal"),
+    "too few draws of the priors": lambda folder: compared(table())(folder).prior_predictive(draws=10),
+    "two data sets, one left out": lambda folder: hc.compare(table(datasets=2), rope=0.01, engine="quadrature").loo(),
+    "populations of other data": checked_against_others,
     "a distribution of the other parameter": lambda folder: hc.Priors(delta0=hc.HalfNormal(0.05)),
     "a distribution and a bound of sigma0": lambda folder: hc.Priors(sigma0=hc.HalfNormal(0.05), sigma0_upper=10),
     "a mean beyond the bound of delta0": lambda folder: hc.Priors(delta0=hc.Normal(0.3, 0.1), delta0_bound=0.2),
@@ -146,6 +183,24 @@ CASES: dict[str, Callable[[Path], object]] = {
     "no chains": fitted(engine="embedded", chains=0),
     "a seed below zero": fitted(engine="embedded", seed=-1),
     "a share of draws": fitted(engine="embedded", draws=0.5),
+    "covariates without a data set": explained(covariates().drop(index="d3")),
+    "covariates of a data set twice": explained(pd.concat([covariates(), covariates().iloc[:1]])),
+    "covariates without names of data sets": explained(covariates().reset_index(drop=True)),
+    "a missing covariate": explained(covariates(classes=[2, 2, np.nan, 3, 4, 5])),
+    "a category as a covariate": explained(covariates(domain=["text", "image"] * 3)),
+    "a number as text among covariates": explained(covariates(classes=[2, 2, "3", 3, 4, 5])),
+    "a constant covariate": explained(covariates(classes=2)),
+    "a covariate that repeats another": explained(covariates(cells=3 * covariates()["rows"])),
+    "no covariates": explained(covariates()[[]]),
+    "covariates that are no table": explained([[1, 2]]),  # type: ignore[arg-type]
+    "many covariates": explained(covariates(classes=[2, 3, 2, 4, 2, 5]), engine="embedded"),
+    "covariates and an integral": explained(covariates(), engine="quadrature"),
+    "covariates and a mixture": lambda folder: hc.compare(
+        table(), rope=0.01, covariates=covariates(), population="mixture"
+    ),
+    "effects without covariates": lambda folder: hc.compare(
+        table(), rope=0.01, engine="quadrature", progress=False
+    ).effects(),
     "an unknown bundled table": lambda folder: hc.load_scores("kell"),
     "a file that is not there": lambda folder: hc.read_scores(folder / "absent.csv"),
     "an empty file": read(""),

@@ -75,6 +75,11 @@ class SplineAxis:
     count: int
 
     @property
+    def ends(self) -> tuple[float, float]:
+        """Both ends."""
+        return self.lower, self.upper
+
+    @property
     def nodes(self) -> FloatArray:
         """The nodes, ascending; both ends among them."""
         return np.linspace(self.lower, self.upper, self.count)

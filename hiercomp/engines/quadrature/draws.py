@@ -71,7 +71,40 @@ def dataset_draws(
             some = order[part]
             offset[some] = _inverse(*_node_masses(integrals, some), level[some])
         delta[rows] = delta0[rows, None] + (offset * integrals.side).reshape(integrals.shape)
-    return delta, _sigma_draws(likelihood, delta, generator)
+    return delta, sigma_draws(likelihood, delta, generator)
+
+
+def mean_draws(
+    likelihood: MeanLikelihood,
+    i: int,
+    centre: FloatArray,
+    scale: FloatArray,
+    place: NDArray[np.intp],
+    level: FloatArray,
+) -> FloatArray:
+    """Draws of delta_i of one data set, each under one of a few normal populations.
+
+    Parameters
+    ----------
+    likelihood : MeanLikelihood
+    i : int
+        The data set.
+    centre, scale : ndarray, shape (populations,)
+    place : ndarray of int, shape (draws,)
+        The population of each draw.
+    level : ndarray, shape (draws,)
+        Uniform numbers: the values of the distribution functions.
+
+    Returns
+    -------
+    ndarray, shape (draws,)
+    """
+    integrals = MeanIntegrals.of(likelihood, np.array([i]), centre, scale, np.full(len(centre), np.inf), MEAN_STEP)
+    places, masses = _node_masses(integrals, np.arange(len(centre)))
+    offset = np.empty(len(place))
+    for some in _batches(len(place), 1000):
+        offset[some] = _inverse(places[place[some]], masses[place[some]], level[some])
+    return np.asarray(centre[place] + offset * integrals.side[place])
 
 
 def _node_masses(integrals: MeanIntegrals, some: NDArray[np.intp]) -> tuple[FloatArray, FloatArray]:
@@ -95,7 +128,7 @@ def _inverse(places: FloatArray, mass: FloatArray, level: FloatArray) -> FloatAr
     return np.asarray(start + share * (end - start))
 
 
-def _sigma_draws(likelihood: MeanLikelihood, delta: FloatArray, generator: np.random.Generator) -> FloatArray:
+def sigma_draws(likelihood: MeanLikelihood, delta: FloatArray, generator: np.random.Generator) -> FloatArray:
     """sigma_i given delta_i: Q / (2 sigma_i^2) has a Gamma distribution, cut off by the bound of sigma_i."""
     from scipy import special
 
@@ -108,7 +141,27 @@ def _sigma_draws(likelihood: MeanLikelihood, delta: FloatArray, generator: np.ra
     if outside.any():
         upper = special.gammaincc(half[outside], smallest[outside])
         drawn[outside] = special.gammainccinv(half[outside], upper * generator.random(int(outside.sum())))
+        beyond = np.isinf(drawn)  # the share of the distribution that the bound leaves is below the smallest double
+        if beyond.any():
+            drawn[beyond] = _gamma_tail(half[beyond], smallest[beyond], generator)
     return np.asarray(np.sqrt(quadratic / (2 * np.maximum(drawn, smallest))))
+
+
+def _gamma_tail(shape: FloatArray, lowest: FloatArray, generator: np.random.Generator) -> FloatArray:
+    """Draws of a Gamma distribution above ``lowest``, which is far above its mean, by rejection.
+
+    Where x > lowest, log(x / lowest) <= (x - lowest) / lowest: an exponential density of rate 1 - (shape - 1) / lowest
+    lies above that of the tail.
+    """
+    found = np.empty_like(lowest)
+    left = np.arange(len(lowest))
+    while len(left):
+        power, low = shape[left] - 1, lowest[left]
+        excess = generator.standard_exponential(len(left)) / (1 - power / low)
+        taken = np.log(generator.random(len(left))) <= power * (np.log1p(excess / low) - excess / low)
+        found[left[taken]] = (low + excess)[taken]
+        left = left[~taken]
+    return found
 
 
 def _batches(count: int, size: int) -> Iterator[slice]:

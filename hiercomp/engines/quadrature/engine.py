@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from importlib.metadata import version as installed_version
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +18,14 @@ from hiercomp.arguments import FloatArray
 from hiercomp.engines.base import Answer, Computation
 from hiercomp.engines.quadrature.axes import ChebyshevAxis, StretchedLine
 from hiercomp.engines.quadrature.grid import (
+    DOUBT_OF_AN_END,
     NEGLIGIBLE,
     Centring,
     FineGrid,
     PosteriorGrid,
     coarse_axes,
     conditional_moments,
+    doubts,
     factors,
     newton_moments,
     ripples,
@@ -34,10 +37,20 @@ from hiercomp.engines.quadrature.support import Integrand, Support
 from hiercomp.rope import Rope
 
 # docs/quadrature.md has a row for every constant whose comment ends in "(study)"; the others say why they are as they are.
-MOST_STRETCHED = 40  # data sets for which that is tried too, where the other axis fails twice
+MOST_STRETCHED = 60  # data sets for which that is tried too, where the other axis fails
+# Times the usual nodes of sigma0, nu and delta0 there: the usual ones were just too few for half of the random problems
+MORE_STRETCHED = (1.2, 1.0, 1.4)
 SPARE = 0.25  # scales by which delta0's axis is longer: a scale is known to a tenth
+BEYOND = 2e-5  # mass beyond the ends of delta0's axis that `OUTSIDE` covers; for more the axis is made longer
+# Scales by which that is done, once: longer tails belong to a second peak, which the stretched axis has; without it thrice
+LONGER, MOST_LONGER = 4.0, 12.0
+FAR_OFF = 4.0  # times the error asked for: as much less is what a finer grid is to gain; some gain a factor of 10
 LARGEST_ERROR = 1e-3  # accepted where the grid is large; above it there is a warning
-MUCH_WORK, MOST_WORK = 2_000_000, 10_000_000  # integrals over delta_i: about two seconds, and ten
+# Integrals over delta_i: about a second or two in all grids of a fit together; above it LARGEST_ERROR is accepted
+MUCH_WORK = 1_000_000
+# No finer grid is computed that makes them more than this, or than four times those of the first grid
+MOST_REFINED, MOST_GRIDS = 3_000_000, 4
+MOST_WORK = 10_000_000  # of one grid, about ten seconds: it's the last
 # Of sigma0, nu and delta0 for each unit of length: of log sigma0, of nu's axis, of the data sets' sd (study)
 NODES_FOR_LENGTH, NODES_AT_LEAST = (3.5, 4.2, 6.0), 4.0
 # The first two where the axis of sigma0 is log sigma0, along which nothing bends sharply, but its ends depend on nu (study)
@@ -60,6 +73,7 @@ SEARCH_ERROR = 0.1  # of a log likelihood: the ends move by less than a hundredt
 SEARCH_ROUNDS = 12  # each keeps less than SETTLED of an axis; few take more than six (study)
 SEARCH_NODES = (9, 8)  # of sigma0 and nu (study)
 GAUSSIAN_SEARCH_NODES = 36  # of sigma0 alone, half of all the others: a far data set makes two narrow peaks
+NU_TRIED_AGAIN = 24  # to see how the likelihood falls towards sigma0 = 0, where a grid has failed
 SEARCH_SHARE = 0.5  # of the nodes of a stretched axis (study)
 SHALLOWEST = 4.0  # log mass below its largest at which an end lies, for a nu that holds little (study)
 FEWEST_SAMPLED, SAMPLED_AGAIN = 50, 8  # data sets that the search takes at first, and growth of their number (study)
@@ -98,61 +112,111 @@ class QuadratureEngine:
 
 
 def _refined(problem: Integrand, rope: Rope) -> Integration:
-    problem, support, centring = posterior_support(problem)
+    search = _searched(problem)
+    problem, support, centring = search.problem, search.support(), search.centring or Centring()
     q = len(problem.likelihood.n)
-    few = problem.stretched
-    fine, more, failures = np.ones(3), np.ones(3), 0
+    few, local = problem.stretched, False
+    longer, longest = 0.0, LONGER if q <= MOST_STRETCHED else MOST_LONGER
+    fine, more = np.ones(3), np.ones(3)
+    spent, most, failures, last_error = 0, 0, 0, 0.0
+    best: Integration | None = None
+    cut_off: Integration | None = None  # what lies beyond the ends of its axis is in its error
     for refinement in range(MOST_REFINEMENTS + 1):
-        grid = _computed(problem, support, more, fine, centring, few=few)
+        axes = _axes(problem, support, more, conditional_reach(problem) + centring.distance + longer, few=few)
+        work = axes.nodes * q
+        if (
+            best is not None and spent + work > most
+        ):  # a limit of work, not of time: every machine gives the same answer
+            break
+        spent += work
+        grid = PosteriorGrid.computed(problem, support, *axes, _three(fine), centring, local=local)
         smooth = FineGrid.of(grid)
         if refinement < MOST_REFINEMENTS:
             wider = widened(smooth)
             if wider is not None:
                 support = wider
                 continue
-        work = grid.log_likelihood.size * q
-        tolerance = min(TOLERANCE * shortfall(grid), LARGEST_ERROR) if work < MUCH_WORK else LARGEST_ERROR
-        found = _with_regions(grid, refinement, rope)
-        if found.largest_error <= tolerance or work > MOST_WORK or refinement == MOST_REFINEMENTS:
-            break
-        narrower = narrowed(smooth)
+            if smooth.beyond_delta0 > BEYOND and longer < longest:
+                longer += LONGER
+                continue
+            if smooth.beyond_delta0 > BEYOND and q <= MOST_STRETCHED:
+                cut_off = Integration(replace(grid, beyond=smooth.beyond_delta0), refinement).with_regions(rope)
+                few = local = True
+                more = np.array(MORE_STRETCHED)
+                continue
+        grid = replace(grid, beyond=smooth.beyond_delta0 if smooth.beyond_delta0 > BEYOND else 0.0)
+        tolerance = min(TOLERANCE * shortfall(grid), LARGEST_ERROR) if spent < MUCH_WORK else LARGEST_ERROR
+        most = most or max(MOST_REFINED, MOST_GRIDS * work)
+        found = Integration(grid, refinement).with_regions(rope)
+        best = found if best is None or found.largest_error < best.largest_error else best
+        if found.largest_error <= tolerance or work > MOST_WORK:
+            return found
+        blamed = _blamed_axes(found, rope, tolerance)
+        far = found.largest_error > FAR_OFF * tolerance
+        bends = not local and (bool(blamed[1]) if few else far and _bends(grid, blamed))
+        narrower = None if local or (few and bends) else narrowed(smooth)
         if narrower is not None:
             support = narrower
             continue
-        blamed = _blamed_axes(found, rope)
         fine = np.where(blamed, REFINEMENT * fine, fine)
-        # Integrating the same interpolation over more nodes is cheap, and often all that is missing
-        found = _with_regions(replace(grid, fineness=(fine[0], fine[1], fine[2])), refinement, rope)
-        if found.largest_error <= tolerance:
-            break
-        more = np.where(blamed, REFINEMENT * more, more)
+        if not bends and found.largest_error > last_error / 2:  # more nodes of the likelihood have not been all
+            # Integrating the same interpolation over more nodes is cheap, and often all that is missing
+            finer = Integration(replace(grid, fineness=_three(fine)), refinement).with_regions(rope)
+            if finer.largest_error <= tolerance:
+                return finer
+        helps = found.largest_error < last_error / FAR_OFF
+        last_error = found.largest_error
         failures += 1
-        few = few or (failures == 2 and q <= MOST_STRETCHED)
-    return found
+        if not few and q <= MOST_STRETCHED and (bends or (failures > 1 and not helps)):
+            few = local = True
+            fine, more = np.ones(3), np.array(MORE_STRETCHED)
+        else:
+            more = np.where(blamed, REFINEMENT * more, more)
+            if few and bends:
+                local = True
+                if search.may_bend_at_zero:
+                    search = search.on_log_sigma0().settled(problem.likelihood)
+                    problem, support = search.problem, search.support()
+                    fine[0] = more[0] = 1.0
+    assert best is not None  # the last grid at the latest
+    return best if cut_off is None or best.largest_error <= cut_off.largest_error else cut_off
 
 
-def _computed(
-    problem: Integrand, support: Support, more: FloatArray, fine: FloatArray, centring: Centring, *, few: bool
-) -> PosteriorGrid:
-    """The grid on a support, with ``more`` times the usual nodes of each axis."""
+class _Axes(NamedTuple):
+    """Numbers of nodes of sigma0 and nu, and the axis of delta0."""
+
+    sigma0_count: int
+    nu_count: int
     line: ChebyshevAxis | StretchedLine
+
+    @property
+    def nodes(self) -> int:
+        """Of the whole grid."""
+        return self.sigma0_count * self.nu_count * self.line.count
+
+
+def _axes(problem: Integrand, support: Support, more: FloatArray, reach: float, *, few: bool) -> _Axes:
+    """The axes on a support, with ``more`` times the usual nodes of each; ``reach`` in scales of delta0."""
     if problem.nu_prior is None:
         more = GAUSSIAN_NODES * more
+    line: ChebyshevAxis | StretchedLine
     if few:
         lowest = support.ends(np.linspace(*support.nu, 9))[0].min(keepdims=True)
         line = stretched_line(problem, float(problem.sigma0(lowest)[0]), float(more[2]))
         sigma0_count = max(FEWEST_SPLINE, NODES_FOR_LENGTH_SPLINE[0] * support.length)
         nu_count = NODES_AT_LEAST + NODES_FOR_LENGTH_SPLINE[1] * problem.nu_length(support.nu)
     else:
-        reach = conditional_reach(problem) + centring.distance
         length = 2 * reach / np.sqrt(len(problem.likelihood.n))
         line = ChebyshevAxis(-reach, reach, _count(more[2] * _usual_nodes(length, NODES_FOR_LENGTH[2])))
         for_sigma0, for_nu = NODES_FOR_LOG_SIGMA0 if problem.log_sigma0 else NODES_FOR_LENGTH[:2]
         sigma0_count = _usual_nodes(support.length, for_sigma0)
         nu_count = _usual_nodes(problem.nu_length(support.nu), for_nu)
-    fineness = (fine[0], fine[1], fine[2])
-    counts = _count(more[0] * sigma0_count), 1 if problem.nu_prior is None else _count(more[1] * nu_count)
-    return PosteriorGrid.computed(problem, support, *counts, line, fineness, centring)
+    return _Axes(_count(more[0] * sigma0_count), 1 if problem.nu_prior is None else _count(more[1] * nu_count), line)
+
+
+def _three(factors: FloatArray) -> tuple[float, float, float]:
+    first, second, third = factors.tolist()
+    return first, second, third
 
 
 def _usual_nodes(length: float, for_length: float) -> float:
@@ -163,25 +227,26 @@ def _count(nodes: float) -> int:
     return int(np.ceil(nodes - 1e-9))
 
 
-def _with_regions(grid: PosteriorGrid, refinement: int, rope: Rope) -> Integration:
-    found = Integration(grid, refinement)
-    return replace(found, known=(rope, *found.regions(rope)))
-
-
-def _blamed_axes(found: Integration, rope: Rope) -> NDArray[np.bool_]:
+def _blamed_axes(found: Integration, rope: Rope, tolerance: float) -> NDArray[np.bool_]:
     """Which of sigma0, nu and delta0 the error comes from."""
     masses, _ = found.regions(rope)
     alone = np.zeros(3)
     by_axis = zip(
         coarse_axes(found.grid),
-        masses.distances_by_axis(found.grid, rope),
+        found.distances_by_axis(rope, masses),
         factors(found.grid),
         ripples(found.grid),
         strict=True,
     )
     for coarse, distance, factor, ripple in by_axis:
         alone[np.array(coarse)] = factor * max(distance.values()) + ripple
-    return np.asarray(alone > min(TOLERANCE, alone.max()) / 4)
+    return np.asarray(alone > min(tolerance, alone.max()) / 4)
+
+
+def _bends(grid: PosteriorGrid, blamed: NDArray[np.bool_]) -> bool:
+    """Whether the log likelihood bends somewhere along an axis that is to blame: more nodes of a polynomial help little."""
+    by_axis = zip(coarse_axes(grid), doubts(grid), strict=True)
+    return any(doubt > DOUBT_OF_AN_END and blamed[coarse.index(True)] for coarse, doubt in by_axis)
 
 
 def widened(fine: FineGrid, negligible: float = NEGLIGIBLE) -> Support | None:
@@ -247,12 +312,17 @@ def posterior_support(problem: Integrand) -> tuple[Integrand, Support, Centring]
     hold mass and one more on each side, and to the nu that hold any; it moves where the mass lies at its edge. Of many data
     sets a few are taken first: their posterior is wider, and lies about the same place.
     """
+    search = _searched(problem)
+    return search.problem, search.support(), search.centring or Centring()
+
+
+def _searched(problem: Integrand) -> _Search:
     search = _Search(problem, *_whole(problem))
     for likelihood in _samples(problem.likelihood):
         search = search.settled(likelihood)
     if search.reaches_zero and problem.falls_to_zero:
         search = search.on_log_sigma0().settled(problem.likelihood)
-    return search.problem, search.support(), search.centring or Centring()
+    return search
 
 
 def _samples(likelihood: MeanLikelihood) -> list[MeanLikelihood]:
@@ -306,6 +376,17 @@ class _Search:
         """Whether there is mass at a sigma0 below the c of its axis log(sigma0 + c), for a nu that counts."""
         counts = np.ones(len(self.ends), bool) if self.counts is None else self.counts
         return bool((self.problem.sigma0(self.ends[counts, 0]) < self.problem.sigma0_offset).any())
+
+    @property
+    def may_bend_at_zero(self) -> bool:
+        """Whether a likelihood that falls towards sigma0 = 0 bends too sharply there even for splines.
+
+        Where nu may reach 0, c is a fifth as large, and the stated errors allow for more.
+        """
+        problem = self.problem
+        if problem.log_sigma0 or problem.priors.nu_lower == 0:
+            return False
+        return self.reaches_zero and problem.falls(NU_TRIED_AGAIN)
 
     def on_log_sigma0(self) -> _Search:
         """The same on the axis log sigma0, with no lower end yet where sigma0 reached 0."""

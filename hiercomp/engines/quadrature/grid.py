@@ -34,6 +34,7 @@ LIKELIHOOD_ERROR = 2e-5
 NEWTON_STEPS, NEAR = 8, 1.0
 LONGEST_STEP = 3.0  # of these, in scales: the parabola says little beyond
 LOG_UNSEEN = -28.0  # of the density of a pair against the largest: 1e-12, less than a millionth of NEGLIGIBLE
+UNDERFLOW = 1e-100  # of densities relative to a peak that lies elsewhere: fewer digits are left
 STEPS = 20  # of the iteration for the conditional centre of delta0 (study); it costs a thousandth of the likelihood
 LOG_NOTABLE = -8.0  # of the density along a line through the grid: others say nothing of the error
 SLOWEST_FALL = 0.9  # of pairs of coefficients that the estimate reckons with
@@ -41,10 +42,12 @@ DOUBT_OF_AN_END = 2.5  # above it the coefficients fall like a power: a singular
 # Two degrees fewer are a bound for polynomials, whose coefficients fall in geometric progression; not for splines
 SPLINE_DOUBT = 2.0
 # By which the difference from a coarser grid may fall short of the error, as both have one: up to 2.2 among random problems,
-# 7 where nu reaches 0, to which the integrand falls like a power, and 7 where delta0 is stretched because two finer grids
+# 7 where nu reaches 0, to which the integrand falls like a power, and 7 where delta0 is stretched because another axis
 # failed and not because there are few data sets
 SHORTFALL, SHORTFALL_OF_NU, SHORTFALL_OF_STRETCHED = 2.5, 7.5, 15.0
 SHORTFALL_OF_SPLINES = 1.5  # times one of these
+# Of a log density beyond the end of delta0's axis, by its scales: it is 5 and more where the density is Gaussian
+SLOWEST_RATE = 0.2
 INSIDE = 1e-3  # of nu's axis, from its end, where the prior may be infinite
 COARSER = 0.75  # share of the fine nodes that the coarser integration takes: the error estimate is their difference
 
@@ -99,25 +102,27 @@ class PosteriorGrid:
     ----------
     problem : Integrand
     support : Support
-    sigma0_axis : ChebyshevAxis or SplineAxis
-    nu_axis : ChebyshevAxis
+    sigma0_axis, nu_axis : ChebyshevAxis or SplineAxis
         Of the relative place between the ends of sigma0, and of the place on nu's axis.
     delta0_axis : ChebyshevAxis or StretchedLine
     centre, log_scale : ndarray, shape (sigma0 nodes, nu nodes)
     log_likelihood : ndarray, shape (sigma0 nodes, nu nodes, delta0 nodes)
     fineness : tuple of float
         By which the usual numbers of fine nodes of sigma0, nu and delta0 are multiplied.
+    beyond : float
+        Share of the mass beyond the ends of delta0's axis, where it is too much to be left out.
     """
 
     problem: Integrand
     support: Support
     sigma0_axis: ChebyshevAxis | SplineAxis
-    nu_axis: ChebyshevAxis
+    nu_axis: ChebyshevAxis | SplineAxis
     delta0_axis: ChebyshevAxis | StretchedLine
     centre: FloatArray
     log_scale: FloatArray
     log_likelihood: FloatArray
     fineness: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    beyond: float = 0.0
 
     @classmethod
     def computed(
@@ -129,12 +134,14 @@ class PosteriorGrid:
         delta0_axis: ChebyshevAxis | StretchedLine,
         fineness: tuple[float, float, float] = (1.0, 1.0, 1.0),
         centring: Centring | None = None,
+        *,
+        local: bool = False,
     ) -> PosteriorGrid:
-        """Compute the log likelihood at every node."""
+        """Compute the log likelihood at every node; ``local``: with a spline along nu, which keeps a bend to its place."""
         step = step_for(LIKELIHOOD_ERROR, len(problem.likelihood.n))
         stretched = isinstance(delta0_axis, StretchedLine)
         sigma0_axis = (SplineAxis if stretched else ChebyshevAxis)(-1.0, 1.0, sigma0_count)
-        nu_axis = ChebyshevAxis(*support.nu, nu_count)
+        nu_axis = (SplineAxis if local and nu_count > 1 else ChebyshevAxis)(*support.nu, nu_count)
         sigma0 = problem.sigma0(support.sigma0_place(sigma0_axis.nodes, nu_axis.nodes))
         nu = np.broadcast_to(problem.nu(nu_axis.nodes), sigma0.shape)
         if isinstance(delta0_axis, StretchedLine):
@@ -155,7 +162,7 @@ class PosteriorGrid:
 
     @property
     def stretched_at_last(self) -> bool:
-        """Whether delta0 is stretched because two finer grids failed, and not because there are few data sets."""
+        """Whether delta0 is stretched because another axis failed, and not because there are few data sets."""
         return isinstance(self.delta0_axis, StretchedLine) and not self.problem.stretched
 
     @property
@@ -164,6 +171,12 @@ class PosteriorGrid:
         axis = self.delta0_axis
         relative = axis.delta0(axis.nodes) if isinstance(axis, StretchedLine) else axis.nodes
         return np.asarray(self.centre[..., None] + np.exp(self.log_scale)[..., None] * relative)
+
+    @property
+    def nodes(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """delta0 at every node, and sigma0 and nu, both of shape (sigma0 nodes, nu nodes)."""
+        sigma0 = self.problem.sigma0(self.support.sigma0_place(self.sigma0_axis.nodes, self.nu_axis.nodes))
+        return self.delta0, sigma0, np.broadcast_to(self.problem.nu(self.nu_axis.nodes), sigma0.shape)
 
     @property
     def log_density(self) -> FloatArray:
@@ -368,8 +381,12 @@ class FineGrid:
         """The posterior with some terms taken off the log likelihood, given at the nodes of the grid."""
         log_change = -self.interpolation(terms)
         largest = float(log_change.max())
-        log_change -= largest
-        density = self.density * np.exp(log_change, out=log_change)
+        density = self.density * np.exp(log_change - largest)
+        if density.max() < UNDERFLOW:  # the largest change is where there is no mass
+            with np.errstate(divide="ignore"):
+                log_change += np.log(self.density)
+            largest = float(log_change.max())
+            density = np.exp(log_change - largest)
         sums = cumulative(density, self.spacing)
         return replace(self, density=density, sums=sums, log_peak=self.log_peak + largest)
 
@@ -416,10 +433,31 @@ class FineGrid:
         return np.asarray(self.centre[:, None] + self.scale[:, None] * relative)
 
     @cached_property
+    def beyond_delta0(self) -> float:
+        """Share of the mass beyond the ends of delta0's axis, if the density goes on to fall as it does there."""
+        if isinstance(self.grid.delta0_axis, StretchedLine):  # which goes as far as the bounds
+            return 0.0
+        found = 0.0
+        for end, before in ((self.density[:, 0], self.density[:, 1]), (self.density[:, -1], self.density[:, -2])):
+            seen = end > 0
+            rate = np.log(np.maximum(before[seen], end[seen]) / end[seen]) / self.spacing
+            found += float((end[seen] / np.maximum(rate, SLOWEST_RATE)).sum())
+        return found / self.total
+
+    @cached_property
     def pair_mass(self) -> FloatArray:
         """Mass of each pair of sigma0 and nu, delta0 integrated between its bounds."""
         bound = np.full((len(self.centre), 1), self.grid.problem.delta0_bound)
         return self.mass_below(bound)[:, 0]
+
+    def expectation(self, values: FloatArray) -> float:
+        """Posterior mean of a smooth function, given at the nodes of the grid."""
+        inside = np.abs(self.delta0) <= self.grid.problem.delta0_bound
+        weight = np.where(inside, self.density, 0.0)
+        weight[:, [0, -1]] /= 2  # the trapezoidal rule
+        sums = weight.sum(axis=1)
+        means = (weight * self.interpolation(values)).sum(axis=1) / np.where(sums > 0, sums, 1.0)
+        return float(means @ self.pair_mass / self.total)
 
     @property
     def expected_delta0(self) -> float:

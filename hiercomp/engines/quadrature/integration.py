@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
 
@@ -19,14 +19,14 @@ from hiercomp.engines.quadrature.grid import (
     ripples,
     shortfall,
 )
-from hiercomp.engines.quadrature.regions import RegionMasses, region_masses
+from hiercomp.engines.quadrature.regions import BEYOND_DOUBT, RegionMasses, region_masses
 from hiercomp.rope import Rope
 
 Known: TypeAlias = "tuple[Rope, RegionMasses, dict[str, float]]"  # the probabilities of a rope, and their errors
 
 TOLERANCE = 1e-4  # of the difference from coarser grids, above which the grid is refined
 # By which the difference of log marginal likelihoods falls short by more than those of probabilities, where delta0 is
-# stretched because two finer grids failed
+# stretched because another axis failed
 SHORTER = 4.0
 OUTSIDE_IN_ALL = (
     5.0  # times as much as `OUTSIDE` lies at most beyond the ends; only part of it matters to a probability
@@ -83,12 +83,29 @@ class Integration:
         found = np.array([fine.log_marginal_likelihood, fine.expected_delta0])
         # Mass beyond the ends is missing in full from the first, and may be ten standard deviations away for the other
         size = LIKELIHOOD_ERROR + OUTSIDE * shortfall(self.grid) / SHORTFALL * np.array([OUTSIDE_IN_ALL, 10.0])
+        size += BEYOND_DOUBT * self.grid.beyond * np.array([1.0, 10.0])
         errors = (size + sum(ripples(self.grid))) * [1.0, fine.deviation_of_delta0]
         for coarse, factor in zip(coarse_axes(self.grid), factors(self.grid), strict=True):
             other = FineGrid.of(self.grid, None, coarse)
             change = [other.log_marginal_likelihood - found[0], other.expected_delta0 - found[1]]
             errors += factor * np.array([SHORTER if self.grid.stretched_at_last else 1.0, 1.0]) * np.abs(change)
         return (float(found[0]), float(found[1])), (float(errors[0]), float(errors[1]))
+
+    def with_regions(self, rope: Rope) -> Integration:
+        """The same with the probabilities of a rope known."""
+        found = replace(self, known=(rope, *self.regions(rope)))
+        found._distances.update(self._distances)
+        return found
+
+    def distances_by_axis(self, rope: Rope, found: RegionMasses) -> list[dict[str, float]]:
+        """What the probabilities of a rope change if one axis is coarser, for each axis; computed once."""
+        if rope not in self._distances:
+            self._distances[rope] = found.distances_by_axis(self.grid, rope)
+        return self._distances[rope]
+
+    @cached_property
+    def _distances(self) -> dict[Rope, list[dict[str, float]]]:
+        return {}
 
     @property
     def largest_error(self) -> float:
@@ -103,7 +120,7 @@ class Integration:
         ripple = sum(ripples(self.grid))
         # Fewer nodes on all axes at once are an estimate for a third of the work, and nearly always small enough
         together = found.distance(region_masses(self.grid, rope, (True, True, True)))
-        stated = found.stated_errors([together], [max(by_axis)], ripple)
+        stated = found.stated_errors([together], [max(by_axis)], ripple, self.grid.beyond)
         if max(stated.values()) > TOLERANCE * shortfall(self.grid):
-            stated = found.stated_errors(found.distances_by_axis(self.grid, rope), by_axis, ripple)
+            stated = found.stated_errors(self.distances_by_axis(rope, found), by_axis, ripple, self.grid.beyond)
         return found, stated

@@ -1,20 +1,23 @@
-"""The probabilities without each data set: its term is taken off the log likelihood at the nodes of the grid."""
+"""Without each data set in turn: its term is taken off the log likelihood at the nodes of the grid."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hiercomp.arguments import FloatArray
-from hiercomp.engines.quadrature.engine import widened
+from hiercomp.engines.quadrature.engine import QuadratureEngine, widened
 from hiercomp.engines.quadrature.grid import LIKELIHOOD_ERROR, FineGrid, PosteriorGrid
 from hiercomp.engines.quadrature.likelihood import step_for
+from hiercomp.engines.quadrature.predictive import Populations
 from hiercomp.engines.quadrature.regions import masses_between, region_boundaries
 from hiercomp.rope import Rope
 
-FINENESS = (0.7, 0.7, 0.6)  # of the usual fine nodes of sigma0, nu and delta0; with all of them 5e-6 is the change
+FINENESS = (0.7, 0.7, 0.6)  # of the usual fine nodes of sigma0, nu and delta0; with all of them 5e-6 is the change,
+# of the logs of densities 1e-4
 LEFT_OUT = 1e-4  # mass that may lie beyond the grid of all data sets: a tenth of what is printed
 # Share of the mass where the density with all data sets is below a millionth of its peak. The nodes are not placed for
 # these places: with 0.002 of the mass there an error of 5e-6 was seen, with 0.14 one of 2e-3
@@ -30,29 +33,102 @@ def most_probable_without(grid: PosteriorGrid, rope: Rope) -> Iterator[FloatArra
     ndarray, shape (3,), or None
         None where the grid does not serve the posterior without the data set.
     """
-    if len(grid.problem.likelihood.n) < FEWEST_ON_GRID:
+    if not _serves_any(grid):
         yield from (None for _ in grid.problem.likelihood.n)
         return
     # Pairs without mass may have some without a data set that lies far from the others
     fine = FineGrid.of(replace(grid, fineness=FINENESS), rope.half_width, log_unseen=-np.inf)
-    boundaries, faint = region_boundaries(fine, rope), fine.density < FAINT
-    for terms in _terms(grid):
-        rest = fine.without(terms)
-        unseen = rest.density.sum(where=faint) > MOST_FAINT * rest.density.sum()
-        if unseen or widened(rest, LEFT_OUT) is not None:
-            yield None
-        else:
-            yield masses_between(rest, boundaries)[0]
+    boundaries = region_boundaries(fine, rope)
+    for terms in _terms(grid, range(len(grid.problem.likelihood.n))):
+        rest = _without(fine, terms)
+        yield None if rest is None else masses_between(rest, boundaries)[0]
 
 
-def _terms(grid: PosteriorGrid) -> Iterator[FloatArray]:
-    """Log p(x_i | delta0, sigma0, nu) of each data set at every node, as exact as the grid's own sum."""
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """What the other data sets say of each data set.
+
+    Attributes
+    ----------
+    log_density : ndarray, shape (q,)
+        Log p(x_i | the others), the log of the density of all its differences; delta_i and sigma_i are integrated out.
+    log_density_within : ndarray, shape (q,)
+        The same given all data sets, this one included.
+    below : ndarray, shape (q,)
+        Probability, given the others and its own spread, that its mean difference would be less than it is.
+    refitted : ndarray of bool, shape (q,)
+        Whether the posterior without it was integrated anew.
+    pareto_k : ndarray, shape (q,), optional
+        Of the importance weights, where draws were weighted.
+    """
+
+    log_density: FloatArray
+    log_density_within: FloatArray
+    below: FloatArray
+    refitted: NDArray[np.bool_]
+    pareto_k: FloatArray | None = None
+
+
+def left_out(grid: PosteriorGrid, rope: Rope, chosen: Sequence[int] | None = None) -> LeftOut:
+    """What the others say of each data set: log p(x_i | the others) is the difference of two log marginal likelihoods.
+
+    The priors stay those of all data sets, whose bounds depend on them.
+
+    Parameters
+    ----------
+    grid : PosteriorGrid
+        Of all data sets.
+    rope : Rope
+        For whose probabilities a new grid is refined, where one is needed.
+    chosen : sequence of int, optional
+        The data sets to leave out, one after another; all by default.
+    """
     problem = grid.problem
-    likelihood = problem.likelihood
+    every = np.arange(len(problem.likelihood.n))
+    places: Sequence[int] = range(len(every)) if chosen is None else chosen
+    fine, serves = FineGrid.of(replace(grid, fineness=FINENESS), log_unseen=-np.inf), _serves_any(grid)
+    populations = _populations(grid)
+    with_all = fine.log_marginal_likelihood
+    found = np.empty((3, len(places)))
+    refitted = np.zeros(len(places), dtype=bool)
+    for number, (place, terms) in enumerate(zip(places, _terms(grid, places), strict=True)):
+        rest, at = (_without(fine, terms) if serves else None), populations
+        refitted[number] = rest is None
+        if rest is None:
+            others = replace(problem, likelihood=problem.likelihood.subset(every[every != place]), log_sigma0=False)
+            anew = QuadratureEngine().integrate(others, rope).grid
+            rest, at = FineGrid.of(anew), _populations(anew)
+        below = at.mean_below(problem.likelihood.subset(np.array([place])))
+        found[:, number] = (
+            with_all - rest.log_marginal_likelihood,
+            fine.without(-terms).log_marginal_likelihood - with_all,
+            rest.expectation(below.reshape(rest.grid.log_likelihood.shape)),
+        )
+    return LeftOut(found[0], found[1], np.clip(found[2], 0.0, 1.0), refitted)
+
+
+def _serves_any(grid: PosteriorGrid) -> bool:
+    return len(grid.problem.likelihood.n) >= FEWEST_ON_GRID
+
+
+def _without(fine: FineGrid, terms: FloatArray) -> FineGrid | None:
+    """The posterior with some terms taken off the log likelihood; None where the grid does not serve it."""
+    rest = fine.without(terms)
+    unseen = rest.density.sum(where=fine.density < FAINT) > MOST_FAINT * rest.density.sum()
+    return None if unseen or widened(rest, LEFT_OUT) is not None else rest
+
+
+def _terms(grid: PosteriorGrid, places: Sequence[int]) -> Iterator[FloatArray]:
+    """Log p(x_i | delta0, sigma0, nu) of some data sets at every node, as exact as the grid's own sum."""
+    likelihood = grid.problem.likelihood
     step = step_for(LIKELIHOOD_ERROR, len(likelihood.n))
-    delta0 = grid.delta0
-    sigma0 = problem.sigma0(grid.support.sigma0_place(grid.sigma0_axis.nodes, grid.nu_axis.nodes))
-    nu = np.broadcast_to(problem.nu(grid.nu_axis.nodes), sigma0.shape)
-    for place in range(len(likelihood.n)):
+    delta0, sigma0, nu = grid.nodes
+    for place in places:
         alone = likelihood.subset(np.array([place]))
         yield alone.log_marginal(delta0, sigma0[..., None], nu[..., None], step=step).reshape(delta0.shape)
+
+
+def _populations(grid: PosteriorGrid) -> Populations:
+    """Those at the nodes of a grid."""
+    delta0, sigma0, nu = grid.nodes
+    return Populations(*(np.ravel(each) for each in np.broadcast_arrays(delta0, sigma0[..., None], nu[..., None])))

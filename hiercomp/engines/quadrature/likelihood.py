@@ -91,6 +91,15 @@ class MeanLikelihood:
             - log_det / 2
         )
 
+    @cached_property
+    def log_spread(self) -> FloatArray:
+        """Log density of the differences around their mean, shape (q,): what p(x_i | delta_i) has besides that of the mean.
+
+        It is the log of the integral of p(x_i | delta_i) over delta_i, the bound of sigma_i left aside, and the same
+        whatever the population is.
+        """
+        return np.asarray(self.log_constant + np.log(self.scale) - _log_student_constant(1 / self.df))
+
     def log_marginal(self, delta0: ArrayLike, sigma0: ArrayLike, nu: ArrayLike, *, step: float = STEP) -> FloatArray:
         """Sum over the data sets of log p(x_i | delta0, sigma0, nu), for each of many populations.
 
@@ -120,7 +129,12 @@ class MeanLikelihood:
         """Log p(x_i | delta0, sigma0, nu) of each data set, shape (populations, q)."""
         delta0, sigma0, nu = (np.ravel(value) for value in np.broadcast_arrays(delta0, sigma0, nu))
         chosen = np.arange(len(self.n))
-        return MeanIntegrals.of(self, chosen, delta0, sigma0, nu, step).log_values() + self.log_constant
+        found = np.empty((len(delta0), len(self.n)))
+        rows = max(1, PAIRS_AT_ONCE // len(self.n))
+        for start in range(0, len(delta0), rows):
+            part = slice(start, start + rows)
+            found[part] = MeanIntegrals.of(self, chosen, delta0[part], sigma0[part], nu[part], step).log_values()
+        return found + self.log_constant
 
     def subset(self, chosen: NDArray[np.intp]) -> MeanLikelihood:
         """The likelihood of some of the data sets."""
@@ -351,7 +365,8 @@ def _log_upper_gamma(half: FloatArray, argument: FloatArray) -> FloatArray:
 
     half, argument = np.broadcast_arrays(half, argument)
     found = -argument  # that of half = 1, three scores, where the bound matters most
-    other, smallest = half != 1, np.finfo(float).tiny
+    found[half == 2] += np.log1p(argument[half == 2])  # five scores; the general function takes ten times as long
+    other, smallest = (half != 1) & (half != 2), np.finfo(float).tiny
     share = special.gammaincc(half[other], argument[other])
     found[other] = np.log(np.maximum(share, smallest))
     far = np.zeros(half.shape, bool)

@@ -56,6 +56,19 @@ def marginals(grid: PosteriorGrid) -> dict[str, Marginal]:
     }
 
 
+def probability_below(grid: PosteriorGrid, name: str, value: float) -> float:
+    """Posterior probability that delta0, sigma0 or nu is below a value, in the unit of the problem."""
+    if name == "delta0":
+        fine = FineGrid.of(grid)
+        return float(fine.mass_below(np.full((len(fine.centre), 1), value)).sum() / fine.total)
+    even, problem = FineGrid.even(grid, CELLS), grid.problem
+    if name == "sigma0":
+        places, below = _sigma0_distribution(even)
+        return float(np.interp(value, problem.sigma0(places), below))
+    edges, below = _nu_distribution(even)
+    return float(np.interp(value, problem.nu(edges), below))
+
+
 def _means(fine: FineGrid) -> dict[str, float]:
     means = {"delta0": fine.expected_delta0, "sigma0": float(fine.sigma0 @ fine.pair_mass / fine.total)}
     if fine.grid.problem.nu_prior is not None:
@@ -76,7 +89,12 @@ def _delta0_quantiles(fine: FineGrid) -> FloatArray:
 
 
 def _sigma0_quantiles(even: FineGrid) -> FloatArray:
-    """From cells of even density on the axis of sigma0, whose ends differ from nu to nu."""
+    places, below = _sigma0_distribution(even)
+    return np.asarray(even.grid.problem.sigma0(np.interp(LEVELS, below, places)))
+
+
+def _sigma0_distribution(even: FineGrid) -> tuple[FloatArray, FloatArray]:
+    """Places on the axis of sigma0 and the probability below them, from cells whose ends differ from nu to nu."""
     problem, support = even.grid.problem, even.grid.support
     nu_cells, sigma0_cells = even.shape
     nu_places = even.grid.nu_axis.nodes if problem.nu_prior is None else _middles(*support.nu, nu_cells)
@@ -85,15 +103,18 @@ def _sigma0_quantiles(even: FineGrid) -> FloatArray:
     reached = np.concatenate([np.zeros((nu_cells, 1)), np.cumsum(even.mass_table, axis=1)], axis=1)
     places = np.unique(edges)
     below = sum(np.interp(places, edges[number], reached[number]) for number in range(nu_cells)) / even.total
-    return np.asarray(problem.sigma0(np.interp(LEVELS, below, places)))
+    return places, np.asarray(below)
 
 
 def _nu_quantiles(even: FineGrid) -> FloatArray:
-    """From cells of even density on the axis of nu."""
-    problem, support = even.grid.problem, even.grid.support
-    edges = np.linspace(*support.nu, even.shape[0] + 1)
-    below = np.concatenate([[0.0], np.cumsum(even.mass_table.sum(axis=1))]) / even.total
-    return np.asarray(problem.nu(np.interp(LEVELS, below, edges)))
+    edges, below = _nu_distribution(even)
+    return np.asarray(even.grid.problem.nu(np.interp(LEVELS, below, edges)))
+
+
+def _nu_distribution(even: FineGrid) -> tuple[FloatArray, FloatArray]:
+    """Places on the axis of nu and the probability below them, from cells of even density."""
+    edges = np.linspace(*even.grid.support.nu, even.shape[0] + 1)
+    return edges, np.concatenate([[0.0], np.cumsum(even.mass_table.sum(axis=1))]) / even.total
 
 
 def _middles(first: float, last: float, count: int) -> FloatArray:

@@ -11,6 +11,7 @@ from hiercomp.arguments import FloatArray
 from hiercomp.model.priors import Priors
 
 TAIL = 1e-10  # prior probability beyond the largest nu: no posterior has more than a millionth there
+BISECTIONS = 40  # of the axis of nu, from its lower bound to the largest: 1e-9 of a few hundred
 NODES = 24  # of Gauss and Legendre, for the shape; the integrand is analytic, and the tests ask for 1e-8
 
 
@@ -75,6 +76,14 @@ class NuPrior:
         rates = slow + (fast - slow) * (nodes + 1) / 2
         by_shape = special.gammainc(shape[:, None], rates * excess[..., None]) @ (rate_weights / 2)
         return np.asarray(by_shape @ weight)
+
+    def quantile(self, level: float) -> float:
+        """The nu below which the prior has the probability ``level``."""
+        low, high = self.priors.nu_lower, self.largest
+        for _ in range(BISECTIONS):
+            middle = (low + high) / 2
+            low, high = (middle, high) if self.cdf(np.asarray(middle)) < level else (low, middle)
+        return (low + high) / 2
 
     @cached_property
     def largest(self) -> float:

@@ -14,6 +14,7 @@ from hiercomp.rope import REGIONS, Rope, student_t_half
 # Of the fine nodes of delta0 the expected probabilities take every one (study): where sigma0 is small they are steps
 THINNED = 1
 LEAST_DEVIATION = 0.1  # of an indicator that shows the size of a change: below, other errors are more
+BEYOND_DOUBT = 2.0  # by which the mass beyond the ends of delta0's axis may be more than its estimate
 TABLE_SPACING = 0.06  # 0.06^4 / 384 = 3e-8
 
 
@@ -46,20 +47,27 @@ class RegionMasses:
         """Differences from coarser grids, one for each axis that has more than one node."""
         return [self.distance(region_masses(grid, rope, coarse)) for coarse in coarse_axes(grid)]
 
-    def stated_errors(self, by_axis: list[dict[str, float]], factors: list[float], ripple: float) -> dict[str, float]:
+    def stated_errors(
+        self, by_axis: list[dict[str, float]], factors: list[float], ripple: float, beyond: float
+    ) -> dict[str, float]:
         """Estimated errors: those of the axes, which may not cancel, and those of the likelihood and of what is left out.
 
         A small change of the log likelihood, whatever its shape, changes the mean of an indicator by less than its size
         times the indicator's standard deviation. Its size is seen in the probability that it changes most, and taken for
         every other, whose own change may be small by chance. What lies beyond the ends may belong to one region alone.
         ``factors`` multiply the differences from coarser grids;
-        ``ripple`` is what the waves of the interpolation add to the mass.
+        ``ripple`` is what the waves of the interpolation add to the mass, ``beyond`` what was seen to lie beyond the ends.
         """
         values = np.array([*self.most_probable, *self.expected, self.positive])
         deviation = np.sqrt(np.maximum(values * (1 - values), 0.0))
         own = sum(factor * np.array(list(distance.values())) for factor, distance in zip(factors, by_axis, strict=True))
         size = float((own / np.maximum(deviation, LEAST_DEVIATION)).max())
-        stated = np.maximum(own, size * deviation) + (LIKELIHOOD_ERROR + ripple) * deviation + OUTSIDE
+        stated = (
+            np.maximum(own, size * deviation)
+            + (LIKELIHOOD_ERROR + ripple) * deviation
+            + OUTSIDE
+            + BEYOND_DOUBT * beyond
+        )
         return dict(zip(by_axis[0], stated.tolist(), strict=True))
 
 
@@ -150,7 +158,7 @@ def _expected_regions(fine: FineGrid, rope: Rope) -> FloatArray:
     weight = np.where(sums > 0, weight / np.where(sums > 0, sums, 1.0), 0.0) * fine.pair_mass[:, None]
     rows, columns = np.nonzero(weight > NEGLIGIBLE * weight.sum() / weight.size)
     delta0, scale = fine.delta0[rows, THINNED * columns], fine.sigma0[rows]
-    beyond = _TailTable(fine.grid.problem.nu(fine.nu_places), fine.kept[rows] // fine.shape[1])
+    beyond = TailTable(fine.grid.problem.nu(fine.nu_places), fine.kept[rows] // fine.shape[1])
     below, above = (rope.lower - delta0) / scale, (rope.upper - delta0) / scale
     outer, inner = beyond(np.abs(below)), beyond(np.abs(above))
     left, right = np.where(below < 0, outer, 1 - outer), np.where(above > 0, inner, 1 - inner)
@@ -160,7 +168,7 @@ def _expected_regions(fine: FineGrid, rope: Rope) -> FloatArray:
     return np.asarray(regions @ chosen / chosen.sum())
 
 
-class _TailTable:
+class TailTable:
     """P(T > t) of Student-t distributions, t >= 0, from a table for each nu: the same few nu have all the many t.
 
     Cubic Hermite interpolation in asinh(t), whose error is at most spacing^4 / 384 times a fourth derivative of about 1.
@@ -176,6 +184,7 @@ class _TailTable:
         self.nu, self.which = nu, which
 
     def __call__(self, t: FloatArray) -> FloatArray:
+        """P(T > t), ``t`` and the result of the shape of ``which``."""
         place = np.arcsinh(t) / TABLE_SPACING
         cell = place.astype(np.intp)
         x = TABLE_SPACING * np.arange(int(cell.max(initial=0)) + 2)

@@ -134,7 +134,11 @@ class Integrand:
         On the axis log(sigma0 + c) it then has a singularity at sigma0 = 0. Splines, which few data sets have, keep its
         error to that end.
         """
-        if self.nu_prior is None or self.stretched:
+        return not self.stretched and self.falls(NU_TRIED)
+
+    def falls(self, nu_tried: int) -> bool:
+        """Whether it falls like that, with delta0 stretched or not; looked at for so many nu."""
+        if self.nu_prior is None:
             return False
         sigma0 = self.usual_offset
         by_mean = np.argsort(self.likelihood.mean, kind="stable")
@@ -142,10 +146,10 @@ class Integrand:
         likelihood = self.likelihood.subset(by_mean[places])  # with the two outermost
         tried = np.unique(np.quantile(likelihood.mean, np.linspace(0, 1, CENTRES_TRIED)))
         first, last = self.nu_limits
-        nu_places = first + (last - first) * (0.5 + np.arange(NU_TRIED)) / NU_TRIED
+        nu_places = first + (last - first) * (0.5 + np.arange(nu_tried)) / nu_tried
         nu = self.nu(nu_places)
         at_place, below = (
-            likelihood.log_marginal(tried, one, nu[:, None], step=COARSE_STEP).reshape(NU_TRIED, -1).max(axis=1)
+            likelihood.log_marginal(tried, one, nu[:, None], step=COARSE_STEP).reshape(nu_tried, -1).max(axis=1)
             for one in (sigma0, sigma0 / 10)
         )
         log_density = at_place + self.nu_prior.log_density(nu) + np.log(self.nu_slope(nu_places))

@@ -126,6 +126,7 @@ def test_what_no_df_calibrates_has_none_and_is_refused_by_the_test():
         calibrated_test(np.zeros((10, 10)), df=calibration.df)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alpha", [0.05, 0.2])
 def test_the_df_is_the_one_whose_error_is_closest_to_the_level_at_or_below_it(alpha):
     # The rule of Bouckaert (2003), Sect. 4
@@ -180,6 +181,7 @@ def test_schemes_of_random_splits_are_calibrated_on_random_splits():
     np.testing.assert_allclose(both["k-fold cv"].standardised_means, expected, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_the_curve_counts_the_rejections_of_calibrated_test():
     x = null_differences(3, 5, simulator=correlated, simulations=300, seed=2)
     for scheme in ("use all data", "runs averaged T", "corrected resampling"):
@@ -242,6 +244,7 @@ def test_several_schemes_share_their_simulations_with_each_alone():
         assert np.array_equal(together[scheme].standardised_means, alone.standardised_means)
 
 
+@pytest.mark.slow
 def test_neither_processes_nor_the_number_of_simulations_change_a_draw():
     draw = partial(null_differences, 2, 5, simulator=correlated, seed=4)
     expected = np.stack(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 
+import mpmath
 import numpy as np
 import pytest
 from scipy import stats
@@ -109,6 +110,24 @@ def test_sigma_given_delta_has_its_conditional_distribution_up_to_the_bound(like
         share = chi_squared.sf(quadratic / sigma[:, number] ** 2) / chi_squared.sf(quadratic / sigma_upper**2)
         assert stats.kstest(share, "uniform").pvalue > UNLIKELY, number
         assert abs(stats.spearmanr(share, delta[:, number]).statistic) < 4 / np.sqrt(COUNT), number
+
+
+@pytest.mark.parametrize("sigma_upper", [0.15, 0.1, 0.02])
+def test_sigma_far_above_its_bound_is_near_the_bound(sigma_upper):
+    # P(sigma < bound) is below the smallest double: Q / (2 bound^2) is 2,200 and more for a Gamma of shape 49.5
+    n = 100.0
+    likelihood = MeanLikelihood(np.zeros(1), np.array([n]), np.array([n]), np.zeros(1), sigma_upper)
+    population = {"delta0": np.zeros(COUNT), "sigma0": np.full(COUNT, 1e-6)}
+    delta, sigma = dataset_draws(likelihood, population, np.random.default_rng(3))
+    assert ((sigma > 0) & (sigma <= sigma_upper)).all()
+    lowest = n / (2 * sigma_upper**2)
+    excess = (n + n * delta**2) / (2 * sigma**2) - lowest
+    with mpmath.workdps(40):
+        mass = mpmath.gammainc(49.5, lowest)
+        exact = [mpmath.gammainc(49.5 + power, lowest) / mass for power in (1, 2)]
+        mean, variance = float(exact[0] - lowest), float(exact[1] - exact[0] ** 2)
+    assert abs(excess.mean() - mean) < 4 * np.sqrt(variance / COUNT)
+    assert abs(excess.var() / variance - 1) < 4 * np.sqrt(8 / COUNT)  # of an exponential, nearly
 
 
 def test_every_draw_lies_within_its_bounds():

@@ -246,7 +246,7 @@ CSV_HEADER = (
 
 def csv_of(folder: Path, header: str, rows: list[str]) -> Path:
     path = folder / "results.csv"
-    path.write_text("\n".join([header, *rows]) + "\n")
+    path.write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
     return path
 
 

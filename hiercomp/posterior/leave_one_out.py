@@ -1,0 +1,221 @@
+"""How well the model predicts each data set from the others: marginal leave-one-out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from arviz_stats import utils as arviz_utils
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from hiercomp.arguments import FloatArray
+from hiercomp.document import Presentation
+from hiercomp.engines.quadrature.leave_one_out import LeftOut
+from hiercomp.errors import ArgumentError
+from hiercomp.model.scaled import HierarchicalModel
+from hiercomp.posterior.fit import Fit, integrate
+from hiercomp.posterior.importance import LARGEST_K, largest_k
+from hiercomp.posterior.influence import FEWEST
+from hiercomp.posterior.kinds import likelihood_of
+from hiercomp.wording import counted, metric_words, shown
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+
+# ArviZ's class of leave-one-out; earlier versions have one class for every kind
+Base = getattr(arviz_utils, "ELPDDataLOO", arviz_utils.ELPDData)
+KIND = {"kind": "loo"} if Base is arviz_utils.ELPDData else {}
+
+
+class LeaveOneOut(Presentation, Base):  # type: ignore[misc, valid-type]
+    """How well the model predicts each data set from the others; an ``ELPDData``, so ArviZ's ``compare`` takes it.
+
+    ``elpd`` is the sum of ``elpd_i`` and ``se`` its standard error, sqrt(q var(elpd_i)).
+
+    Attributes
+    ----------
+    elpd_i : ndarray, shape (q,)
+        Log density of the mean difference of each data set given the other data sets, and given the spread of its own
+        scores; in the metric's unit. delta_i and sigma_i are integrated out. It is kept as a DataArray with the dimension
+        dataset, as is ``pareto_k``.
+    spread : ndarray, shape (q,)
+        What ``elpd_i`` leaves out: the log density of the score differences around their mean, which is the same for every
+        population. The sum of both is log p(x_i | the other data sets), the log of the density of all differences, as
+        ``ComparisonResult.log_marginal_likelihood`` has it.
+    p : float
+        Effective number of parameters: how much better data sets are predicted if they are not left out.
+    pit : ndarray, shape (q,)
+        Probability integral transform: the probability that the mean difference of the data set would be less than it is,
+        given the other data sets, and given its own spread, size and correlation.
+    refitted : ndarray of bool, shape (q,)
+        Whether the posterior without the data set was integrated anew.
+    pareto_k : ndarray, shape (q,), optional
+        Of the importance weights of each data set, if draws were weighted.
+    n_samples : int
+        Number of draws; 0 for integrals.
+    dataset_names : tuple of str
+    algorithms : tuple of str
+        The left and the right algorithm.
+    population : str
+        "student_t" or "gaussian".
+    metric : str
+        The metric and its direction, in words.
+    """
+
+    def __init__(
+        self,
+        *,
+        elpd_i: FloatArray,
+        spread: FloatArray,
+        p: float,
+        pit: FloatArray,
+        refitted: NDArray[np.bool_],
+        pareto_k: FloatArray | None = None,
+        n_samples: int = 0,
+        dataset_names: tuple[str, ...],
+        algorithms: tuple[str, str],
+        population: str,
+        metric: str = "",
+    ) -> None:
+        super().__init__(
+            **KIND,
+            elpd=float(elpd_i.sum()),
+            se=float(np.sqrt(len(elpd_i) * elpd_i.var())),
+            p=p,
+            n_samples=n_samples,
+            n_data_points=len(elpd_i),
+            scale="log",
+            warning=False,
+            good_k=LARGEST_K if pareto_k is None else largest_k(n_samples),
+            elpd_i=_by_dataset(elpd_i, dataset_names),
+            pareto_k=None if pareto_k is None else _by_dataset(pareto_k, dataset_names),
+        )
+        self.spread = spread
+        self.pit = pit
+        self.refitted = refitted
+        self.dataset_names = dataset_names
+        self.algorithms = algorithms
+        self.population = population
+        self.metric = metric
+
+    @property
+    def title(self) -> str:
+        """What was left out."""
+        left, right = map(shown, self.algorithms)
+        return (
+            f"Leave-one-out, {left} against {right}: each of {len(self.dataset_names)} data sets predicted from the others"
+            f"{f', {self.metric}' if self.metric else ''}"
+        )
+
+    @property
+    def conclusion(self) -> str:
+        """The sum, and the data set that is predicted worst."""
+        tail = np.minimum(self.pit, 1 - self.pit)
+        worst = int(np.argmin(tail))
+        return (
+            f"Expected log predictive density (elpd): {self.elpd:.2f}, standard error {self.se:.2f}; effective number of "
+            f"parameters: {self.p:.2f}. Least "
+            f"expected from the others: {shown(self.dataset_names[worst])!r}; a mean difference as "
+            f"{'low' if self.pit[worst] < 0.5 else 'high'} as its own has probability {tail[worst]:.2g}."
+        )
+
+    @property
+    def computation(self) -> str:
+        """How it was computed."""
+        anew = int(self.refitted.sum())
+        if self.pareto_k is None:
+            others = f"; {counted(anew, 'data set')} by a new integration" if anew else ""
+            return f"Exact up to the error of the integration{others}."
+        others = (
+            f"; {counted(anew, 'data set')} with a Pareto k above {self.good_k:.2g} by integration without it"
+            if anew
+            else f"; every Pareto k is at most {self.good_k:.2g}"
+        )
+        return f"Importance sampling from {self.n_samples:,} draws{others}."
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How it was computed."""
+        return (self.computation,)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each data set: elpd, pit, refitted, and pareto_k if draws were weighted."""
+        import pandas as pd
+
+        columns = {"elpd": np.asarray(self.elpd_i), "pit": self.pit, "refitted": self.refitted}
+        if self.pareto_k is not None:
+            columns["pareto_k"] = np.asarray(self.pareto_k)
+        return pd.DataFrame(columns, index=pd.Index(self.dataset_names, name="dataset"))
+
+
+def loo(result: Fit) -> LeaveOneOut:
+    """Predict each data set from the others, with delta_i and sigma_i integrated out.
+
+    An integral is exact: the log density of a data set given the others is the difference of the log marginal likelihoods
+    with and without it, both on the nodes of the quadrature engine's grid, or on a new grid where these do not serve. For a
+    result that was only sampled, its draws are weighted by Pareto-smoothed importance sampling; data sets whose Pareto k is
+    above 0.7 (less for fewer than 2,200 draws) are left out by an integral instead. The priors, whose bounds depend on the
+    data, stay those of all data sets.
+
+    Parameters
+    ----------
+    result : Fit
+        Such as a `hiercomp.ComparisonResult`.
+
+    Returns
+    -------
+    LeaveOneOut
+
+    Raises
+    ------
+    NoVerdictError
+        If the computation failed its checks.
+    ArgumentError
+        If there are fewer than 3 data sets, or the scores are identical.
+
+    References
+    ----------
+    Vehtari, Gelman & Gabry, Statistics and Computing 27 (2017); Vehtari et al., Journal of Machine Learning Research 25
+    (2024).
+    """
+    result.refuse_if_failed()
+    differences = replace(result.differences, scores=None)
+    names = differences.dataset_names
+    if differences.identical or len(names) < FEWEST:
+        raise ArgumentError(
+            f"Leave-one-out needs at least {FEWEST} data sets and scores that differ; there are {len(names)}."
+        )
+    model = HierarchicalModel.of(differences, result.priors)
+    with threadpool_limits(limits=1):  # another number of threads sums in another order
+        found = result.posterior.left_out(
+            model, result.rope, lambda: integrate(differences, result.rope, result.priors, result.settings)
+        )
+    return _in_metric_units(found, result, model)
+
+
+def _in_metric_units(found: LeftOut, result: Fit, model: HierarchicalModel) -> LeaveOneOut:
+    given, log_unit = result.differences, float(np.log(model.unit))
+    spread = likelihood_of(model).log_spread
+    return LeaveOneOut(
+        elpd_i=found.log_density - spread - log_unit,
+        spread=spread - (given.n - 1) * log_unit,
+        p=float((found.log_density_within - found.log_density).sum()),
+        pit=found.below,
+        refitted=found.refitted,
+        pareto_k=found.pareto_k,
+        n_samples=0 if found.pareto_k is None else result.draws("delta0").size,
+        dataset_names=given.dataset_names,
+        algorithms=(result.left, result.right),
+        population=result.priors.population,
+        metric=metric_words(given.measure, given.higher_is_better, given.transform),
+    )
+
+
+def _by_dataset(values: FloatArray, names: tuple[str, ...]) -> xr.DataArray:
+    import xarray as xr
+
+    return xr.DataArray(values, dims=["dataset"], coords={"dataset": list(names)})
