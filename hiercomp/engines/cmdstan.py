@@ -9,6 +9,7 @@ import shutil
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -111,8 +112,7 @@ class CmdStanEngine:
                 sampler = fit.method_variables()
                 step_sizes, metrics = np.array(fit.step_size), tuple(np.array(fit.metric))
             except KeyboardInterrupt:
-                for thread in set(threading.enumerate()) - before:  # CmdStanPy's, which see their chains end
-                    thread.join(timeout=10)
+                _wait_for_others(before)  # CmdStanPy's threads, which see their chains end
                 raise
             except (RuntimeError, ValueError, OSError) as error:
                 said = _last_words(Path(folder)) or str(error)
@@ -127,6 +127,16 @@ class CmdStanEngine:
         )
         variables = {name: columns[name] for name in program.variables}
         return Draws(variables, statistics, self.name, self.version(), ChainState(last, step_sizes, metrics))
+
+
+def _wait_for_others(before: set[threading.Thread], seconds: float = 10) -> None:
+    """Wait until the threads that started since are gone, at most so long.
+
+    By the list of threads: one whose `join` was interrupted counts as stopped before Python 3.13, and `join` returns.
+    """
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline and any(not t.daemon for t in set(threading.enumerate()) - before):
+        time.sleep(0.01)
 
 
 def _has_make() -> bool:

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
@@ -17,7 +18,7 @@ import pytest
 import hiercomp as hc
 from hiercomp.engines import ENGINES, SamplerSettings, choose_engine
 from hiercomp.engines.base import Draws
-from hiercomp.engines.cmdstan import executable
+from hiercomp.engines.cmdstan import _wait_for_others, executable
 from hiercomp.engines.embedded import _interrupts_kept
 from hiercomp.errors import ArgumentError, EngineError
 from hiercomp.model.distributions import HalfNormal, HalfStudentT, Normal
@@ -272,3 +273,17 @@ def test_ctrl_c_is_not_lost_where_the_interpreter_took_it_and_did_nothing():
         signal.signal(signal.SIGINT, previous)
         os.close(reader)
         os.close(writer)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
+def test_a_thread_whose_join_was_interrupted_is_still_waited_for():
+    before = set(threading.enumerate())
+    done = threading.Event()
+    thread = threading.Thread(target=lambda: (time.sleep(1), done.set()))
+    thread.start()
+    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        thread.join()
+    assert not done.is_set()
+    _wait_for_others(before)
+    assert done.is_set()
