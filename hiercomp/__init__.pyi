@@ -379,6 +379,9 @@ from .scores.moments import (
 from .scores.problems import (
     TableProblem as TableProblem,
 )
+from .scores.rho import (
+    Correlation as Correlation,
+)
 from .summary.comparison import (
     Summary as Summary,
 )

@@ -54,8 +54,10 @@ class HierarchicalComparison:
     rope : float, str, pair of float or Rope, optional
         Differences that make no practical difference, in the metric's units: a half-width such as 0.01 or "1%", or
         (lower, upper), right minus left. By default 0.01 if every score lies in [0, 1]; on any other scale it must be given.
-    rho : float or mapping from data set to float, optional
-        Correlation between folds, in [0, 1); by default 1/k for the k folds of each data set.
+    rho : float, mapping from data set to float, Correlation or "runs", optional
+        Correlation between folds, in [0, 1); by default 1/k for the k folds of each data set. A `Correlation` has one for
+        folds of a run and one for folds of different runs; "runs" is 1/k across runs, and within them what their variation
+        tells.
     higher_is_better : bool, optional
         False for losses and errors. By default the table's attribute ``df.attrs["higher_is_better"]`` says so, if there
         is one; a table whose scores only have the name of a loss is refused.

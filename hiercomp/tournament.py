@@ -187,8 +187,10 @@ def compare_all(
     checkpoint : str or Path, optional
         An SQLite file to which each pair is written when it is finished. A later call with the same file fits only
         pairs that are missing or whose scores, rope, priors, engine or version changed.
-    rho : float or mapping from data set to float, optional
-        Correlation between folds, in [0, 1); by default 1/k for the k folds of each data set.
+    rho : float, mapping from data set to float, Correlation or "runs", optional
+        Correlation between folds, in [0, 1); by default 1/k for the k folds of each data set. A `Correlation` has one for
+        folds of a run and one for folds of different runs; "runs" is 1/k across runs, and within them what their variation
+        tells.
     higher_is_better : bool, optional
         False for losses and errors. By default as the table says; see `HierarchicalComparison`.
     priors : Priors

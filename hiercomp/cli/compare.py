@@ -140,7 +140,7 @@ def compare(
     points = explaining.points
     outputs.check(scores, explaining.covariates, save=save, report=report, **paper.files(OF_TWO))
     source = score_source(scores) if report is not None or outputs.json_file is not None else None
-    table_of_scores = reading.read(scores, rho=model.rho)
+    table_of_scores = reading.read(scores, rho=model.correlation)
     with warnings.catch_warnings(), naming_the_tests(scores, reading, left, right):
         warnings.simplefilter("ignore", HiercompWarning)  # they are in the summary
         comparison = HierarchicalComparison(
@@ -148,7 +148,7 @@ def compare(
             left=left,
             right=right,
             rope=model.interval,
-            rho=model.rho,
+            rho=model.correlation,
             higher_is_better=model.higher_is_better,
             priors=model.priors,
             covariates=explaining.covariates,

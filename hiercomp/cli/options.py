@@ -72,6 +72,15 @@ RopeOption = Annotated[
 RhoOption = Annotated[
     float | None, typer.Option(help="Correlation between folds; by default 1/folds.", rich_help_panel=MODEL)
 ]
+RhoOrRunsOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Correlation between folds; by default 1/folds. runs: 1/folds across runs, and within them what their "
+        "variation tells.",
+        metavar="NUMBER|runs",
+        rich_help_panel=MODEL,
+    ),
+]
 DropUnpairedOption = Annotated[
     bool,
     typer.Option(
@@ -102,6 +111,16 @@ QuietOption = Annotated[
         rich_help_panel=OUTPUT,
     ),
 ]
+
+
+def rho_given(text: str | None) -> float | Literal["runs"] | None:
+    """The correlation that ``--rho`` names; None for the default."""
+    if text is None or text == "runs":
+        return text  # type: ignore[return-value]
+    try:
+        return float(text)
+    except ValueError:
+        raise ArgumentError(f"--rho must be a number or runs, got {text!r}.") from None
 
 
 @dataclass(frozen=True)
@@ -227,12 +246,12 @@ class TableOptions:
             words += [name] if value is True else [part for each in values for part in (name, str(each))]
         return words
 
-    def read(self, path: Path, *, rho: float | None = None) -> pd.DataFrame:
+    def read(self, path: Path, *, rho: float | str | None = None) -> pd.DataFrame:
         """Read the scores of a file; notes on how it was read go to standard error."""
         from hiercomp.files.read import read_scores
 
         arguments = self.arguments()
-        if rho is not None:
+        if isinstance(rho, float):
             arguments.setdefault("rho", rho)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", HiercompWarning)  # they are among the notes
@@ -272,7 +291,7 @@ class ModelOptions:
     """How to compare, and what a verdict needs."""
 
     rope: RopeOption = None
-    rho: RhoOption = None
+    rho: RhoOrRunsOption = None
     higher_is_better: DirectionOption = None
     transform: Annotated[
         str | None,
@@ -307,6 +326,11 @@ class ModelOptions:
     def interval(self) -> float | tuple[float, float] | None:
         """The rope that ``--rope`` names; None for the default."""
         return rope_interval(self.rope)
+
+    @property
+    def correlation(self) -> float | Literal["runs"] | None:
+        """The correlation that ``--rho`` names; None for the default."""
+        return rho_given(self.rho)
 
     @property
     def ratio(self) -> Literal["log"] | None:

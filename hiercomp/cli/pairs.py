@@ -51,7 +51,7 @@ def pairs(
     verdict_level(model.alpha)
     outputs.check(scores, checkpoint=checkpoint, report=report, **paper.files(OF_MANY))
     source = score_source(scores) if report is not None or outputs.json_file is not None else None
-    table_of_scores = reading.read(scores, rho=model.rho)
+    table_of_scores = reading.read(scores, rho=model.correlation)
     with warnings.catch_warnings(), naming_the_tests(scores, reading):
         warnings.simplefilter("ignore", HiercompWarning)  # they are in the summary
         result = compare_all(
@@ -62,7 +62,7 @@ def pairs(
             n_jobs=jobs,
             seed=model.seed,
             checkpoint=checkpoint,
-            rho=model.rho,
+            rho=model.correlation,
             higher_is_better=model.higher_is_better,
             priors=model.priors,
             missing="drop" if drop_unpaired else "error",

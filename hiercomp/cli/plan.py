@@ -80,7 +80,7 @@ def plan(
     priors = priors if largest_difference is None else replace(priors, delta0_bound=largest_difference)
     common: dict[str, Any] = {
         "n_datasets": _whole_numbers("--datasets", datasets),
-        "rho": model.rho,
+        "rho": model.correlation,
         "rope": model.interval,
         "alpha": model.alpha,
         "priors": priors,
@@ -101,6 +101,8 @@ def plan(
                 "--column": bool(reading.column),
             }
             _refuse(given, "needs --pilot")
+            if common["rho"] == "runs":
+                raise ArgumentError("--rho runs needs --pilot, whose runs say how much their means vary.")
             lacking = [option for option, value in assumed.items() if value is None and option != "--nu"]
             if lacking:
                 raise ArgumentError(f"{lacking[0]} is needed, or --pilot with the scores of a pilot.")
@@ -118,12 +120,10 @@ def plan(
         else:
             given = {option: value is not None for option, value in assumed.items()}
             _refuse(given, "and --pilot exclude each other; leave one of them out")
-            result = planning.plan_from_result(
-                _pilot(pilot, left, right, reading, model, common),
-                folds=folds,
-                runs=number_of_runs,
-                **common,
-            )
+            fitted = _pilot(pilot, left, right, reading, model, common)
+            if common["rho"] == "runs":
+                common["rho"] = None  # that of the pilot
+            result = planning.plan_from_result(fitted, folds=folds, runs=number_of_runs, **common)
     file = score_source(pilot) if pilot is not None and outputs.json_file is not None else None
     outputs.present(result.to_dict() | file_of(file), result)
 

@@ -13,10 +13,11 @@ from hiercomp.cli.options import (
     DropUnpairedOption,
     OutputOptions,
     ReadingOptions,
-    RhoOption,
+    RhoOrRunsOption,
     RopeOption,
     ScoresArgument,
     SeedOption,
+    rho_given,
     rope_interval,
 )
 from hiercomp.cli.shared import file_of, score_source
@@ -41,7 +42,7 @@ def apply(
         ),
     ] = None,
     rope: RopeOption = None,
-    rho: RhoOption = None,
+    rho: RhoOrRunsOption = None,
     higher_is_better: DirectionOption = None,
     drop_unpaired: DropUnpairedOption = False,
     alpha: Annotated[float, typer.Option(help="Level of Nemenyi's critical difference.", rich_help_panel=MODEL)] = 0.05,
@@ -55,14 +56,15 @@ def apply(
 
     outputs.check(scores)
     source = None if outputs.json_file is None else score_source(scores)
-    table = reading.read(scores, rho=rho)
+    correlation = rho_given(rho)
+    table = reading.read(scores, rho=correlation)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HiercompWarning)  # they are in the notes
         result = apply_tests(
             *(table, left, right),
             tests=test or None,
             rope=rope_interval(rope),
-            rho=rho,
+            rho=correlation,
             higher_is_better=higher_is_better,
             missing="drop" if drop_unpaired else "error",
             alpha=alpha,

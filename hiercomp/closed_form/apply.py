@@ -271,8 +271,8 @@ def apply_tests(
     rope : float, pair of float or Rope, optional
         Differences that make no practical difference, for the Bayesian tests; by default 0.01 if every score lies in
         [0, 1].
-    rho : float or mapping from data set to float, optional
-        Correlation between folds; by default 1/k for k folds.
+    rho : float, mapping from data set to float, Correlation or "runs", optional
+        Correlation between folds; by default 1/k for k folds. See `HierarchicalComparison`.
     higher_is_better : bool, optional
         False for losses and errors. By default as the table says; see `HierarchicalComparison`.
     columns : mapping, optional

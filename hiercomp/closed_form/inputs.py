@@ -26,7 +26,7 @@ from hiercomp.scores.arrays import ScoreArrays
 from hiercomp.scores.differences import PairedDifferences
 from hiercomp.scores.direction import Direction, stated_direction
 from hiercomp.scores.problems import ROUNDING
-from hiercomp.scores.rho import RhoLike, checked_rho
+from hiercomp.scores.rho import RUNS, Correlation, RhoLike, checked_rho
 from hiercomp.scores.scale import DEFAULT_HALF_WIDTH, LARGEST_FRACTION
 from hiercomp.scores.table import refuse_unwritable, role_of, tidy_scores, to_pandas
 from hiercomp.wording import cells_in_words, counted, first_names, metric_words, normal_name, shown
@@ -127,7 +127,7 @@ def as_differences(
     x : array_like, PairedDifferences or data frame
         Differences right minus left: of one data set (one-dimensional), of several (one row each, or a list of arrays
         of unequal lengths); or a tidy table of scores.
-    rho : float or mapping, optional
+    rho : float, mapping, Correlation or "runs", optional
         Correlation between two differences of a data set. A table has a default, arrays have none.
     left, right : str, optional
         The two algorithms of a table to compare, or names for them.
@@ -415,10 +415,10 @@ def _size(differences: PairedDifferences) -> FloatArray:
 
 
 def _with_rho(differences: PairedDifferences, rho: RhoLike) -> PairedDifferences:
-    if isinstance(rho, Mapping):
+    if isinstance(rho, (Mapping, Correlation)) or rho == RUNS or differences.two_level is not None:
         raise ArgumentError(
-            "PairedDifferences already have a rho for each data set. Pass one number for all, or give the mapping to "
-            "PairedDifferences.from_table."
+            "PairedDifferences already have a rho for each data set. Pass one number for all where they have one "
+            "correlation, or give rho to PairedDifferences.from_table."
         )
     return replace(differences, rho=np.full(len(differences.n), checked_rho(rho)))
 

@@ -34,9 +34,10 @@ def pair_key(differences: PairedDifferences, rope: Rope, priors: Priors, options
     fields = {
         name: value.tolist() if isinstance(value, np.ndarray) else value
         for name, value in vars(differences).items()
-        if name not in ("notes", "scores", "runs")
+        if name not in ("notes", "scores", "runs", "two_level")
     }
-    fields["runs"] = None if differences.runs is None else differences.runs.to_dict()
+    for name, held in (("runs", differences.runs), ("two_level", differences.two_level)):
+        fields[name] = None if held is None else held.to_dict()
     notes = [(note.category.__name__, note.message) for note in differences.notes]
     depends_on = [version("hiercomp"), fields, notes, asdict(rope), priors.to_dict(), dict(options)]
     return hashlib.sha256(json.dumps(depends_on, sort_keys=True, default=repr).encode()).hexdigest()

@@ -44,7 +44,7 @@ class Standings:
     n : ndarray of int, shape (q,)
         Scores of each algorithm on each data set.
     rho : ndarray, shape (q,)
-        Correlation between two scores of a data set.
+        Correlation between two scores of a data set; that across runs if it is another one within them.
     left_out : tuple of str
         Data sets on which some algorithm has no scores, or all have fewer than two.
     """

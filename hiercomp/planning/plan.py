@@ -141,7 +141,7 @@ def plan(
         nu=np.array([nu]),
         sigma=np.array([deviations], dtype=float),
         n=n,
-        rho=np.full(len(deviations), rho),
+        rho=np.full(n.shape, rho),
         score_range=(0.0, 1.0) if priors.delta0_bound is None else (-priors.delta0_bound, priors.delta0_bound),
         left=left,
         right=right,
@@ -296,29 +296,38 @@ def pilot_assumption(
 def _sizes(
     given: PairedDifferences, folds: int | None, runs: int | Sequence[int] | None, rho: float | None
 ) -> tuple[NDArray[np.int64], FloatArray, tuple[int | None, ...]]:
-    """Differences of each kind of data set for each number of runs, their rho, and the numbers of runs."""
+    """Differences of each kind of data set for each number of runs, their rho, and the numbers of runs.
+
+    If the pilot's correlations differ within and across runs, rho is the equal correlation that amounts to them (R6).
+    """
     if folds is not None:
         whole_number("folds", folds, 2)
         if runs is None:
             raise ArgumentError("folds was given without runs; pass both, or neither to use the pilot's.")
+    two_level = given.two_level if rho is None and folds is None else None
+    pilots = given.rho if given.two_level is None else given.two_level.across
     default = given.rho if folds is None else np.full(len(given.rho), 1 / folds)
     rho_of = default if rho is None else np.full(len(given.rho), _correlation(rho))
     with np.errstate(divide="ignore"):
-        of_pilot = 1 / given.rho
+        of_pilot = 1 / pilots
     known = np.isfinite(of_pilot) & (np.abs(of_pilot - np.rint(of_pilot)) < WHOLE)
     if runs is None:
-        repeats = given.n * given.rho
+        repeats = given.n * pilots
         same = bool(known.all() and (np.abs(repeats - np.rint(repeats[0])) < WHOLE).all() and repeats[0] > 0.5)
-        return given.n[None, :], rho_of, (int(np.rint(repeats[0])) if same else None,)
+        return given.n[None, :], rho_of[None, :], (int(np.rint(repeats[0])) if same else None,)
     if folds is None and not known.all():
         name = shown(given.dataset_names[int(np.argmin(known))])
         raise ArgumentError(
-            f"folds is required with runs: rho of the pilot's data set {name!r} is {given.rho[int(np.argmin(known))]:g}, "
+            f"folds is required with runs: rho of the pilot's data set {name!r} is {pilots[int(np.argmin(known))]:g}, "
             "which is not 1/folds."
         )
     numbers = _whole_numbers("runs", runs, 1)
     of_run = np.rint(of_pilot).astype(np.int64) if folds is None else np.full(len(given.n), folds)
-    return np.array(numbers)[:, None] * of_run, rho_of, numbers
+    n = np.array(numbers)[:, None] * of_run
+    if two_level is None:
+        return n, np.broadcast_to(rho_of, n.shape), numbers
+    of_mean = 1 + (of_run - 1) * two_level.within + (n - of_run) * two_level.across  # its eigenvalue
+    return n, (of_mean - 1) / (n - 1), numbers
 
 
 def _sigma_draws(result: Fit, draws: int, seed: int) -> FloatArray:

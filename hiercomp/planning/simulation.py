@@ -39,7 +39,7 @@ class Assumption:
         Standard deviation of the differences within a data set, for each kind.
     n : ndarray of int, shape (options, kinds)
         Number of differences of a data set, for each planned number of runs.
-    rho : ndarray, shape (kinds,)
+    rho : ndarray, shape (options, kinds)
         Correlation between two differences of a data set.
     score_range : pair of float
         Smallest and largest possible score of the metric.
@@ -87,18 +87,17 @@ def simulated_collections(
 
     streams = {name: np.random.default_rng([seed, simulation, number]) for number, name in enumerate(STREAMS)}
     draw = streams["draw"].integers(len(assumption.delta0))
-    kind = streams["kind"].integers(len(assumption.rho), size=count)
+    kind = streams["kind"].integers(assumption.rho.shape[1], size=count)
     nu = assumption.nu[draw]
     generator = streams["population"]
     deviation = generator.standard_normal(count) if np.isinf(nu) else generator.standard_t(nu, count)
     delta = assumption.delta0[draw] + assumption.sigma0[draw] * deviation
-    sigma, rho = assumption.sigma[draw, kind], assumption.rho[kind]
+    sigma = assumption.sigma[draw, kind]
     standard_normal = streams["mean"].standard_normal(count)
     above = 1 - streams["spread"].random(count)  # in (0, 1]
     names = tuple(str(number + 1) for number in range(count))
     lowest, highest = assumption.score_range
-    for option in assumption.n:
-        n = option[kind]
+    for n, rho in zip(assumption.n[:, kind], assumption.rho[:, kind], strict=True):
         mean = delta + sigma * np.sqrt((1 + (n - 1) * rho) / n) * standard_normal
         yield PairedDifferences(
             left=assumption.left,
@@ -187,7 +186,7 @@ def simulated_plan(
         assumption=assumption.words,
         notes=tuple(note.text for note in notes),
         priors=settings.priors,
-        rho=tuple(assumption.rho.tolist()),
+        rho=tuple(assumption.rho.ravel().tolist()),
         engine_name=engine.name,
         engine_version=engine.version(),
         seed=seed_number(seed),

@@ -41,9 +41,9 @@ class CorrelationCheck(Presentation):
     within, between : ndarray, shape (q,)
         Mean squares within and between runs, in the metric's units squared.
     rho : ndarray, shape (q,)
-        The correlation that the model assumes.
+        The correlation that the model assumes, across runs if it tells them apart.
     assumed_error : ndarray, shape (q,)
-        Standard error of the mean difference with that correlation.
+        Standard error of the mean difference in the model.
     algorithms : tuple of str
         The left and the right algorithm.
     metric : str
@@ -92,6 +92,11 @@ class CorrelationCheck(Presentation):
     def pvalue(self) -> float:
         """Two-sided p-value of equal correlations on all data sets together."""
         return float(2 * special.ndtr(-abs(self.statistic)))
+
+    @property
+    def pvalue_words(self) -> str:
+        """Such as "p = 0.03"."""
+        return "p < 0.0001" if self.pvalue < 1e-4 else f"p = {self.pvalue:.2g}"
 
     @property
     def refuted(self) -> bool:
@@ -143,17 +148,17 @@ class CorrelationCheck(Presentation):
         low, high = self.pooled_interval
         interval = f"95% interval {low:.2f} to {high:.2f}, " if low < high else ""
         relative = self.standard_error / self.assumed_error
-        p = "p < 0.0001" if self.pvalue < 1e-4 else f"p = {self.pvalue:.2g}"
         smaller = "less" if self.pooled_ratio < 1 else "more"
         found = (
             f"The means of runs differ {smaller} than folds that are all equally correlated allow"
             if self.refuted
             else "The means of runs differ about as much as with folds that are all equally correlated"
         )
+        count, within = counted(len(self.ratio), "data set"), span(np.array(self.pooled_within_run))
         return (
-            f"{found}: the mean square between runs is {self.pooled_ratio:.2f} times that within runs (median of "
-            f"{counted(len(self.ratio), 'data set')}, {interval}{p}), and equal correlations give 1. If folds of different "
-            f"runs have the correlation {span(self.rho)}, folds of one run have {span(np.array(self.pooled_within_run))}. "
+            f"{found}: the mean square between runs is {self.pooled_ratio:.2f} times that within runs (median of {count}, "
+            f"{interval}{self.pvalue_words}), and equal correlations give 1. If folds of different runs have the "
+            f"correlation {span(self.rho)}, folds of one run have {within}. "
             f"Standard errors of the mean differences are then {relative.min():.2f} to {relative.max():.2f} times the "
             f"model's (median {np.median(relative):.2f})."
         )
@@ -274,9 +279,7 @@ def correlation(differences: PairedDifferences) -> CorrelationCheck:
             remedy="Give the runs of repeated cross-validation in a column run.",
             key="no_runs",
         )
-    several = (runs.n_runs > 1) & (runs.folds > 1) & ~differences.constant
-    least = 1e-20 * differences.sum_of_squares  # below it is rounding
-    usable = several & (runs.within > least) & (runs.between > least)
+    usable = runs.informative(differences.constant)
     if not usable.any():
         raise ArgumentError(
             "No data set has two runs of two folds whose differences vary within and between runs.", key="no_runs"
@@ -289,7 +292,7 @@ def correlation(differences: PairedDifferences) -> CorrelationCheck:
         folds=folds,
         within=runs.within[usable] / (differences.n[usable] - n_runs),
         between=runs.between[usable] / (n_runs - 1),
-        rho=differences.rho[usable],
+        rho=(differences.rho if differences.two_level is None else differences.two_level.across)[usable],
         assumed_error=differences.standard_error[usable],
         algorithms=(differences.left, differences.right),
         metric=metric_words(differences.measure, differences.higher_is_better, differences.transform),

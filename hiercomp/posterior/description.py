@@ -48,8 +48,9 @@ def check_description(plain: Mapping[str, Any]) -> None:
     for name in (*OF_DATASETS, "median_score", "score_mean", "score_standard_deviation"):
         if differences[name] is not None and len(differences[name]) != q:
             raise ValueError(f"{name} has another length than dataset_names")
-    if any(len(values) != q for values in differences.get("runs", {}).values()):
-        raise ValueError("sums by runs of another number of data sets")
+    for name in ("runs", "two_level"):
+        if any(len(values) != q for values in differences.get(name, {}).values() if isinstance(values, list)):
+            raise ValueError(f"{name} of another number of data sets")
     covariates = differences.get("covariates")
     if (covariates is None) != (plain["posterior"]["kind"] != "regressed") and plain["posterior"]["kind"] != "exact":
         raise ValueError("covariates without slopes, or slopes without covariates")
@@ -215,6 +216,12 @@ OF_RUNS = {
     "within": [_not_negative],
     "between": [_not_negative],
 }
+OF_TWO_LEVELS = {
+    "within": [_correlation],
+    "across": [_correlation],
+    "learnt": _true_or_false,
+    "log_determinant_ratio": [_finite],
+}
 DIFFERENCES = OF_DATASETS | {
     "left": _name,
     "right": _name,
@@ -229,6 +236,7 @@ DIFFERENCES = OF_DATASETS | {
     "score_standard_deviation": (_nothing, [_two(_number)]),
     "?covariates": {"names": [_name], "values": [[_finite]]},
     "?runs": OF_RUNS,
+    "?two_level": OF_TWO_LEVELS,
     "notes": [NOTE],
 }
 ROPE = {"lower": _number, "upper": _number}

@@ -336,7 +336,9 @@ class Fit:
         ArgumentError
             If the posterior was not integrated.
         """
-        return self.posterior.log_marginal_likelihood
+        two_level = self.differences.two_level
+        missing = 0.0 if two_level is None else float(two_level.log_determinant_ratio.sum())
+        return self.posterior.log_marginal_likelihood - missing / 2
 
     @property
     def log_marginal_likelihood_error(self) -> float:

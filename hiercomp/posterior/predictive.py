@@ -59,7 +59,9 @@ def log_likelihood(delta: FloatArray, sigma: FloatArray, differences: PairedDiff
     n, rho = differences.n, differences.rho
     between = 1 + (n - 1) * rho
     quadratic = differences.sum_of_squares / (1 - rho) + n * (differences.mean - delta) ** 2 / between
-    log_determinant = np.log(between) + (n - 1) * np.log1p(-rho)
+    log_determinant: FloatArray = np.log(between) + (n - 1) * np.log1p(-rho)
+    if differences.two_level is not None:
+        log_determinant = log_determinant + differences.two_level.log_determinant_ratio
     return np.asarray(-0.5 * (n * np.log(2 * np.pi * sigma**2) + log_determinant + quadratic / sigma**2))
 
 

@@ -26,12 +26,18 @@ from hiercomp.rope import Rope
 from hiercomp.scores.covariates import Covariates
 from hiercomp.scores.differences import PairedDifferences
 from hiercomp.scores.runs import RunSums
+from hiercomp.scores.two_level import TwoLevel
 from hiercomp.wording import shown
 
 if TYPE_CHECKING:
     import xarray as xr
 
 HDF5 = b"\x89HDF"  # how a netCDF file begins
+PARTS: dict[str, Any] = {
+    "covariates": Covariates,
+    "runs": RunSums,
+    "two_level": TwoLevel,
+}  # of differences; may be absent
 
 
 def save_fit(fit: Fit, path: str | Path, *, overwrite: bool) -> Path:
@@ -145,10 +151,10 @@ def plain_values(fit: Fit) -> dict[str, Any]:
     differences = {
         name: value.tolist() if isinstance(value, np.ndarray) else value
         for name, value in vars(fit.differences).items()
-        if name not in ("notes", "scores", "covariates", "runs")
+        if name not in ("notes", "scores", *PARTS)
     }
-    for name, held in (("covariates", fit.differences.covariates), ("runs", fit.differences.runs)):
-        if held is not None:
+    for name in PARTS:
+        if (held := getattr(fit.differences, name)) is not None:
             differences[name] = held.to_dict()
     return {
         "differences": differences | {"notes": _plain_notes(fit.differences.notes)},
@@ -168,10 +174,7 @@ def from_plain_values(plain: dict[str, Any], tree: xr.DataTree | None) -> Fit:
         if fields[name] is not None:
             arrays[name] = np.array(fields[name], dtype=float)
     named: dict[str, Any] = {"dataset_names": tuple(fields["dataset_names"]), "notes": _notes(fields["notes"])}
-    if "covariates" in fields:
-        named["covariates"] = Covariates.from_dict(fields["covariates"])
-    if "runs" in fields:
-        named["runs"] = RunSums.from_dict(fields["runs"])
+    named |= {name: kind.from_dict(fields[name]) for name, kind in PARTS.items() if name in fields}
     differences = PairedDifferences(**(fields | arrays | named))
     return Fit(
         differences=differences,

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from hiercomp.posterior.fit import Fit
     from hiercomp.posterior.influence import Influence
     from hiercomp.posterior.sensitivity import Sensitivity
+    from hiercomp.scores.differences import PairedDifferences
 
 
 @dataclass(frozen=True)
@@ -203,7 +204,7 @@ def _data(result: Fit) -> list[Sentence]:
             f"{span(given.n)} on each data set, {int(given.n.sum()):,} in all."
         ),
         *([LOGS] if given.transform else []),
-        correlation_sentence(given.rho),
+        correlation_sentence([given]),
         say(f"Differences within {result.rope} were regarded as practically equivalent."),
     ]
     if constant and not given.identical:
@@ -222,12 +223,23 @@ def _named(measure: str | None) -> str:
     return "" if measure is None else f" ({shown(measure)})"
 
 
-def correlation_sentence(rho: np.ndarray) -> Sentence:
+def correlation_sentence(given: Sequence[PairedDifferences]) -> Sentence:
     """The correlation between folds."""
     source = references()["nadeau2003"]
+    overlap = "The differences of a data set are correlated, because the training sets of cross-validation overlap"
+    two_level = [each.two_level for each in given if each.two_level is not None]
+    if not two_level:
+        rho = np.concatenate([each.rho for each in given])
+        return say(f"{overlap} ({source.short}); the correlation was set to {span(rho)}.", source)
+    within, across = (
+        span(np.concatenate([getattr(each, name) for each in two_level])) for name in ("within", "across")
+    )
+    found = f"was set to {within}"
+    if two_level[0].learnt:
+        found = f"was estimated from the variation between and within runs, pooled over the data sets ({within})"
     return say(
-        "The differences of a data set are correlated, because the training sets of cross-validation overlap "
-        f"({source.short}); the correlation was set to {span(rho)}.",
+        f"{overlap} ({source.short}); the correlation between folds of different runs was set to {across}, and that between "
+        f"folds of one run {found}.",
         source,
     )
 
@@ -411,7 +423,7 @@ def _tournament_data(result: Tournament) -> list[Sentence]:
         say(f"Differences within {result.rope} were regarded as practically equivalent."),
     ]
     if pairs:
-        n, rho = (np.concatenate([getattr(each, name) for each in pairs]) for name in ("n", "rho"))
+        n = np.concatenate([each.n for each in pairs])
         sizes = span(np.array([len(each.dataset_names) for each in pairs]))
         sign = "" if result.higher_is_better else ", with the sign reversed because lower scores are better"
         sentences[1:1] = [
@@ -421,7 +433,7 @@ def _tournament_data(result: Tournament) -> list[Sentence]:
                 f"{sign}: {sizes} data sets with {span(n)} differences each."
             ),
             *([LOGS] if result.transform else []),
-            correlation_sentence(rho),
+            correlation_sentence(pairs),
         ]
     return sentences
 

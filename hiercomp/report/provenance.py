@@ -71,7 +71,7 @@ def data_facts(result: Fit, source: Source | None) -> tuple[Fact, ...]:
         Fact("Data sets", f"{len(given.dataset_names):,}"),
         Fact("Paired scores", f"{int(given.n.sum()):,} in all, {span(given.n)} on each data set"),
         *_design(given),
-        Fact("Correlation between folds (rho)", span(given.rho)),
+        Fact("Correlation between folds (rho)", given.correlation_words),
         Fact("Left out", " ".join(dropped) or "nothing"),
         Fact("Spread derived from the rope", " ".join(floored) or "of no data set"),
     )

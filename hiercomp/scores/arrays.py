@@ -29,7 +29,7 @@ from hiercomp.scores.problems import (
     scores_out_of_range,
     single_algorithm,
 )
-from hiercomp.scores.rho import RhoLike, correlations, named_rho
+from hiercomp.scores.rho import RUNS, RhoLike, correlations, named_rho
 from hiercomp.scores.scale import LOG, Scale
 from hiercomp.scores.table import TidyScores
 from hiercomp.wording import EXAMPLES_SHOWN, cells_in_words, counted, first_names, shown
@@ -69,6 +69,8 @@ class ScorePairs:
         Whether the caller, the table or the name of the measure says the direction; it is otherwise assumed.
     transform : {"log"} or None
         "log" if these are logs of scores.
+    asked_rho : float, mapping, Correlation, "runs" or None
+        What was asked for; if it is two correlations, ``rho`` is the one across runs.
     """
 
     left: str
@@ -85,6 +87,7 @@ class ScorePairs:
     measure: str | None = None
     direction_known: bool = False
     transform: str | None = None
+    asked_rho: RhoLike = None
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each pair: dataset, run and fold if the table has them, left and right."""
@@ -167,7 +170,7 @@ class ScoreArrays:
         tidy : TidyScores
         algorithms : sequence of str, optional
             Use only these, and ignore problems of the others; by default all, in the order in which they first appear.
-        rho : float or mapping from data set to float, optional
+        rho : float, mapping from data set to float, Correlation or "runs", optional
             Replaces the table's column rho and the default by the number of folds.
         higher_is_better : bool, optional
             False for losses and errors; by default as the table says.
@@ -414,13 +417,14 @@ class ScoreArrays:
             measure=self.measure,
             direction_known=self.direction_known,
             transform=self.transform,
+            asked_rho=self.rho,
         )
 
     def correlations(self, datasets: IntArray, n: IntArray) -> tuple[FloatArray, list[TableProblem]]:
         """The correlation of some data sets with ``n`` scores each, and any problems with it if it is the default."""
         names, folds = [self.dataset_names[i] for i in datasets], self.n_folds[datasets]
         rho = correlations(self.rho, names, n, folds)
-        if self.rho is not None:
+        if self.rho is not None and self.rho != RUNS:
             return rho, []
         return rho, list(doubtful_rho(names, rho, folds, has_run="run" in self.places))
 

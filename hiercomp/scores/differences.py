@@ -27,11 +27,12 @@ from hiercomp.scores.problems import (
     scores_out_of_range,
     without_spread,
 )
-from hiercomp.scores.rho import RhoLike, correlations, named_rho
+from hiercomp.scores.rho import RUNS, Correlation, RhoLike, correlations, named_rho
 from hiercomp.scores.runs import RunSums
 from hiercomp.scores.scale import LOG, Scale
 from hiercomp.scores.table import choose_algorithms, refuse_unwritable, tidy_scores
-from hiercomp.wording import first_names, shown
+from hiercomp.scores.two_level import TwoLevel, equivalent, learnt_within
+from hiercomp.wording import first_names, shown, span
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,6 +82,9 @@ class PairedDifferences:
         Of the data sets; see `with_covariates`.
     runs : RunSums or None
         How the differences vary within and between runs; None if the table has no runs.
+    two_level : TwoLevel or None
+        The correlations within and across runs, if they are to differ. ``mean``, ``sum_of_squares`` and ``rho`` are
+        then those with which equal correlations give the same posterior (R6).
 
     Examples
     --------
@@ -112,6 +116,7 @@ class PairedDifferences:
     scores: pd.DataFrame | None = field(default=None, repr=False, compare=False)
     covariates: Covariates | None = None
     runs: RunSums | None = None
+    two_level: TwoLevel | None = None
 
     @classmethod
     def from_table(
@@ -134,9 +139,9 @@ class PairedDifferences:
             Tidy scores, see ``tidy_scores``.
         left, right : str, optional
             The two algorithms; required if the table has more than two.
-        rho : float or mapping from data set to float, optional
+        rho : float, mapping from data set to float, Correlation or "runs", optional
             Correlation between two differences of a data set, in [0, 1). None: the table's column rho, or 1/k for k
-            folds.
+            folds. "runs": 1/k across runs, and within them as their variation tells.
         higher_is_better : bool, optional
             False for losses and errors. By default the table's attribute ``higher_is_better`` says so; a table whose
             scores only have the name of a loss is refused.
@@ -178,7 +183,7 @@ class PairedDifferences:
         given = np.stack([pairs.left_scores, pairs.right_scores])
         score_mean, score_standard_deviation, _ = moments(np.exp(given) if pairs.transform == LOG else given, starts)
         fractions = pairs.transform is None and lowest.min() >= 0 and highest.max() <= 1
-        return cls(
+        plain = cls(
             left=pairs.left,
             right=pairs.right,
             dataset_names=names,
@@ -199,6 +204,34 @@ class PairedDifferences:
             score_standard_deviation=score_standard_deviation,
             notes=pairs.notes,
             runs=None if pairs.run_starts is None else RunSums.of(difference, n, pairs.run_starts),
+        )
+        return plain._with_two_correlations(difference, pairs) if _is_two_level(pairs.asked_rho) else plain
+
+    def _with_two_correlations(self, difference: FloatArray, pairs: ScorePairs) -> PairedDifferences:
+        """The same with correlations within and across runs, as mean, sum of squares and rho that (M1) takes."""
+        starts, runs, across = pairs.run_starts, self.runs, pairs.rho
+        if starts is None or runs is None:
+            raise ArgumentError(
+                "rho is to differ within and across runs, and the scores do not say which of them are of one run.",
+                remedy="Give a table with the runs in a column run, or one correlation.",
+                key="no_runs",
+            )
+        if isinstance(pairs.asked_rho, Correlation):
+            within = np.where(self.n > 1, pairs.asked_rho.within, 0.0)
+        else:
+            sizes = np.diff(np.append(starts, len(difference)))
+            longest = np.maximum.reduceat(sizes, np.searchsorted(starts, np.cumsum(self.n) - self.n))
+            within = learnt_within(runs, self.n, longest, self.constant, across)
+        mean, squares, rho, ratio = equivalent(difference, self.dataset_names, self.n, starts, within, across)
+        equal = within == across  # then nothing changes, not even by rounding
+        ratio = np.where(equal, 0.0, ratio)
+        two_level = TwoLevel(within, across, pairs.asked_rho == RUNS, ratio)
+        return replace(
+            self,
+            mean=np.where(equal, self.mean, mean),
+            sum_of_squares=np.where(equal, self.sum_of_squares, squares),
+            rho=np.where(equal, across, rho),
+            two_level=two_level,
         )
 
     @classmethod
@@ -297,6 +330,7 @@ class PairedDifferences:
             notes=notes,
             direction_known=direction.known,
             transform=transform,
+            asked_rho=rho,
         )
         return replace(cls.of(pairs), scores=pairs.to_frame())
 
@@ -310,6 +344,14 @@ class PairedDifferences:
     def standard_error(self) -> FloatArray:
         """Standard error of each mean with correlated folds, sqrt((1/n + rho/(1 - rho)) s^2), shape (q,)."""
         return np.asarray(self.standard_deviation * np.sqrt(1 / self.n + self.rho / (1 - self.rho)))
+
+    @property
+    def correlation_words(self) -> str:
+        """The correlation between folds, such as "0.1", in words."""
+        if self.two_level is None:
+            return span(self.rho)
+        how = ", learnt from their variation" if self.two_level.learnt else ""
+        return f"{span(self.two_level.within)} within runs{how}, {span(self.two_level.across)} across runs"
 
     @property
     def moments(self) -> ScoreMoments | None:
@@ -394,7 +436,7 @@ class PairedDifferences:
             name: value[places] for name, value in vars(self).items() if isinstance(value, np.ndarray)
         }
         scores = None if self.scores is None else self.scores[self.scores["dataset"].isin(dataset_names)]
-        for name in ("covariates", "runs"):
+        for name in ("covariates", "runs", "two_level"):
             if getattr(self, name) is not None:
                 chosen[name] = getattr(self, name).subset(places)
         return replace(self, dataset_names=tuple(dataset_names), scores=scores, notes=(), **chosen)
@@ -454,6 +496,10 @@ def comparison_problems(differences: PairedDifferences, rope: Rope) -> Iterator[
     if "different_units" not in keys:
         spread = np.where(differences.constant, 0, differences.standard_deviation)
         yield from outlying_spread(differences.dataset_names, spread, "differences")
+
+
+def _is_two_level(rho: RhoLike) -> bool:
+    return isinstance(rho, Correlation) or rho == RUNS
 
 
 def _medians(

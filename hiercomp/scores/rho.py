@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, TypeAlias
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,45 @@ from hiercomp.arguments import FloatArray, finite_number
 from hiercomp.errors import ArgumentError
 from hiercomp.wording import nearest_name, normal_name, shown
 
-RhoLike: TypeAlias = "float | Mapping[str, float] | None"
+RUNS = "runs"
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """Two correlations between folds of repeated cross-validation, to pass as ``rho``.
+
+    Folds of one run have test sets that share no case; those of different runs are like two random splits.
+
+    Parameters
+    ----------
+    within : float
+        Correlation between two folds of a run, at least 0 and below 1.
+    across : float
+        Correlation between two folds of different runs.
+
+    Raises
+    ------
+    ArgumentError
+        If one is outside [0, 1).
+
+    Examples
+    --------
+    >>> import hiercomp as hc
+    >>> scores = hc.load_scores("keel")
+    >>> rho = hc.Correlation(within=0.05, across=0.1)
+    >>> hc.compare(scores, "naive_bayes", "decision_tree", rope=0.01, rho=rho, engine="quadrature").status
+    'ok'
+    """
+
+    within: float
+    across: float
+
+    def __post_init__(self) -> None:
+        for name in ("within", "across"):
+            object.__setattr__(self, name, checked_rho(getattr(self, name), name))
+
+
+RhoLike: TypeAlias = "float | Mapping[str, float] | Correlation | Literal['runs'] | None"
 
 
 def default_rho(folds: Any, otherwise: Any = np.nan) -> FloatArray:
@@ -65,9 +104,10 @@ def correlations(
 
     Parameters
     ----------
-    rho : float, mapping from data set to float, or None
-        One for all, or one for each by normalised name; a mapping may name further data sets. None: `default_rho`, 0
-        for a single score, and NaN if the folds do not determine it.
+    rho : float, mapping from data set to float, Correlation, "runs" or None
+        One for all, or one for each by normalised name; a mapping may name further data sets. None and "runs":
+        `default_rho`, 0 for a single score, and NaN if the folds do not determine it. Of a `Correlation` the one across
+        runs.
     dataset_names : sequence of str, length q
     n, folds : ndarray of int, shape (q,)
         Scores of each data set, and folds of a run.
@@ -77,8 +117,12 @@ def correlations(
     ArgumentError
         If a value is outside [0, 1), or a data set has none.
     """
-    if rho is None:
+    if rho is None or rho == RUNS:
         return np.where(n > 1, default_rho(folds), 0.0)
+    if isinstance(rho, str):
+        raise ArgumentError(f"rho must be a number, a mapping, a Correlation or 'runs', got {rho!r}.")
+    if isinstance(rho, Correlation):
+        rho = rho.across
     if not isinstance(rho, Mapping):
         return np.full(len(dataset_names), checked_rho(rho))
     lacking = [name for name in dataset_names if name not in rho]

@@ -64,6 +64,12 @@ class RunSums:
         folds = np.where(n_runs > 1, (n - squares / n) / np.maximum(n_runs - 1, 1), n)
         return cls(n_runs, folds.astype(float), within, between.astype(float))
 
+    def informative(self, constant: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Data sets with two runs of two folds whose differences vary within and between runs, beyond rounding."""
+        least = 1e-20 * (self.within + self.between)
+        several = (self.n_runs > 1) & (self.folds > 1) & ~constant
+        return several & (self.within > least) & (self.between > least)
+
     def subset(self, places: Sequence[int]) -> RunSums:
         """Those of some data sets."""
         return RunSums(*(getattr(self, name)[list(places)] for name in ("n_runs", "folds", "within", "between")))

@@ -7,17 +7,19 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from hiercomp.document import Document, Documented, Table
+from hiercomp.posterior.correlation import correlation
 from hiercomp.posterior.effects import effects
 from hiercomp.posterior.next_dataset import Decision, NextDataset, Odds
 from hiercomp.posterior.regressed import Regressed
 from hiercomp.rope import REGIONS, Rope
-from hiercomp.wording import error_text, metric_words, outcome_words, probability_text, shown, unit_words
+from hiercomp.wording import error_text, metric_words, outcome_words, probability_text, shown, span, unit_words
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from hiercomp.posterior.fit import Fit
     from hiercomp.posterior.population_check import PopulationCheck
+    from hiercomp.scores.differences import PairedDifferences
 
 HEADER = ("On the next data set", "probability", "error", "expected", "error")
 LEGEND = (
@@ -66,6 +68,8 @@ class Summary(Documented):
     slopes : dict
         Posterior mean, sd and 95% interval of the slope of every covariate, for one standard deviation of it, and that
         standard deviation, one_sd; empty without covariates.
+    correlation : str
+        The correlations within and across runs if they differ, or that the runs refute one for all folds; else empty.
     """
 
     conclusion: str
@@ -88,6 +92,7 @@ class Summary(Documented):
     higher_is_better: bool = True
     transform: str | None = None
     slopes: dict[str, dict[str, float]] = field(default_factory=dict)
+    correlation: str = ""
 
     @property
     def legend(self) -> str:
@@ -153,6 +158,7 @@ class Summary(Documented):
             ],
             "population": self.population,
             "slopes": self.slopes,
+            "correlation": self.correlation,
             "computation": self.computation,
             "confirmation": self.confirmation,
             "diagnostics": _with_nulls(self.diagnostics),
@@ -183,6 +189,7 @@ class Summary(Documented):
         details += [self._parameter(name, row) for name, row in self.population.items()]
         details += self._ratio()
         details += self._covariates()
+        details += [self.correlation] if self.correlation else []
         details.append(f"Computation {self.status}: {self.computation}")
         details += [self.confirmation] if self.confirmation else []
         table = Table(HEADER, tuple(rows), self.legend, COLOURS)
@@ -274,6 +281,22 @@ def summarise(result: Fit, alpha: float, population_check: PopulationCheck | Non
         higher_is_better=result.differences.higher_is_better,
         transform=result.differences.transform,
         slopes={} if failed else _slopes(result),
+        correlation=_correlation(result.differences),
+    )
+
+
+def _correlation(given: PairedDifferences) -> str:
+    """The correlations within and across runs if they differ, or that the runs refute one for all folds; else empty."""
+    if given.two_level is not None:
+        return f"Correlation between folds: {given.correlation_words}"
+    if given.runs is None or not given.runs.informative(given.constant).any():
+        return ""
+    check = correlation(given)
+    if not check.refuted:
+        return ""
+    return (
+        f"Correlation between folds: {span(given.rho)} for all, which the runs refute ({check.pvalue_words}): the means of "
+        f"runs vary {check.pooled_ratio:.2f} times as much as it implies; result.correlation() says what follows"
     )
 
 

@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 
 import hiercomp as hc
+from hiercomp.planning.plan import pilot_assumption
 from tests.command_line import COMMAND, assert_one_line_of_error, run_process
 from tests.conftest import simulated_scores
 
@@ -404,3 +405,23 @@ def test_quiet_leaves_only_the_result(hiercomp, folder):
     assert (quiet.returncode, quiet.stderr, short.stderr) == (0, "", "")
     assert loud.stdout == quiet.stdout == short.stdout
     assert "--left" in hiercomp(folder, "compare", "scores.csv", "--left", "x", "-q").stderr
+
+
+def test_rho_may_be_learnt_from_the_runs(hiercomp, folder, scores):
+    arguments = ("compare", "scores.csv", "--left", "bayes", "--right", "tree", "--engine", "quadrature")
+    learnt = hiercomp(folder, *arguments, "--rho", "runs")
+    expected = hc.compare(scores, "bayes", "tree", rho="runs", engine="quadrature")
+    assert learnt.stdout == f"{expected.summary()}\n"
+    assert "learnt from their variation, 0.1 across runs" in learnt.stdout
+    wrong = hiercomp(folder, *arguments, "--rho", "run")
+    assert (wrong.returncode, wrong.stderr) == (2, "hiercomp: --rho must be a number or runs, got 'run'.\n")
+
+
+def test_a_plan_takes_the_correlations_of_its_pilot(hiercomp, folder, scores):
+    sizes = ("--datasets", "6", "--runs", "1,3", "--simulations", "2", "--jobs", "1", "--rho", "runs", "--json", "-")
+    done = hiercomp(folder, "plan", "--pilot", "scores.csv", "--left", "bayes", "--right", "tree", *sizes)
+    pilot = hc.compare(scores, "bayes", "tree", rho="runs", engine="quadrature")
+    rho = pilot_assumption(pilot, runs=(1, 3))[0].rho
+    assert json.loads(done.stdout)["rho"] == [rho.min(), rho.max()]
+    alone = hiercomp(folder, "plan", "--delta0", "0", "--sigma0", "0.1", "--sd", "0.1", "--rho", "runs")
+    assert alone.stderr == "hiercomp: --rho runs needs --pilot, whose runs say how much their means vary.\n"

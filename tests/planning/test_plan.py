@@ -14,6 +14,8 @@ from hiercomp.planning.plan import pilot_assumption, plan, plan_from_result
 from hiercomp.planning.result import OUTCOMES, PlanResult
 from hiercomp.planning.simulation import Assumption, first_datasets, simulated_collections
 from hiercomp.plots import plot_plan
+from tests.posterior.test_correlation import correlated_scores
+from tests.scores.test_runs import covariance
 
 # A Gaussian population takes a tenth of the time: there is no nu to integrate
 FAST = {"priors": hc.Priors.gaussian(), "n_jobs": 1, "progress": False}
@@ -34,7 +36,7 @@ def assumed(**changes) -> Assumption:
         "nu": np.array([np.inf]),
         "sigma": np.array([[0.03]]),
         "n": np.array([[12]]),
-        "rho": np.array([0.3]),
+        "rho": np.array([[0.3]]),
         "score_range": (0.0, 1.0),
         "left": "bayes",
         "right": "tree",
@@ -81,7 +83,7 @@ def test_the_simulated_means_are_students_where_the_folds_hardly_vary(nu):
 
 def test_fewer_data_sets_are_the_first_ones_and_all_runs_have_the_same_random_numbers():
     made = assumed(
-        sigma=np.array([[0.03, 0.05]]), n=np.array([[10, 10], [1000, 1000]]), rho=np.zeros(2), nu=np.array([3.0])
+        sigma=np.array([[0.03, 0.05]]), n=np.array([[10, 10], [1000, 1000]]), rho=np.zeros((2, 2)), nu=np.array([3.0])
     )
     few, many = (list(simulated_collections(made, count, 3, 7)) for count in (5, 40))
     for a, b in zip(few, many, strict=True):
@@ -105,7 +107,7 @@ def assumed_delta(made: Assumption, count: int) -> np.ndarray:
 
 def second_kind(made: Assumption, count: int) -> np.ndarray:
     """Which data sets are of the second kind, told by a correlation that it has alone."""
-    return next(simulated_collections(replace(made, rho=np.array([0.0, 0.5])), count, 3, 7)).rho == 0.5
+    return next(simulated_collections(replace(made, rho=np.array([[0.0, 0.5]])), count, 3, 7)).rho == 0.5
 
 
 def test_other_simulations_and_seeds_give_other_collections():
@@ -143,7 +145,7 @@ def test_verdicts_are_those_of_the_t_distribution_where_only_the_sign_of_delta0_
         sigma0=np.array([0.1]),
         sigma=np.array([[1e-3]]),
         n=np.array([[100]]),
-        rho=np.array([0.1]),
+        rho=np.array([[0.1]]),
     )
     means = np.array([next(simulated_collections(made, q, 5, number)).mean for number in range(simulations)])
     scale = np.sqrt(((means - means.mean(axis=1, keepdims=True)) ** 2).sum(axis=1) / (q * (q - 2)))
@@ -360,12 +362,23 @@ def test_the_design_of_a_pilot_may_be_changed(result):
     assumption, runs = pilot_assumption(result, runs=(10, 1))
     assert runs == (1, 10)
     np.testing.assert_array_equal(assumption.n, [[10] * 8, [100] * 8])
-    np.testing.assert_array_equal(assumption.rho, np.full(8, 0.1))
+    np.testing.assert_array_equal(assumption.rho, np.full((2, 8), 0.1))
     assumption, runs = pilot_assumption(result, runs=2, folds=5)
     np.testing.assert_array_equal(assumption.n, [[10] * 8])
-    np.testing.assert_array_equal(assumption.rho, np.full(8, 0.2))
+    np.testing.assert_array_equal(assumption.rho, np.full((1, 8), 0.2))
     with pytest.raises(hc.ArgumentError, match="folds was given without runs"):
         pilot_assumption(result, folds=5)
+
+
+def test_a_pilot_with_two_correlations_gives_means_the_variance_of_the_dense_matrix():
+    scores = correlated_scores(6, 3, 5, 0.05, 0.2, seed=4)
+    pilot = hc.compare(scores, "left", "right", rope=0.01, rho=hc.Correlation(0.05, 0.2), engine="quadrature")
+    assumption, runs = pilot_assumption(pilot, runs=(1, 4))
+    assert runs == (1, 4)
+    for number, rho in zip(runs, assumption.rho, strict=True):
+        n = 5 * number
+        variance = covariance([5] * number, 0.05, 0.2).sum() / n**2
+        np.testing.assert_allclose((1 + (n - 1) * rho) / n, variance, rtol=1e-12)
 
 
 def test_a_pilot_of_uneven_data_sets_is_taken_as_it_is_and_needs_folds_for_other_runs(result):

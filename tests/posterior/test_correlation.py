@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ from scipy import stats
 
 import hiercomp as hc
 from hiercomp.posterior.correlation import REFUTED, correlation, squared_error
+from hiercomp.posterior.predictive import log_likelihood
 from hiercomp.scores.differences import PairedDifferences
 from tests.conftest import simulated_scores
 from tests.scores.test_runs import covariance
@@ -23,8 +25,8 @@ def correlated_scores(q: int, runs: int, folds: int, within: float, across: floa
     index = pd.MultiIndex.from_product(
         [[f"d{i:02}" for i in range(q)], range(runs), range(folds)], names=["dataset", "run", "fold"]
     )
-    right = 0.02 * (generator.normal(size=(q, runs * folds)) @ root.T).ravel() + 0.01
-    frame = pd.DataFrame({"left": 0.0, "right": right}, index=index)
+    difference = 0.02 * (generator.normal(size=(q, runs * folds)) @ root.T).ravel() + 0.01
+    frame = pd.DataFrame({"left": 0.5, "right": 0.5 + difference}, index=index)
     return frame.melt(var_name="algorithm", value_name="score", ignore_index=False).reset_index()
 
 
@@ -154,3 +156,55 @@ def test_runs_of_a_single_score_say_nothing_of_folds():
     table = simulated_scores(8, 3, centre=0.03, spread=0.01)
     with pytest.raises(hc.ArgumentError, match="two runs of two folds"):
         check_of(table[table["fold"] == 1], "bayes", "tree", rho=0.1)
+
+
+def test_the_summary_says_where_runs_refute_one_correlation_and_what_two_are():
+    scores = correlated_scores(40, 10, 10, 0.04, 0.1, seed=2)
+    plain, learnt, given = (
+        hc.compare(scores, "left", "right", rope=0.01, rho=rho, engine="quadrature").summary()
+        for rho in (None, "runs", hc.Correlation(0.04, 0.1))
+    )
+    assert plain.correlation.startswith("Correlation between folds: 0.1 for all, which the runs refute (p < 0.0001)")
+    assert plain.correlation in str(plain)
+    assert plain.to_dict()["correlation"] == plain.correlation
+    assert re.fullmatch(
+        r"Correlation between folds: 0\.0\d+ to 0\.0\d+ within runs, learnt from their variation, 0\.1 across runs",
+        learnt.correlation,
+    )
+    assert given.correlation == "Correlation between folds: 0.04 within runs, 0.1 across runs"
+
+
+def test_the_summary_says_nothing_where_one_correlation_fits_or_there_are_no_runs():
+    for scores in (correlated_scores(40, 5, 5, 0.2, 0.2, seed=0), correlated_scores(6, 1, 5, 0.2, 0.2, seed=0)):
+        assert hc.compare(scores, "left", "right", rope=0.01, engine="quadrature").summary().correlation == ""
+
+
+def test_samplers_and_the_integral_agree_with_two_correlations():
+    scores = correlated_scores(12, 4, 5, 0.05, 0.2, seed=5)
+    result = hc.compare(scores, "left", "right", rope=0.01, rho="runs", progress=False)
+    assert result.status == "ok"
+    assert result.verification.to_frame()["distance"].max() < 4
+
+
+def test_two_correlations_fit_better_than_one_where_they_are_true():
+    """By d (R - 1 - log R)/2 nats a data set, the variance of d contrasts between runs being R of what the other assumes."""
+    q, d, folds, within, across = 40, 9, 10, 0.04, 0.1
+    scores = correlated_scores(q, d + 1, folds, within, across, seed=2)
+    right, wrong = (
+        hc.compare(scores, "left", "right", rope=0.01, rho=rho, engine="quadrature").log_marginal_likelihood
+        for rho in (hc.Correlation(within, across), 0.1)
+    )
+    ratio = 1 + folds * (within - across) / (1 - within)
+    error = (1 - ratio) * np.sqrt(q * d / 2)  # of chi-squared / 2 with q d degrees of freedom, times 1 - R
+    assert right - wrong == pytest.approx(q * d * (ratio - 1 - np.log(ratio)) / 2, abs=4 * error)
+
+
+def test_the_likelihood_of_single_data_sets_is_the_dense_one():
+    """The group log_likelihood for ArviZ: multivariate normal densities by SciPy."""
+    scores = correlated_scores(4, 3, 4, 0.05, 0.2, seed=6)
+    differences = PairedDifferences.from_table(scores, "left", "right", rho=hc.Correlation(0.05, 0.2))
+    found = log_likelihood(np.full(4, 0.012), np.full(4, 0.02), differences)
+    right = scores[scores["algorithm"] == "right"].sort_values(["dataset", "run", "fold"])["score"]
+    x = right.to_numpy().reshape(4, 12) - 0.5
+    expected = stats.multivariate_normal(np.full(12, 0.012), 0.02**2 * covariance([4] * 3, 0.05, 0.2)).logpdf(x)
+    np.testing.assert_allclose(found, expected, rtol=1e-10)

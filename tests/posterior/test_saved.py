@@ -17,6 +17,8 @@ import hiercomp as hc
 from hiercomp.model.priors import Priors
 from hiercomp.posterior.kinds import Exact
 from hiercomp.scores.runs import RunSums
+from hiercomp.scores.two_level import TwoLevel
+from tests.conftest import simulated_scores
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +54,7 @@ def assert_equal(first: hc.ComparisonResult, second: hc.ComparisonResult) -> Non
             continue
         mine, theirs = getattr(first.differences, field.name), getattr(second.differences, field.name)
         assert type(mine) is type(theirs), field.name
-        if isinstance(mine, RunSums):
+        if isinstance(mine, (RunSums, TwoLevel)):
             mine, theirs = mine.to_dict(), theirs.to_dict()
         assert np.array_equal(mine, theirs) if isinstance(mine, np.ndarray) else mine == theirs, field.name
     for name in ("rope", "priors", "settings", "attempts", "diagnostics", "fit_notes"):
@@ -74,6 +76,12 @@ def test_a_result_comes_back_exactly(name, request, tmp_path):
     loaded = hc.load_result(str(path))
     assert_equal(saved, loaded)
     assert loaded.save(tmp_path / "again.nc").read_bytes() == path.read_bytes()
+
+
+def test_two_correlations_come_back(tmp_path):
+    scores = simulated_scores(6, centre=0.01, spread=0.01)
+    result = hc.compare(scores, "bayes", "tree", rope=0.01, rho="runs", engine="quadrature")
+    assert_equal(result, hc.load_result(result.save(tmp_path / "fit.nc")))
 
 
 def test_the_notes_that_came_back_have_their_classes(gaussian_with_notes, tmp_path):

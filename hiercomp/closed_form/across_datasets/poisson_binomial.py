@@ -155,8 +155,9 @@ def poisson_binomial_test(
     x : array_like, CorrelatedTResult, PairedDifferences or data frame
         Probabilities p_i (one-dimensional, without a rope); differences right minus left, one row for each data set
         (two-dimensional, or a list of arrays); a result of `correlated_t_test`; or a tidy table.
-    rho : float or mapping from data set to float, optional
-        Correlation between the differences of a data set: 1/k for k folds. Not used with probabilities.
+    rho : float, mapping from data set to float, Correlation or "runs", optional
+        Correlation between the differences of a data set: 1/k for k folds. Of a table the last two take the runs into
+        account; see `HierarchicalComparison`. Not used with probabilities.
     rope : float, pair of float or Rope
         Differences that make no practical difference, in the metric's units; 0 compares only left and right.
     method : {"exact", "sampling"}

@@ -160,8 +160,9 @@ def correlated_t_test(
     ----------
     x : array_like, PairedDifferences or data frame
         Differences right minus left of one data set (one-dimensional) or of several (one row each); or a tidy table.
-    rho : float or mapping from data set to float, optional
-        Correlation between differences, in [0, 1): 1/k for k folds. Tables and `PairedDifferences` have a default.
+    rho : float, mapping from data set to float, Correlation or "runs", optional
+        Correlation between differences, in [0, 1): 1/k for k folds. Tables and `PairedDifferences` have a default. Of a
+        table the last two take the runs into account; see `HierarchicalComparison`.
     rope : float, pair of float or Rope, optional
         Differences that make no practical difference, in the metric's units; by default 0.01 if every score lies in
         [0, 1]; 0 for none.
