@@ -72,6 +72,10 @@ class HierarchicalComparison:
         depends: one row for each data set, whose name is the index or a column ``dataset``. All columns are used and
         reported, as they are: take logs of counts first. Give categories columns of 0 and 1. Such a posterior is only
         sampled.
+    groups : str, optional
+        A column that says which scores of a data set belong together, such as the question of several samples or the passage
+        of several questions. Groups are independent and scores of a group are not, so the standard error follows from the
+        groups' sums; rho is then left out.
     columns : mapping, optional
         Which column is which, such as ``{"score": "auc"}``. Where only the data set (and run and fold) is named, every
         other column of numbers holds the scores of an algorithm.
@@ -118,11 +122,12 @@ class HierarchicalComparison:
         priors: Priors | str = Priors(),  # noqa: B008 - frozen
         population: Population | None = None,
         covariates: Any = None,
+        groups: str | None = None,
         columns: Mapping[str, str] | None = None,
         missing: Literal["error", "drop"] = "error",
         transform: Literal["log"] | None = None,
     ) -> None:
-        df, columns = as_tidy(df, columns, rho=rho)
+        df, columns = as_tidy(df, columns, rho=rho, groups=groups)
         differences = PairedDifferences.from_table(
             df,
             left,
@@ -218,7 +223,7 @@ class HierarchicalComparison:
         given = self.differences
         return (
             f"<HierarchicalComparison: {shown(given.left)} against {shown(given.right)}, {len(given.dataset_names)} data "
-            f"sets, {int(given.n.sum()):,} paired scores, rope {self.rope}, {self.priors!r}>"
+            f"sets, {given.size_words}, rope {self.rope}, {self.priors!r}>"
         )
 
     def prior_predictive(self, *, draws: int = 10_000, seed: int | np.random.Generator = 0) -> PriorPredictive:
@@ -554,6 +559,7 @@ def compare(
     priors: Priors | str = Priors(),  # noqa: B008 - frozen
     population: Population | None = None,
     covariates: Any = None,
+    groups: str | None = None,
     columns: Mapping[str, str] | None = None,
     missing: Literal["error", "drop"] = "error",
     transform: Literal["log"] | None = None,
@@ -564,7 +570,7 @@ def compare(
 
     Parameters
     ----------
-    df, left, right, rope, rho, higher_is_better, priors, population, covariates, columns, missing, transform
+    df, left, right, rope, rho, higher_is_better, priors, population, covariates, groups, columns, missing, transform
         As for `HierarchicalComparison`.
     engine, **fit_options
         As for `HierarchicalComparison.fit`, such as ``seed``.
@@ -591,6 +597,7 @@ def compare(
         priors=priors,
         population=population,
         covariates=covariates,
+        groups=groups,
         columns=columns,
         missing=missing,
         transform=transform,

@@ -150,6 +150,7 @@ def compare_all(
     higher_is_better: bool | None = None,
     priors: Priors | str = Priors(),  # noqa: B008 - frozen
     population: Population | None = None,
+    groups: str | None = None,
     columns: Mapping[str, str] | None = None,
     missing: Literal["error", "drop"] = "error",
     transform: Literal["log"] | None = None,
@@ -196,6 +197,8 @@ def compare_all(
     priors : Priors
     population : {"student_t", "gaussian", "mixture"}, optional
         Distribution of the data sets' mean differences; see `HierarchicalComparison`.
+    groups : str, optional
+        A column that says which scores of a data set belong together; see `HierarchicalComparison`.
     columns : mapping, optional
         Which column is which, such as ``{"score": "auc"}``.
     missing : {"error", "drop"}
@@ -264,7 +267,7 @@ def compare_all(
     options = _checked_options(fit_options) | {"engine": chosen.name}
     if chosen.holds_draws:
         options = {"keep": "population"} | options
-    df, columns = as_tidy(df, columns, rho=rho)
+    df, columns = as_tidy(df, columns, rho=rho, groups=groups)
     arrays = ScoreArrays.of(tidy_scores(df, columns), rho=rho, higher_is_better=higher_is_better, transform=transform)
     if given is None:
         scale = arrays.scale  # None if no score is finite, which the pairs refuse

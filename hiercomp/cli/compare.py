@@ -15,6 +15,7 @@ from hiercomp.cli.options import (
     OUTPUT,
     DropUnpairedOption,
     EngineOption,
+    GroupsOption,
     ModelOptions,
     OutputOptions,
     ReadingOptions,
@@ -122,6 +123,7 @@ def compare(
         str | None, typer.Option(help="The left algorithm; required if there are more than two.", metavar="NAME")
     ] = None,
     right: Annotated[str | None, typer.Option(help="The right algorithm.", metavar="NAME")] = None,
+    groups: GroupsOption = None,
     drop_unpaired: DropUnpairedOption = False,
     engine: EngineOption = "auto",
     save: Annotated[
@@ -140,7 +142,7 @@ def compare(
     points = explaining.points
     outputs.check(scores, explaining.covariates, save=save, report=report, **paper.files(OF_TWO))
     source = score_source(scores) if report is not None or outputs.json_file is not None else None
-    table_of_scores = reading.read(scores, rho=model.correlation)
+    table_of_scores = reading.read(scores, rho=model.correlation, groups=groups)
     with warnings.catch_warnings(), naming_the_tests(scores, reading, left, right):
         warnings.simplefilter("ignore", HiercompWarning)  # they are in the summary
         comparison = HierarchicalComparison(
@@ -149,6 +151,7 @@ def compare(
             right=right,
             rope=model.interval,
             rho=model.correlation,
+            groups=groups,
             higher_is_better=model.higher_is_better,
             priors=model.priors,
             covariates=explaining.covariates,

@@ -81,6 +81,14 @@ RhoOrRunsOption = Annotated[
         rich_help_panel=MODEL,
     ),
 ]
+GroupsOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Column that says which scores belong together, such as a question or a passage.",
+        metavar="COLUMN",
+        rich_help_panel=MODEL,
+    ),
+]
 DropUnpairedOption = Annotated[
     bool,
     typer.Option(
@@ -246,13 +254,15 @@ class TableOptions:
             words += [name] if value is True else [part for each in values for part in (name, str(each))]
         return words
 
-    def read(self, path: Path, *, rho: float | str | None = None) -> pd.DataFrame:
+    def read(self, path: Path, *, rho: float | str | None = None, groups: str | None = None) -> pd.DataFrame:
         """Read the scores of a file; notes on how it was read go to standard error."""
         from hiercomp.files.read import read_scores
 
         arguments = self.arguments()
         if isinstance(rho, float):
             arguments.setdefault("rho", rho)
+        if groups is not None:
+            arguments |= {"also": groups, "rho": arguments.get("rho", 0.0)}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", HiercompWarning)  # they are among the notes
             table = read_scores(path, **arguments)

@@ -11,6 +11,7 @@ import typer
 from hiercomp.cli.options import (
     DropUnpairedOption,
     EngineOption,
+    GroupsOption,
     ModelOptions,
     OutputOptions,
     ReadingOptions,
@@ -32,6 +33,7 @@ def pairs(
         str | None,
         typer.Option(help="Compare every other algorithm only with this one; best: the one with the best mean."),
     ] = None,
+    groups: GroupsOption = None,
     drop_unpaired: DropUnpairedOption = False,
     engine: EngineOption = "quadrature",
     jobs: Annotated[int, typer.Option(help="Processes to run in parallel; -1 for all cores.")] = -1,
@@ -51,7 +53,7 @@ def pairs(
     verdict_level(model.alpha)
     outputs.check(scores, checkpoint=checkpoint, report=report, **paper.files(OF_MANY))
     source = score_source(scores) if report is not None or outputs.json_file is not None else None
-    table_of_scores = reading.read(scores, rho=model.correlation)
+    table_of_scores = reading.read(scores, rho=model.correlation, groups=groups)
     with warnings.catch_warnings(), naming_the_tests(scores, reading):
         warnings.simplefilter("ignore", HiercompWarning)  # they are in the summary
         result = compare_all(
@@ -63,6 +65,7 @@ def pairs(
             seed=model.seed,
             checkpoint=checkpoint,
             rho=model.correlation,
+            groups=groups,
             higher_is_better=model.higher_is_better,
             priors=model.priors,
             missing="drop" if drop_unpaired else "error",

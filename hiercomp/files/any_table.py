@@ -6,12 +6,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from hiercomp.errors import Argument, ScoreFileError, ScoreTableError
-from hiercomp.scores.table import FOLD_COLUMNS, further_role_of, is_independent, role_of, to_pandas
+from hiercomp.errors import Argument, ArgumentError, ScoreFileError, ScoreTableError
+from hiercomp.scores.table import FOLD_COLUMNS, GROUP, further_role_of, is_independent, role_of, to_pandas
 
 
 def as_tidy(
-    scores: Any, columns: Mapping[str, str] | None = None, *, rho: Any = None, takes_columns: bool = True
+    scores: Any,
+    columns: Mapping[str, str] | None = None,
+    *,
+    rho: Any = None,
+    groups: str | None = None,
+    takes_columns: bool = True,
 ) -> tuple[Any, Mapping[str, str] | None]:
     """A table that a comparison can take, and which of its columns is which.
 
@@ -23,16 +28,33 @@ def as_tidy(
         Which column is which. A frame whose columns for the data set are named, and none for algorithm and score, is wide.
     rho : float or mapping, optional
         The correlation that the comparison is given.
+    groups : str, optional
+        A column that says which scores belong together. It is kept, and named among the columns.
     takes_columns : bool
         Whether the caller has an argument ``columns``, which a refusal may propose.
     """
+    if groups is None:
+        return _as_tidy(scores, columns, rho, (), takes_columns)
+    if not isinstance(groups, str):
+        raise ArgumentError(f"groups must be the name of a column, got {groups!r}.")
+    if rho is not None:
+        raise ArgumentError("groups and rho were both given; pass only one: groups are independent of each other.")
+    table, columns = _as_tidy(scores, columns, 0.0, (groups,), takes_columns)
+    return table, {**(columns or {}), GROUP: groups}
+
+
+def _as_tidy(
+    scores: Any, columns: Mapping[str, str] | None, rho: Any, also: tuple[str, ...], takes_columns: bool
+) -> tuple[Any, Mapping[str, str] | None]:
     number = rho if isinstance(rho, (int, float)) and not isinstance(rho, bool) else None
     if isinstance(scores, (str, Path)):
-        return _read(scores, number, columns, takes_columns), None
+        return _read(scores, number, columns, also, takes_columns), None
     if not (hasattr(scores, "columns") or hasattr(scores, "column_names") or hasattr(scores, "__arrow_c_stream__")):
         return scores, columns
     if columns:
-        return (_read(scores, number, columns, takes_columns), None) if _is_wide(scores, columns) else (scores, columns)
+        if not _is_wide(scores, columns):
+            return scores, columns
+        return _read(scores, number, columns, also, takes_columns), None
     if {"dataset", "algorithm", "score"} <= (roles := {*map(role_of, getattr(scores, "columns", ()))}):
         if {"run", "fold"} & roles or number is not None:  # nothing is left to be found, and nothing is imported for it
             return scores, columns
@@ -47,7 +69,7 @@ def as_tidy(
         return scores, None
     if kind == "tidy" and not _needs_mapping(list(map(str, frame.columns)), known=number is not None):
         return scores, None
-    return _read(frame, number, None, takes_columns), None
+    return _read(frame, number, None, also, takes_columns), None
 
 
 def covariates_frame(covariates: Any) -> Any:
@@ -59,11 +81,13 @@ def covariates_frame(covariates: Any) -> Any:
     return read_score_file(covariates)
 
 
-def _read(scores: Any, rho: float | None, columns: Mapping[str, str] | None, takes_columns: bool) -> Any:
+def _read(
+    scores: Any, rho: float | None, columns: Mapping[str, str] | None, also: tuple[str, ...], takes_columns: bool
+) -> Any:
     """A table as `hiercomp.read_scores` reads it."""
     from hiercomp.files.read import read_scores
 
-    options: dict[str, Any] = {"rho": rho, **(columns or {})}
+    options: dict[str, Any] = {"rho": rho, **(columns or {})} | ({"also": also} if also else {})
     try:
         return read_scores(scores, **options)
     except (ScoreFileError, ScoreTableError) as error:

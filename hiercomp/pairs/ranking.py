@@ -12,6 +12,7 @@ from hiercomp.arguments import FloatArray, whole_number
 from hiercomp.errors import Argument, ArgumentError, HiercompWarning, Note, ScoreTableError
 from hiercomp.scores.arrays import ScoreArrays
 from hiercomp.scores.problems import ROUNDING, notes_or_error
+from hiercomp.scores.table import GROUP
 from hiercomp.wording import counted, first_names, nearest_name, normal_name, shown
 
 if TYPE_CHECKING:
@@ -66,11 +67,14 @@ def standings_of(arrays: ScoreArrays) -> Standings:
     ScoreTableError
         If the correlation between the folds of such a data set is unknown.
     """
-    complete = np.isfinite(arrays.scores).all(axis=0)
+    complete = np.asarray(np.isfinite(arrays.scores).all(axis=0))
     n = np.add.reduceat(complete, arrays.starts[:-1], dtype=np.int64)
     enough = np.flatnonzero(n >= FEWEST_SCORES)
-    rows = [arrays.scores[:, arrays.starts[i] : arrays.starts[i + 1]] for i in enough]
-    rows = [row[:, np.isfinite(row).all(axis=0)].T for row in rows]
+    places = [np.flatnonzero(complete[arrays.starts[i] : arrays.starts[i + 1]]) + arrays.starts[i] for i in enough]
+    rows = [arrays.scores[:, place].T for place in places]
+    if GROUP in arrays.places:
+        rows = [_of_groups(row, arrays.places[GROUP].iloc[place]) for row, place in zip(rows, places, strict=True)]
+        n[enough] = [len(row) for row in rows]
     sign = 1 if arrays.higher_is_better else -1
     rho, doubts = arrays.correlations(enough, n[enough])
     notes_or_error(doubts)
@@ -83,6 +87,14 @@ def standings_of(arrays: ScoreArrays) -> Standings:
         rho=rho,
         left_out=tuple(arrays.dataset_names[i] for i in np.flatnonzero(n < FEWEST_SCORES)),
     )
+
+
+def _of_groups(scores: FloatArray, groups: pd.Series) -> FloatArray:
+    """One row for each group of scores of shape (n, k): its sums of deviations from the means, which stay (G1)."""
+    codes, labels = groups.factorize()
+    sums = np.zeros((len(labels), scores.shape[1]))
+    np.add.at(sums, codes, scores - scores.mean(axis=0))
+    return np.asarray(scores.mean(axis=0) + sums * len(labels) / len(scores))
 
 
 def residual_factor(scores: FloatArray) -> FloatArray:

@@ -45,7 +45,7 @@ def check_description(plain: Mapping[str, Any]) -> None:
     _compare(plain, FIT, "the description")
     differences = plain["differences"]
     q = len(differences["dataset_names"])
-    for name in (*OF_DATASETS, "median_score", "score_mean", "score_standard_deviation"):
+    for name in (*OF_DATASETS, "median_score", "score_mean", "score_standard_deviation", "n_scores"):
         if differences[name] is not None and len(differences[name]) != q:
             raise ValueError(f"{name} has another length than dataset_names")
     for name in ("runs", "two_level"):
@@ -232,6 +232,7 @@ DIFFERENCES = OF_DATASETS | {
     "direction_known": _true_or_false,
     "transform": (_nothing, _one_of("log")),
     "median_score": (_nothing, [_number]),
+    "n_scores": (_nothing, [lambda value: _whole(value) and value >= 1]),
     "score_mean": (_nothing, [_two(_number)]),
     "score_standard_deviation": (_nothing, [_two(_number)]),
     "?covariates": {"names": [_name], "values": [[_finite]]},

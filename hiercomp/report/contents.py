@@ -228,7 +228,7 @@ def report_contents(
         left=shown(result.left),
         right=shown(result.right),
         subtitle=(
-            f"{counted(summary.n_datasets, 'data set')}, {counted(summary.n_scores, 'paired score')}, "
+            f"{counted(summary.n_datasets, 'data set')}, {result.differences.size_words}, "
             f"rope {with_minus(result.rope)}, {direction} scores are better{measured}"
         ),
         conclusion=printed(summary.conclusion, result.rope),

@@ -201,7 +201,7 @@ def _data(result: Fit) -> list[Sentence]:
         ),
         say(
             f"The data are the paired differences of the scores{_named(given.measure)}, {right} minus {left}{sign}: "
-            f"{span(given.n)} on each data set, {int(given.n.sum()):,} in all."
+            f"{span(given.paired_scores)} on each data set, {int(given.paired_scores.sum()):,} in all."
         ),
         *([LOGS] if given.transform else []),
         correlation_sentence([given]),
@@ -225,6 +225,12 @@ def _named(measure: str | None) -> str:
 
 def correlation_sentence(given: Sequence[PairedDifferences]) -> Sentence:
     """The correlation between folds."""
+    if any(each.n_scores is not None for each in given):
+        sizes = span(np.concatenate([each.n for each in given]))
+        return say(
+            f"The differences of a data set come in groups, {sizes} on each. Groups were taken as independent, and each "
+            "counts as one difference, the sum of its deviations from the mean, so the correlation within groups may be any."
+        )
     source = references()["nadeau2003"]
     overlap = "The differences of a data set are correlated, because the training sets of cross-validation overlap"
     two_level = [each.two_level for each in given if each.two_level is not None]
@@ -423,7 +429,7 @@ def _tournament_data(result: Tournament) -> list[Sentence]:
         say(f"Differences within {result.rope} were regarded as practically equivalent."),
     ]
     if pairs:
-        n = np.concatenate([each.n for each in pairs])
+        n = np.concatenate([each.paired_scores for each in pairs])
         sizes = span(np.array([len(each.dataset_names) for each in pairs]))
         sign = "" if result.higher_is_better else ", with the sign reversed because lower scores are better"
         sentences[1:1] = [

@@ -69,7 +69,10 @@ def data_facts(result: Fit, source: Source | None) -> tuple[Fact, ...]:
         Fact("Metric", f"{'higher' if given.higher_is_better else 'lower'} is better{measured}{turned}"),
         Fact("Range of the logs" if given.transform else "Range of the scores", f"{lowest:g} to {highest:g}"),
         Fact("Data sets", f"{len(given.dataset_names):,}"),
-        Fact("Paired scores", f"{int(given.n.sum()):,} in all, {span(given.n)} on each data set"),
+        Fact(
+            "Paired scores", f"{int(given.paired_scores.sum()):,} in all, {span(given.paired_scores)} on each data set"
+        ),
+        *([] if given.n_scores is None else [Fact("Groups", f"{span(given.n)} on each data set")]),
         *_design(given),
         Fact("Correlation between folds (rho)", given.correlation_words),
         Fact("Left out", " ".join(dropped) or "nothing"),

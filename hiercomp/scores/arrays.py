@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiercomp.arguments import FloatArray, one_of, true_false_or_none
-from hiercomp.errors import Argument, DroppedScoresWarning, Note, ScoreTableError
+from hiercomp.errors import Argument, ArgumentError, DroppedScoresWarning, Note, ScoreTableError
 from hiercomp.scores.moments import ScoreMoments, moments
 from hiercomp.scores.problems import (
     LARGEST_SCORE,
@@ -31,7 +31,7 @@ from hiercomp.scores.problems import (
 )
 from hiercomp.scores.rho import RUNS, RhoLike, correlations, named_rho
 from hiercomp.scores.scale import LOG, Scale
-from hiercomp.scores.table import TidyScores
+from hiercomp.scores.table import GROUP, TidyScores
 from hiercomp.wording import EXAMPLES_SHOWN, cells_in_words, counted, first_names, shown
 
 if TYPE_CHECKING:
@@ -100,11 +100,18 @@ class ScorePairs:
 
     @property
     def run_starts(self) -> IntArray | None:
-        """The first pair of each run of each data set; None if the table has no runs."""
-        if "run" not in self.places:
+        """The first pair of each run of each data set; None if the table has no runs, or groups instead."""
+        if "run" not in self.places or GROUP in self.places:
             return None
         places = self.places if self.kept is None else self.places[self.kept]
         return _run_starts(places, np.cumsum(self.n) - self.n)
+
+    @property
+    def groups(self) -> IntArray | None:
+        """The number of the group of each pair, from 0 and different between data sets; None if the table has none."""
+        if GROUP not in self.places:
+            return None
+        return group_numbers(self.places if self.kept is None else self.places[self.kept])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -121,7 +128,7 @@ class ScoreArrays:
     present : ndarray of bool, shape (k, p)
         Whether the table has a row.
     places : DataFrame
-        Data set of each place, and run and fold if the table has them; sorted by these.
+        Data set of each place, and run, fold and group if the table has them; sorted by the first three.
     starts : ndarray of int, shape (q + 1,)
         First place of each data set, and p.
     run_starts : ndarray of int
@@ -187,6 +194,8 @@ class ScoreArrays:
         """
         direction = tidy.direction(true_false_or_none("higher_is_better", higher_is_better))
         checked_transform(transform)
+        if rho is not None and GROUP in tidy.frame:
+            raise ArgumentError("The table has groups, which are independent of each other; leave rho out.")
         arrays, problems = cls.read(tidy, algorithms)
         notes_or_error(problems)
         notes = direction.notes()
@@ -222,6 +231,8 @@ class ScoreArrays:
             numbers, a_row = first, rows[0]  # of each place
         else:
             numbers, a_row = np.unique(number, return_index=True)
+        if GROUP in frame:
+            problems += _groups_that_differ(frame, a_row[np.searchsorted(numbers, number)])
         scores = np.full((len(names), len(a_row)), np.nan)
         present = np.zeros(scores.shape, dtype=bool)
         for code, found in enumerate(rows):
@@ -422,6 +433,8 @@ class ScoreArrays:
 
     def correlations(self, datasets: IntArray, n: IntArray) -> tuple[FloatArray, list[TableProblem]]:
         """The correlation of some data sets with ``n`` scores each, and any problems with it if it is the default."""
+        if GROUP in self.places:
+            return np.zeros(len(datasets)), []
         names, folds = [self.dataset_names[i] for i in datasets], self.n_folds[datasets]
         rho = correlations(self.rho, names, n, folds)
         if self.rho is not None and self.rho != RUNS:
@@ -620,11 +633,30 @@ def _rows_of_algorithms(
     return rows, np.concatenate(repeated) if repeated else np.zeros(0, dtype=np.int64)
 
 
+def group_numbers(places: pd.DataFrame) -> IntArray:
+    """The number of the group of each place, from 0 and different between data sets."""
+    return np.asarray(places.groupby(["dataset", GROUP], observed=True, sort=False).ngroup(), dtype=np.int64)
+
+
+def _groups_that_differ(frame: pd.DataFrame, first: IntArray) -> Iterator[TableProblem]:
+    """Places that algorithms have in different groups; ``first`` is for each row the first one of its place."""
+    codes, _ = frame[GROUP].factorize()
+    wrong = codes != codes[first]
+    if wrong.any():
+        yield TableProblem(
+            ScoreTableError,
+            f"{counted(int(wrong.sum()), 'score', 'is')} in another group than another algorithm's for the same run and "
+            f"fold (first: {cells_in_words(frame, wrong)}).",
+            "Give the scores of a run and fold one group.",
+            key="groups",
+        )
+
+
 def _places(frame: pd.DataFrame, rows: IntArray) -> pd.DataFrame:
     """Data set, and run and fold if the table has them, of some rows."""
     import pandas as pd
 
-    roles = [role for role in ("dataset", "run", "fold") if role in frame]
+    roles = [role for role in ("dataset", "run", "fold", GROUP) if role in frame]
     return pd.DataFrame({role: frame[role].take(rows).reset_index(drop=True) for role in roles}, copy=False)
 
 

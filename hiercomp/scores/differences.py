@@ -21,6 +21,7 @@ from hiercomp.scores.problems import (
     ROUNDING,
     TableProblem,
     few_datasets,
+    few_groups,
     few_scores,
     notes_or_error,
     outlying_spread,
@@ -85,6 +86,8 @@ class PairedDifferences:
     two_level : TwoLevel or None
         The correlations within and across runs, if they are to differ. ``mean``, ``sum_of_squares`` and ``rho`` are
         then those with which equal correlations give the same posterior (R6).
+    n_scores : ndarray of int, shape (q,), or None
+        Paired scores of each data set, if ``n`` counts their groups; ``rho`` is then 0.
 
     Examples
     --------
@@ -117,6 +120,7 @@ class PairedDifferences:
     covariates: Covariates | None = None
     runs: RunSums | None = None
     two_level: TwoLevel | None = None
+    n_scores: NDArray[np.int64] | None = None
 
     @classmethod
     def from_table(
@@ -205,7 +209,30 @@ class PairedDifferences:
             notes=pairs.notes,
             runs=None if pairs.run_starts is None else RunSums.of(difference, n, pairs.run_starts),
         )
+        if pairs.groups is not None:
+            return plain._of_groups(difference, pairs.groups)
         return plain._with_two_correlations(difference, pairs) if _is_two_level(pairs.asked_rho) else plain
+
+    def _of_groups(self, difference: FloatArray, groups: NDArray[np.int64]) -> PairedDifferences:
+        """The same with one difference for each group: its sum of deviations from the mean, which is untouched (G1)."""
+        dataset = np.repeat(np.arange(len(self.n)), self.n)
+        sums = np.bincount(groups, difference - self.mean[dataset])
+        of_group = np.zeros(len(sums), dtype=np.int64)
+        of_group[groups] = dataset
+        n = np.bincount(of_group, minlength=len(self.n))
+        deviation = sums * (n / self.n)[of_group]
+        squares = np.bincount(of_group, deviation**2, minlength=len(self.n))
+        largest = np.maximum(np.abs(self.lowest_score), np.abs(self.highest_score))
+        spread = np.zeros(len(self.n))
+        np.maximum.at(spread, of_group, np.abs(deviation))
+        return replace(
+            self,
+            sum_of_squares=squares.astype(float),
+            n=n,
+            rho=np.zeros(len(n)),
+            constant=spread <= ROUNDING * largest,
+            n_scores=self.n,
+        )
 
     def _with_two_correlations(self, difference: FloatArray, pairs: ScorePairs) -> PairedDifferences:
         """The same with correlations within and across runs, as mean, sum of squares and rho that (M1) takes."""
@@ -348,17 +375,30 @@ class PairedDifferences:
     @property
     def correlation_words(self) -> str:
         """The correlation between folds, such as "0.1", in words."""
+        if self.n_scores is not None:
+            return "0 between groups, any within them"
         if self.two_level is None:
             return span(self.rho)
         how = ", learnt from their variation" if self.two_level.learnt else ""
         return f"{span(self.two_level.within)} within runs{how}, {span(self.two_level.across)} across runs"
 
     @property
+    def paired_scores(self) -> NDArray[np.int64]:
+        """Paired scores of each data set, shape (q,); ``n``, unless that counts their groups."""
+        return self.n if self.n_scores is None else self.n_scores
+
+    @property
+    def size_words(self) -> str:
+        """Such as "4,300 paired scores", with their groups if there are some."""
+        groups = "" if self.n_scores is None else f" in {int(self.n.sum()):,} groups"
+        return f"{int(self.paired_scores.sum()):,} paired scores{groups}"
+
+    @property
     def moments(self) -> ScoreMoments | None:
         """Mean and standard deviation of each algorithm's scores; None if only differences are known."""
         if self.score_mean is None or self.score_standard_deviation is None:
             return None
-        n = np.stack([self.n, self.n], axis=1)
+        n = np.stack([self.paired_scores, self.paired_scores], axis=1)
         names = (self.left, self.right)
         return ScoreMoments(names, self.dataset_names, self.score_mean, self.score_standard_deviation, n)
 
@@ -466,7 +506,10 @@ def rope_of(differences: PairedDifferences, rope: RopeLike | None) -> Rope:
 
 def too_few(differences: PairedDifferences) -> Iterator[TableProblem]:
     """Too few scores or data sets."""
-    yield from few_scores(differences.dataset_names, differences.n)
+    if differences.n_scores is not None:
+        yield from few_groups(differences.dataset_names, differences.n)
+    else:
+        yield from few_scores(differences.dataset_names, differences.n)
     yield from few_datasets(differences.dataset_names)
 
 

@@ -387,6 +387,21 @@ def few_scores(dataset_names: Sequence[str], n: NDArray[np.int64]) -> Iterator[T
         )
 
 
+def few_groups(dataset_names: Sequence[str], n: NDArray[np.int64]) -> Iterator[TableProblem]:
+    """Data sets with fewer groups than the three that the likelihood needs."""
+    few = np.flatnonzero(n < SMALLEST_N)
+    if len(few):
+        first = int(few[0])
+        yield TableProblem(
+            ScoreTableError,
+            f"{counted(len(few), 'data set', 'has')} fewer than {SMALLEST_N} groups of scores (first: "
+            f"{shown(dataset_names[first])!r}, {n[first]}).",
+            "Only the differences between groups say how precise a mean is: use smaller groups, or remove these data sets.",
+            tuple(dataset_names[int(i)] for i in few),
+            "few_scores",
+        )
+
+
 def outlying_spread(dataset_names: Sequence[str], spread: FloatArray, what: str) -> Iterator[TableProblem]:
     """A data set whose standard deviation is far above the others'; ``what`` says whether of differences or scores."""
     varied = spread > 0

@@ -36,6 +36,7 @@ MISSING_TYPES = ("NoneType", "NAType", "NaTType")
 NAMED = ("dataset", "algorithm")
 PLACES = (*NAMED, "run", "fold")
 ROLES = (*PLACES, "score", "rho")
+GROUP = "group"  # a column that a comparison may name; it may play another role too
 
 # Other names for the columns, compared in lower case without spaces, dots, hyphens and underscores.
 ALIASES: Mapping[str, tuple[str, ...]] = {
@@ -111,8 +112,8 @@ class TidyScores:
     Attributes
     ----------
     frame : pandas.DataFrame
-        Columns dataset and algorithm (text, or categorical if given so), run and fold (as given; absent columns are
-        missing here too), score (float, NaN if missing).
+        Columns dataset and algorithm (text, or categorical if given so), run, fold and group (as given; absent columns
+        are missing here too), score (float, NaN if missing).
     notes : tuple of Note
         What was changed or looks unusual.
     rho : dict from data set to float, optional
@@ -197,7 +198,7 @@ def read_table(df: Any, columns: Mapping[str, str] | None = None) -> tuple[TidyS
     problems: list[TableProblem] = []
     notes: list[Note] = []
     tidy: dict[str, Any] = {}
-    for role in PLACES:
+    for role in (*PLACES, GROUP):
         if role in found:
             try:
                 if role in NAMED:
@@ -208,7 +209,7 @@ def read_table(df: Any, columns: Mapping[str, str] | None = None) -> tuple[TidyS
             except ScoreTableError as error:
                 problems.append(TableProblem.of_error(error))
     if problems:
-        wrong = [found[role] for role in PLACES if role in found and role not in tidy]
+        wrong = [found[role] for role in (*PLACES, GROUP) if role in found and role not in tidy]
         good = np.array([[is_filled(cell) for cell in frame[name].tolist()] for name in wrong]).all(axis=0)
         if good.all() or not good.any():
             return None, problems
@@ -324,11 +325,16 @@ def find_columns(
         raise ArgumentError(f"columns must be a mapping such as {{'score': 'auc'}}, got {columns!r}.")
     chosen = dict(columns or {})
     for role, name in chosen.items():
-        if role not in ROLES:
+        if role not in (*ROLES, GROUP):
             raise ArgumentError(f"columns names an unknown role {role!r}; the roles are {', '.join(ROLES)}.")
         if name not in names:
             near = nearest_name(str(name), map(str, names))
             raise _wrong_columns(f"There is no column {name!r} for the {role}.", f"{near} {_listing(names)}".strip())
+    grouping = {GROUP: chosen.pop(GROUP)} if GROUP in chosen else {}
+
+    def taken(roles: Mapping[str, str]) -> list[str]:
+        return [*roles.values(), *grouping.values()]
+
     # rows of seeds and folds: the seed is a run only where the folds do not tell the rows apart, so it comes last
     for role, kind in [(role, role_of) for role in (*PLACES, "score")] + [
         (role, further_role_of) for role in ("dataset", "algorithm", "fold", "score", "run")
@@ -340,7 +346,7 @@ def find_columns(
             place = [chosen[role] for role in (*NAMED, "fold") if role in chosen]
             matches = matches if frame.duplicated(place).any() else []
         if kind is further_role_of and role == "score" and matches:  # another measure may be meant
-            others = [name for name in score_candidates(frame, chosen.values()) if is_measure(name)]
+            others = [name for name in score_candidates(frame, taken(chosen)) if is_measure(name)]
             matches = matches if set(others) <= set(matches) else []
         exact = [name for name in matches if name == role]
         if len(exact or matches) > 1:
@@ -351,7 +357,7 @@ def find_columns(
         if matches:
             chosen[role] = (exact or matches)[0]
     if "score" not in chosen and "score" not in without:
-        numeric = score_candidates(frame, chosen.values())
+        numeric = score_candidates(frame, taken(chosen))
         if len(numeric) == 1:
             chosen["score"] = numeric[0]
         elif len(numeric) > 1:
@@ -365,7 +371,7 @@ def find_columns(
             raise _wrong_columns(f"There is no column {role!r}.", f"{hint} {_listing(names)}", (role,), arguments)
     if "rho" in names and "rho" not in chosen and "rho" not in chosen.values() and "rho" not in without:
         chosen["rho"] = "rho"
-    return chosen
+    return chosen | grouping
 
 
 def score_candidates(frame: pd.DataFrame, taken: Collection[str] = ()) -> list[str]:

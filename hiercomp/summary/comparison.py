@@ -70,6 +70,8 @@ class Summary(Documented):
         standard deviation, one_sd; empty without covariates.
     correlation : str
         The correlations within and across runs if they differ, or that the runs refute one for all folds; else empty.
+    n_groups : int or None
+        Number of groups of paired scores, if there are groups.
     """
 
     conclusion: str
@@ -93,6 +95,7 @@ class Summary(Documented):
     transform: str | None = None
     slopes: dict[str, dict[str, float]] = field(default_factory=dict)
     correlation: str = ""
+    n_groups: int | None = None
 
     @property
     def legend(self) -> str:
@@ -104,8 +107,8 @@ class Summary(Documented):
         """What was compared, on which metric, and in which direction."""
         metric = metric_words(self.measure, self.higher_is_better, self.transform)
         return (
-            f"{shown(self.left)} against {shown(self.right)}: {self.n_datasets} data sets, {self.n_scores:,} paired scores, "
-            f"rope {self.rope}, {metric}"
+            f"{shown(self.left)} against {shown(self.right)}: {self.n_datasets} data sets, {self.n_scores:,} paired scores"
+            f"{'' if self.n_groups is None else f' in {self.n_groups:,} groups'}, rope {self.rope}, {metric}"
         )
 
     def to_frame(self) -> pd.DataFrame:
@@ -140,6 +143,7 @@ class Summary(Documented):
             "rope": [self.rope.lower, self.rope.upper],
             "n_datasets": self.n_datasets,
             "n_scores": self.n_scores,
+            "n_groups": self.n_groups,
             "status": self.status,
             "conclusion": self.conclusion,
             "next_dataset": None if self.next_dataset is None else self.next_dataset.to_dict(),
@@ -266,7 +270,8 @@ def summarise(result: Fit, alpha: float, population_check: PopulationCheck | Non
         right=result.right,
         rope=result.rope,
         n_datasets=len(result.differences.dataset_names),
-        n_scores=int(result.differences.n.sum()),
+        n_scores=int(result.differences.paired_scores.sum()),
+        n_groups=None if result.differences.n_scores is None else int(result.differences.n.sum()),
         status=result.status,
         next_dataset=None if failed else result.next_dataset,
         decision=decision,

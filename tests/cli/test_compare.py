@@ -18,6 +18,7 @@ import hiercomp as hc
 from hiercomp.planning.plan import pilot_assumption
 from tests.command_line import COMMAND, assert_one_line_of_error, run_process
 from tests.conftest import simulated_scores
+from tests.scores.test_groups import questions_in_passages
 
 ENGINE = ["--engine", "embedded"]
 
@@ -425,3 +426,11 @@ def test_a_plan_takes_the_correlations_of_its_pilot(hiercomp, folder, scores):
     assert json.loads(done.stdout)["rho"] == [rho.min(), rho.max()]
     alone = hiercomp(folder, "plan", "--delta0", "0", "--sigma0", "0.1", "--sd", "0.1", "--rho", "runs")
     assert alone.stderr == "hiercomp: --rho runs needs --pilot, whose runs say how much their means vary.\n"
+
+
+def test_groups_on_the_command_line(hiercomp, tmp_path):
+    questions_in_passages(balanced=True).to_csv(tmp_path / "answers.csv", index=False)
+    options = ("--rope", "0.01", "--groups", "passage", "--engine", "quadrature", "--json", "-")
+    one = hiercomp(tmp_path, "compare", "answers.csv", "--left", "base", "--right", "tuned", *options)
+    assert json.loads(one.stdout)["n_groups"] == 72
+    assert hiercomp(tmp_path, "pairs", "answers.csv", *options).returncode == 0

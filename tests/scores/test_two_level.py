@@ -89,7 +89,7 @@ def test_a_single_run_has_the_correlation_within_runs():
 def test_the_pooled_ratio_is_the_posterior_mean_by_simpsons_rule_on_finer_nodes():
     """Mean and deviation of log R over the data sets, and each log R, integrated in turn."""
     ratio, between, within = np.array([0.2, 0.9, 0.4]), np.array([4.0, 9.0, 2.0]), np.array([45.0, 40.0, 20.0])
-    log_ratio, centre, deviation = np.linspace(-12, 8, 2001), np.linspace(-5, 3, 321), np.linspace(0.05, 3, 178)
+    log_ratio, centre, deviation = np.linspace(-12, 8, 1001), np.linspace(-5, 3, 81), np.linspace(0.05, 3, 60)
     likelihood = [
         stats.f.pdf(one / np.exp(log_ratio), d1, d2) * np.exp(-log_ratio)
         for one, d1, d2 in zip(ratio, between, within, strict=True)
