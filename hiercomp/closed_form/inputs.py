@@ -26,7 +26,7 @@ from hiercomp.scores.arrays import ScoreArrays
 from hiercomp.scores.differences import PairedDifferences
 from hiercomp.scores.direction import Direction, stated_direction
 from hiercomp.scores.problems import ROUNDING
-from hiercomp.scores.rho import RUNS, Correlation, RhoLike, checked_rho
+from hiercomp.scores.rho import Correlation, RhoLike, checked_rho, is_learnt
 from hiercomp.scores.scale import DEFAULT_HALF_WIDTH, LARGEST_FRACTION
 from hiercomp.scores.table import refuse_unwritable, role_of, tidy_scores, to_pandas
 from hiercomp.wording import cells_in_words, counted, first_names, metric_words, normal_name, shown
@@ -415,7 +415,7 @@ def _size(differences: PairedDifferences) -> FloatArray:
 
 
 def _with_rho(differences: PairedDifferences, rho: RhoLike) -> PairedDifferences:
-    if isinstance(rho, (Mapping, Correlation)) or rho == RUNS or differences.two_level is not None:
+    if isinstance(rho, (Mapping, Correlation)) or is_learnt(rho) or differences.two_level is not None:
         raise ArgumentError(
             "PairedDifferences already have a rho for each data set. Pass one number for all where they have one "
             "correlation, or give rho to PairedDifferences.from_table."

@@ -29,7 +29,7 @@ from hiercomp.scores.problems import (
     scores_out_of_range,
     single_algorithm,
 )
-from hiercomp.scores.rho import RUNS, RhoLike, correlations, named_rho
+from hiercomp.scores.rho import RhoLike, correlations, is_learnt, named_rho
 from hiercomp.scores.scale import LOG, Scale
 from hiercomp.scores.table import GROUP, TidyScores
 from hiercomp.wording import EXAMPLES_SHOWN, cells_in_words, counted, first_names, shown
@@ -437,7 +437,7 @@ class ScoreArrays:
             return np.zeros(len(datasets)), []
         names, folds = [self.dataset_names[i] for i in datasets], self.n_folds[datasets]
         rho = correlations(self.rho, names, n, folds)
-        if self.rho is not None and self.rho != RUNS:
+        if self.rho is not None and not is_learnt(self.rho):
             return rho, []
         return rho, list(doubtful_rho(names, rho, folds, has_run="run" in self.places))
 

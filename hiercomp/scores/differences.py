@@ -28,7 +28,7 @@ from hiercomp.scores.problems import (
     scores_out_of_range,
     without_spread,
 )
-from hiercomp.scores.rho import RUNS, Correlation, RhoLike, correlations, named_rho
+from hiercomp.scores.rho import Correlation, RhoLike, correlations, is_learnt, named_rho
 from hiercomp.scores.runs import RunSums
 from hiercomp.scores.scale import LOG, Scale
 from hiercomp.scores.table import choose_algorithms, refuse_unwritable, tidy_scores
@@ -252,7 +252,7 @@ class PairedDifferences:
         mean, squares, rho, ratio = equivalent(difference, self.dataset_names, self.n, starts, within, across)
         equal = within == across  # then nothing changes, not even by rounding
         ratio = np.where(equal, 0.0, ratio)
-        two_level = TwoLevel(within, across, pairs.asked_rho == RUNS, ratio)
+        two_level = TwoLevel(within, across, is_learnt(pairs.asked_rho), ratio)
         return replace(
             self,
             mean=np.where(equal, self.mean, mean),
@@ -542,7 +542,7 @@ def comparison_problems(differences: PairedDifferences, rope: Rope) -> Iterator[
 
 
 def _is_two_level(rho: RhoLike) -> bool:
-    return isinstance(rho, Correlation) or rho == RUNS
+    return isinstance(rho, Correlation) or is_learnt(rho)
 
 
 def _medians(

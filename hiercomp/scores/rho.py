@@ -54,6 +54,11 @@ class Correlation:
 RhoLike: TypeAlias = "float | Mapping[str, float] | Correlation | Literal['runs'] | None"
 
 
+def is_learnt(rho: object) -> bool:
+    """Whether the correlation within runs is to be learnt from their variation."""
+    return isinstance(rho, str) and rho == RUNS
+
+
 def default_rho(folds: Any, otherwise: Any = np.nan) -> FloatArray:
     """1/k for cross-validation with k folds, whatever the number of runs.
 
@@ -117,7 +122,7 @@ def correlations(
     ArgumentError
         If a value is outside [0, 1), or a data set has none.
     """
-    if rho is None or rho == RUNS:
+    if rho is None or is_learnt(rho):
         return np.where(n > 1, default_rho(folds), 0.0)
     if isinstance(rho, str):
         raise ArgumentError(f"rho must be a number, a mapping, a Correlation or 'runs', got {rho!r}.")
