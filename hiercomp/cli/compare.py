@@ -22,9 +22,10 @@ from hiercomp.cli.options import (
     ReportOption,
     ScoresArgument,
     SeedOption,
+    chosen_from,
 )
 from hiercomp.cli.paper import OF_TWO, PaperOptions
-from hiercomp.cli.shared import EXIT_FAILED, file_of, naming_the_tests, print_result, score_source
+from hiercomp.cli.shared import EXIT_FAILED, EXIT_UNMET, complain, file_of, naming_the_tests, print_result, score_source
 from hiercomp.cli.streams import tell
 from hiercomp.errors import ArgumentError, EngineError, HiercompWarning, NoVerdictError
 from hiercomp.wording import shown
@@ -130,15 +131,26 @@ def compare(
         Path | None, typer.Option(help="Also save the whole result as netCDF.", rich_help_panel=OUTPUT)
     ] = None,
     report: ReportOption = None,
+    require: Annotated[
+        str | None,
+        typer.Option(
+            help="non-inferior: exit code 1 unless the right algorithm is at least as good within the rope.",
+            rich_help_panel=OUTPUT,
+            **chosen_from("WORD", "non-inferior"),
+        ),
+    ] = None,
 ) -> None:
     """Compare two algorithms of a table of cross-validation scores.
 
-    Exit code 0: a result; 2: an error in the input; 3: the computation failed its checks and there is no verdict.
+    Exit code 0: a result; 1: what --require asks for is not shown; 2: an error in the input; 3: the computation failed its
+    checks and there is no verdict.
     """
     from hiercomp.arguments import verdict_level
     from hiercomp.comparison import HierarchicalComparison
 
     verdict_level(model.alpha)
+    if require not in (None, "non-inferior"):
+        raise ArgumentError(f"--require must be non-inferior, got {require!r}.")
     points = explaining.points
     outputs.check(scores, explaining.covariates, save=save, report=report, **paper.files(OF_TWO))
     source = score_source(scores) if report is not None or outputs.json_file is not None else None
@@ -164,6 +176,7 @@ def compare(
     present(
         result, outputs, paper, points=points,
         alpha=model.alpha, seed=model.seed, **vars(further), save=save, report=report, source=source,
+        require=require is not None,
     )  # fmt: skip
 
 
@@ -181,6 +194,7 @@ def present(
     save: Path | None = None,
     report: Path | None = None,
     source: Source | None = None,
+    require: bool = False,
 ) -> NoReturn:
     """Write and print what the options ask for of a result, and end with its exit code."""
     table = result.closed_form_tests(seed) if closed_form_tests else None
@@ -222,17 +236,31 @@ def present(
         assert save is not None
         result.save(save, overwrite=outputs.force)
 
-    outputs.present(
-        content,
-        *(result.summary(alpha), found, *predictions, table, variants, compared if population_check else None),
-        *paper.texts(result, alpha=alpha),
-        files=[
-            *((save, write_result), (report, write_page)),
-            *paper.to_write(result, OF_TWO, overwrite=outputs.force),
-        ],
-        errors=errors,
-        code=EXIT_FAILED if result.status == "failed" else 0,
-    )
+    unmet = _unmet(result, alpha) if require and result.status != "failed" else ""
+    try:
+        outputs.present(
+            content,
+            *(result.summary(alpha), found, *predictions, table, variants, compared if population_check else None),
+            *paper.texts(result, alpha=alpha),
+            files=[
+                *((save, write_result), (report, write_page)),
+                *paper.to_write(result, OF_TWO, overwrite=outputs.force),
+            ],
+            errors=errors,
+            code=EXIT_FAILED if result.status == "failed" else EXIT_UNMET if unmet else 0,
+        )
+    finally:
+        if unmet:
+            complain(unmet)
+
+
+def _unmet(result: ComparisonResult, alpha: float) -> str:
+    """Why the right algorithm is not shown to be non-inferior; empty if it is."""
+    found = result.non_inferiority("right", alpha)
+    if found.verdict == "non-inferior":
+        return ""
+    close = ", too close to call" if found.verdict == "undecided" else ""
+    return f"{shown(result.right)} is not shown to be non-inferior: probability {found.probability:.3f}{close}"
 
 
 def _point(text: str) -> dict[str, float]:

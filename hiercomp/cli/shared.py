@@ -47,7 +47,7 @@ TESTS: dict[str, tuple[str, list[str]]] = {  # by an error's key: the functions 
     "single_dataset": ("hc.correlated_t_test", ["--test", "correlated-t"]),
 }
 PASTED = ("proposed_mapping", "unnamed_algorithms")  # errors whose remedy is the same command with more options
-EXIT_ERROR, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_TERMINATED = 2, 3, 130, 143
+EXIT_UNMET, EXIT_ERROR, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_TERMINATED = 1, 2, 3, 130, 143
 
 
 def one_line(message: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -72,11 +72,13 @@ from hiercomp.posterior.next_dataset import (
     QUANTITIES,
     Decision,
     NextDataset,
+    NonInferiority,
     Odds,
     dataset_table,
     decide,
     next_dataset,
     next_dataset_of,
+    non_inferiority,
 )
 from hiercomp.posterior.predictive import (
     log_likelihood,
@@ -348,6 +350,28 @@ class Fit:
     def decision(self, alpha: float = 0.05) -> Decision:
         """The region whose probability is above 1 - alpha, "none", or "undecided" if that is too close to call."""
         return decide(self.next_dataset, alpha)
+
+    def non_inferiority(self, side: Literal["left", "right"] = "right", alpha: float = 0.05) -> NonInferiority:
+        """Whether the right (or the left) algorithm is at least as good as the other within the rope.
+
+        Parameters
+        ----------
+        side : {"left", "right"}
+            The algorithm that is to be shown as non-inferior.
+        alpha : float
+            The verdict needs a probability above 1 - alpha.
+
+        Returns
+        -------
+        NonInferiority
+
+        Raises
+        ------
+        NoVerdictError
+            If the status is "failed".
+        """
+        one_of("side", side, ("left", "right"))
+        return non_inferiority(self.next_dataset, side, alpha)
 
     def odds(self) -> tuple[Odds, ...]:
         """Posterior odds of the three pairs of regions with Raftery's grades; none if the scores are identical."""

@@ -193,6 +193,47 @@ def decide(inference: NextDataset, alpha: float = 0.05) -> Decision:
 
 
 @dataclass(frozen=True)
+class NonInferiority:
+    """Whether an algorithm is at least as good as the other one within the margin, on the next data set.
+
+    It is unless the most probable outcome is that the other one is better, so the probability is 1 less that of this region.
+
+    Attributes
+    ----------
+    side : {"left", "right"}
+        The algorithm.
+    probability, error : float
+        Posterior probability that it is at least as good within the margin, and its error.
+    expected, expected_error : float
+        Expected probability of such a difference on the next data set, and its error.
+    verdict : {"non-inferior", "not shown", "undecided"}
+        Whether the probability is above 1 - alpha; "undecided" if it is within three errors of that.
+    alpha : float
+    """
+
+    side: Literal["left", "right"]
+    probability: float
+    error: float
+    expected: float
+    expected_error: float
+    verdict: Literal["non-inferior", "not shown", "undecided"]
+    alpha: float
+
+
+def non_inferiority(inference: NextDataset, side: Literal["left", "right"], alpha: float = 0.05) -> NonInferiority:
+    """Whether the algorithm at this side is at least as good as the other within the rope, at a level in (0, 0.5)."""
+    alpha = verdict_level(alpha)
+    other = "left" if side == "right" else "right"
+    probability, error = 1 - inference.probabilities[other], inference.errors[f"p_{other}"]
+    distance = probability - (1 - alpha)
+    verdict: Literal["non-inferior", "not shown", "undecided"] = "non-inferior" if distance > 0 else "not shown"
+    if 0 < abs(distance) <= UNDECIDED_ERRORS * error:
+        verdict = "undecided"
+    expected, expected_error = 1 - inference.expected[other], inference.errors[f"expected_{other}"]
+    return NonInferiority(side, probability, error, expected, expected_error, verdict, alpha)
+
+
+@dataclass(frozen=True)
 class Odds:
     """Posterior odds of one region over another.
 

@@ -208,7 +208,10 @@ def report_contents(
     positive = ""
     if summary.next_dataset is not None and not exact:
         chance = probability_text(summary.next_dataset.p_positive)
-        positive = f"The probability that {shown(result.right)} is better on average (delta0 > 0) is {chance}."
+        positive = (
+            f"The probability that {shown(result.right)} is better on average (delta0 > 0) is {chance}. The probability of "
+            f"being at least as good within the margin on the next data set: {summary.at_least_as_good}."
+        )
     shown_tables = (
         None if failed else tables.next_dataset_table(result),
         None if failed else tables.odds_table(result),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from hiercomp.document import Document, Documented, Table
 from hiercomp.posterior.correlation import correlation
 from hiercomp.posterior.effects import effects
-from hiercomp.posterior.next_dataset import Decision, NextDataset, Odds
+from hiercomp.posterior.next_dataset import Decision, NextDataset, NonInferiority, Odds
 from hiercomp.posterior.regressed import Regressed
 from hiercomp.rope import REGIONS, Rope
 from hiercomp.wording import error_text, metric_words, outcome_words, probability_text, shown, span, unit_words
@@ -72,6 +72,8 @@ class Summary(Documented):
         The correlations within and across runs if they differ, or that the runs refute one for all folds; else empty.
     n_groups : int or None
         Number of groups of paired scores, if there are groups.
+    non_inferiority : tuple of NonInferiority
+        Of the left and of the right algorithm; empty if the status is "failed".
     """
 
     conclusion: str
@@ -96,6 +98,7 @@ class Summary(Documented):
     slopes: dict[str, dict[str, float]] = field(default_factory=dict)
     correlation: str = ""
     n_groups: int | None = None
+    non_inferiority: tuple[NonInferiority, ...] = ()
 
     @property
     def legend(self) -> str:
@@ -160,6 +163,7 @@ class Summary(Documented):
                 }
                 for odds in self.odds
             ],
+            "non_inferiority": [asdict(each) for each in self.non_inferiority],
             "population": self.population,
             "slopes": self.slopes,
             "correlation": self.correlation,
@@ -188,6 +192,7 @@ class Summary(Documented):
         if inference is not None:
             positive = probability_text(inference.p_positive, exact=inference.exact)
             details.append(f"Probability that {shown(self.right)} is better on average: {positive}")
+            details.append(f"Probability of being at least as good within the margin: {self.at_least_as_good}")
         if self.decision is not None and self.decision.region in REGIONS:  # large odds beside "no verdict" only confuse
             details += [f"Odds, {names[odds.favoured]} against {names[odds.against]}: {odds}" for odds in self.odds]
         details += [self._parameter(name, row) for name, row in self.population.items()]
@@ -198,6 +203,16 @@ class Summary(Documented):
         details += [self.confirmation] if self.confirmation else []
         table = Table(HEADER, tuple(rows), self.legend, COLOURS)
         return Document(self.title, self.conclusion, (table,), tuple(details), self.notes, self.status)
+
+    @property
+    def at_least_as_good(self) -> str:
+        """The probability of either algorithm to be at least as good as the other within the margin, in words."""
+        names, exact = (
+            {"left": shown(self.left), "right": shown(self.right)},
+            not any(e.error for e in self.non_inferiority),
+        )
+        parts = (f"{names[each.side]} {probability_text(each.probability, exact)}" for each in self.non_inferiority)
+        return ", ".join(parts)
 
     def _parameter(self, name: str, row: dict[str, float]) -> str:
         """A parameter of the population in words, with its unit, and the sign of the average difference."""
@@ -287,6 +302,9 @@ def summarise(result: Fit, alpha: float, population_check: PopulationCheck | Non
         transform=result.differences.transform,
         slopes={} if failed else _slopes(result),
         correlation=_correlation(result.differences),
+        non_inferiority=()
+        if failed
+        else (result.non_inferiority("left", alpha), result.non_inferiority("right", alpha)),
     )
 
 

@@ -434,3 +434,16 @@ def test_groups_on_the_command_line(hiercomp, tmp_path):
     one = hiercomp(tmp_path, "compare", "answers.csv", "--left", "base", "--right", "tuned", *options)
     assert json.loads(one.stdout)["n_groups"] == 72
     assert hiercomp(tmp_path, "pairs", "answers.csv", *options).returncode == 0
+
+
+@pytest.mark.parametrize(("left", "right", "code"), [("bayes", "tree", 0), ("tree", "bayes", 1)])
+def test_a_pipeline_may_require_that_the_right_algorithm_is_non_inferior(hiercomp, folder, left, right, code):
+    required = ("--engine", "quadrature", "--rope", "0.01", "--require", "non-inferior", "--json", "-")
+    done = hiercomp(folder, "compare", "scores.csv", "--left", left, "--right", right, *required)
+    found = json.loads(done.stdout)["non_inferiority"][1]
+    assert (done.returncode, found["side"]) == (code, "right")
+    assert found["verdict"] == ("not shown" if code else "non-inferior")
+    said = f"hiercomp: {right} is not shown to be non-inferior: probability {found['probability']:.3f}\n"
+    assert done.stderr == (said if code else "")
+    wrong = hiercomp(folder, "compare", "scores.csv", "--left", left, "--right", right, "--require", "better")
+    assert (wrong.returncode, wrong.stderr) == (2, "hiercomp: --require must be non-inferior, got 'better'.\n")

@@ -10,7 +10,14 @@ import pytest
 from scipy import signal, stats
 
 from hiercomp.errors import ArgumentError
-from hiercomp.posterior.next_dataset import NextDataset, dataset_table, decide, next_dataset, posterior_odds
+from hiercomp.posterior.next_dataset import (
+    NextDataset,
+    dataset_table,
+    decide,
+    next_dataset,
+    non_inferiority,
+    posterior_odds,
+)
 from hiercomp.rope import REGIONS, Rope
 
 ROPE = Rope.of(0.5)
@@ -205,3 +212,22 @@ def test_the_table_of_data_sets_equals_numpy():
         ]
         assert table.loc[name].to_numpy() == pytest.approx(expected, rel=1e-12)
     assert table[["p_left", "p_rope", "p_right"]].sum(axis=1).to_numpy() == pytest.approx(1, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("p_left", "error", "verdict"),
+    [(0.02, 0.001, "non-inferior"), (0.049, 0.0, "non-inferior"), (0.049, 0.001, "undecided"), (0.051, 0.001, "undecided"),
+     (0.051, 0.0, "not shown"), (0.3, 0.01, "not shown"), (0.05, 0.0, "not shown")],
+)  # fmt: skip
+def test_non_inferior_is_not_the_other_one_better(p_left, error, verdict):
+    """At the 95% level, three errors or more from it; the complement of P(left) and its error."""
+    p_right = 1 - p_left - 0.1
+    errors = dict.fromkeys(NAMES, 0.002) | {"p_left": error, "expected_left": 0.004}
+    inference = NextDataset(p_left, 0.1, p_right, 0.2, 0.3, 0.5, 0.6, errors, 1000)
+    found = non_inferiority(inference, "right")
+    assert (found.probability, found.error) == (1 - p_left, error)
+    assert (found.expected, found.expected_error) == (0.8, 0.004)
+    assert found.verdict == verdict
+    left = non_inferiority(inference, "left", alpha=0.2)
+    assert left.probability == 1 - p_right
+    assert left.verdict == "not shown"

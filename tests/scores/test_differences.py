@@ -221,7 +221,7 @@ def test_a_rho_outside_zero_and_one_is_refused_with_what_it_is(rho):
 @pytest.mark.parametrize("rho", [np.nan, np.inf, "0.1", True, (0.1, 0.2, 0.3), np.array([0.1, 0.2])])
 def test_a_rho_that_is_no_finite_number_is_refused(rho):
     with pytest.raises(
-        ArgumentError, match="rho must be a (finite number|number, a mapping, a Correlation or 'runs'), got"
+        ArgumentError, match=r"rho must be a (finite number|number, a mapping, a Correlation or 'runs'), got"
     ):
         PairedDifferences.from_table(table(), rho=rho)
 
