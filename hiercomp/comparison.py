@@ -187,6 +187,50 @@ class HierarchicalComparison:
         return comparison
 
     @classmethod
+    def from_summaries(
+        cls,
+        mean: Any,
+        standard_error: Any,
+        n: Any,
+        *,
+        score_range: tuple[float, float],
+        left: str = "left",
+        right: str = "right",
+        dataset_names: Sequence[str] | None = None,
+        rope: RopeLike | None = None,
+        higher_is_better: bool | None = None,
+        priors: Priors | str = Priors(),  # noqa: B008 - frozen
+        population: Population | None = None,
+        covariates: Any = None,
+    ) -> HierarchicalComparison:
+        """Compare from the mean difference of each data set and its standard error, as published leaderboards have them.
+
+        ``n`` is the number of independent differences behind each mean, such as questions; see
+        `PairedDifferences.from_summaries`.
+
+        Examples
+        --------
+        >>> mean = {"mmlu": 0.02, "gsm8k": 0.05, "arc": -0.01, "piqa": 0.01, "boolq": 0.03}
+        >>> error = {"mmlu": 0.004, "gsm8k": 0.013, "arc": 0.013, "piqa": 0.01, "boolq": 0.008}
+        >>> comparison = HierarchicalComparison.from_summaries(mean, error, 1000, score_range=(0, 1), rope=0.01)
+        >>> comparison.fit("quadrature").status
+        'ok'
+        """
+        comparison = cls.__new__(cls)
+        differences = PairedDifferences.from_summaries(
+            mean,
+            standard_error,
+            n,
+            score_range=score_range,
+            left=left,
+            right=right,
+            dataset_names=dataset_names,
+            higher_is_better=higher_is_better,
+        )
+        comparison._prepare(differences, rope, priors, population, covariates)
+        return comparison
+
+    @classmethod
     def from_differences(
         cls,
         differences: PairedDifferences,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hiercomp.arguments import FloatArray, true_false_or_none, whole_number
+from hiercomp.arguments import FloatArray, finite_number, true_false_or_none, whole_number
 from hiercomp.errors import Argument, ArgumentError, DefaultedRhoWarning, Note, ScaleWarning, ScoreTableError
 from hiercomp.rope import Rope, RopeLike
 from hiercomp.scores.arrays import ScoreArrays, ScorePairs, checked_transform
@@ -361,6 +361,91 @@ class PairedDifferences:
         )
         return replace(cls.of(pairs), scores=pairs.to_frame())
 
+    @classmethod
+    def from_summaries(
+        cls,
+        mean: Mapping[str, float] | pd.Series | ArrayLike,
+        standard_error: Mapping[str, float] | pd.Series | ArrayLike,
+        n: Mapping[str, int] | pd.Series | ArrayLike,
+        *,
+        score_range: tuple[float, float],
+        left: str = "left",
+        right: str = "right",
+        dataset_names: Sequence[str] | None = None,
+        higher_is_better: bool | None = None,
+    ) -> PairedDifferences:
+        """Take the mean difference of each data set and its standard error, where the scores themselves are not known.
+
+        Parameters
+        ----------
+        mean : mapping, Series or array_like, shape (q,)
+            Mean difference of each data set, right minus left, in the metric's units; a mapping and a Series name the data
+            sets.
+        standard_error : mapping, Series or array_like, shape (q,)
+            Of the mean differences. Those of two scores that were not paired are sqrt(a^2 + b^2).
+        n : mapping, Series, array_like of int, or int
+            Independent differences behind each mean, such as questions; the error has n - 1 degrees of freedom.
+        score_range : pair of float
+            Smallest and largest possible score of the metric, such as (0, 1) or (0, 100).
+        left, right : str
+            Names of the algorithms.
+        dataset_names : sequence of str, optional
+            Of arrays; by default "1", "2", ...
+        higher_is_better : bool, optional
+            False for losses and errors.
+
+        Raises
+        ------
+        ArgumentError
+            If the three do not have the same data sets, or a number is impossible.
+
+        Examples
+        --------
+        >>> given = {"mmlu": 0.02, "gsm8k": 0.05, "arc": -0.01}
+        >>> errors = {"mmlu": 0.004, "gsm8k": 0.013, "arc": 0.013}
+        >>> differences = PairedDifferences.from_summaries(given, errors, 1000, score_range=(0, 1))
+        >>> differences.standard_error
+        array([0.004, 0.013, 0.013])
+        """
+        direction = Direction(true_false_or_none("higher_is_better", higher_is_better))
+        names = [str(name) for name in mean.keys()] if hasattr(mean, "keys") else dataset_names
+        values = {"mean": mean, "standard_error": standard_error, "n": n}
+        q = len(names) if names is not None else np.size(np.asarray(mean))
+        names = [str(number + 1) for number in range(q)] if names is None else list(names)
+        arrays = {name: _summaries(name, value, names) for name, value in values.items()}
+        low, high = (finite_number("score_range", end) for end in score_range)
+        wrong = (
+            ("standard_error", (arrays["standard_error"] < 0), "must not be negative"),
+            ("n", (arrays["n"] < 1) | (arrays["n"] != np.rint(arrays["n"])), "must be a whole number above 0"),
+            ("mean", np.abs(arrays["mean"]) > high - low, f"is larger than the range of the scores, {high - low:g}"),
+        )
+        for name, places, problem in wrong:
+            if places.any():
+                place = int(np.argmax(places))
+                raise ArgumentError(
+                    f"{name} of data set {shown(names[place])!r} {problem}, got {arrays[name][place]:g}."
+                )
+        if len(set(names)) < len(names) or left == right:
+            raise ArgumentError("The data sets, and the two algorithms, must have different names.")
+        refuse_unwritable("dataset_names", names)
+        refuse_unwritable("An argument left or right", [str(left), str(right)])
+        count = arrays["n"].astype(np.int64)
+        return cls(
+            left=left,
+            right=right,
+            dataset_names=tuple(names),
+            mean=arrays["mean"] * (1 if direction.higher_is_better else -1),
+            sum_of_squares=arrays["standard_error"] ** 2 * count * (count - 1),
+            n=count,
+            rho=np.zeros(q),
+            constant=arrays["standard_error"] == 0,
+            lowest_score=np.full(q, low),
+            highest_score=np.full(q, high),
+            largest_difference=high - low,
+            higher_is_better=direction.higher_is_better,
+            direction_known=direction.known,
+        )
+
     @property
     def standard_deviation(self) -> FloatArray:
         """Standard deviation of the differences of each data set, shape (q,); divisor n - 1, NaN if n is 1."""
@@ -569,6 +654,23 @@ def _rows(scores: Any, name: str) -> list[FloatArray]:
             f"{name} must have two dimensions, data sets and folds; for a single data set pass one row: [scores]."
         )
     return rows
+
+
+def _summaries(name: str, given: Any, dataset_names: Sequence[str]) -> FloatArray:
+    """One finite number for each data set, shape (q,)."""
+    if hasattr(given, "keys"):
+        by_name = {str(key): value for key, value in given.items()}
+        if set(by_name) != set(dataset_names):
+            raise ArgumentError(f"mean and {name} must have the same data sets: {first_names(dataset_names)}.")
+        given = [by_name[key] for key in dataset_names]
+    try:
+        values = np.broadcast_to(np.asarray(given, dtype=float), (len(dataset_names),))
+    except (TypeError, ValueError):
+        raise ArgumentError(f"{name} must be a number for each of the {len(dataset_names)} data sets.") from None
+    if not np.isfinite(values).all():
+        place = int(np.argmin(np.isfinite(values)))
+        raise ArgumentError(f"{name} of data set {shown(dataset_names[place])!r} must be finite, got {values[place]}.")
+    return values
 
 
 def _refuse_unpaired_rows(name: str, left: FloatArray, right: FloatArray) -> None:

@@ -1,0 +1,75 @@
+"""Means and standard errors as input: the posterior of the scores that they summarise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import hiercomp as hc
+from hiercomp.scores.differences import PairedDifferences
+from tests.conftest import simulated_scores
+
+MEAN, ERROR = {"a": 0.02, "b": 0.05, "c": -0.01}, {"a": 0.004, "b": 0.013, "c": 0.013}
+
+
+def test_means_and_errors_have_the_posterior_of_their_scores():
+    """sigma_i is integrated out, so only the error and its degrees of freedom matter: within the stated errors."""
+    scores = hc.compare(simulated_scores(8, centre=0.01, spread=0.02), "bayes", "tree", rope=0.01, engine="quadrature")
+    given = scores.differences
+    names = given.dataset_names
+    comparison = hc.HierarchicalComparison.from_summaries(
+        pd.Series(given.mean, names),
+        pd.Series(given.standard_error, names)[::-1],
+        given.n,
+        score_range=(0, 1),
+        rope=0.01,
+    )
+    np.testing.assert_allclose(comparison.differences.standard_error, given.standard_error, rtol=1e-12)
+    found = comparison.fit("quadrature")
+    for name, error in found.next_dataset.errors.items():
+        expected = getattr(scores.next_dataset, name)
+        assert getattr(found.next_dataset, name) == pytest.approx(
+            expected, abs=error + scores.next_dataset.errors[name] + 1e-6
+        ), name
+
+
+def test_a_loss_is_turned_and_names_may_come_separately():
+    turned = PairedDifferences.from_summaries(
+        [0.1, -0.2, 0.3],
+        [0.1] * 3,
+        [10, 20, 30],
+        score_range=(0, 5),
+        dataset_names=["x", "y", "z"],
+        higher_is_better=False,
+    )
+    np.testing.assert_array_equal(turned.mean, [-0.1, 0.2, -0.3])
+    assert turned.dataset_names == ("x", "y", "z")
+    assert turned.delta0_bound == 5
+
+
+def test_no_error_is_no_variation():
+    with pytest.warns(hc.HiercompWarning, match="constant"):
+        comparison = hc.HierarchicalComparison.from_summaries(
+            [0.02, 0.05, -0.01, 0.0, 0.03], [0.01, 0, 0.02, 0.01, 0.01], 100, score_range=(0, 1), rope=0.01
+        )
+    assert comparison.differences.standard_deviation[1] == pytest.approx(0.01 / np.sqrt(3))
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"standard_error": ERROR | {"a": -1}}, "standard_error of data set 'a' must not be negative, got -1"),
+        ({"standard_error": {"a": 0.1}}, "mean and standard_error must have the same data sets: 'a', 'b', 'c'"),
+        ({"standard_error": [0.1, 0.2]}, "standard_error must be a number for each of the 3 data sets"),
+        ({"mean": MEAN | {"c": np.nan}}, "mean of data set 'c' must be finite, got nan"),
+        ({"mean": MEAN | {"c": 2}}, "mean of data set 'c' is larger than the range of the scores, 1, got 2"),
+        ({"n": 2.5}, "n of data set 'a' must be a whole number above 0, got 2.5"),
+        ({"left": "right"}, "must have different names"),
+    ],
+)
+def test_impossible_summaries_are_refused(changed, words):
+    given = {"mean": MEAN, "standard_error": ERROR, "n": 100, "score_range": (0, 1)} | changed
+    with pytest.raises(hc.ArgumentError) as caught:
+        PairedDifferences.from_summaries(**given)
+    assert words in str(caught.value)
