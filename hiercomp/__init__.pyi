@@ -214,6 +214,9 @@ from .files.check import (
 from .files.formats.arrays import (
     from_score_arrays as from_score_arrays,
 )
+from .files.formats.inspect_logs import (
+    read_inspect as read_inspect,
+)
 from .files.formats.lm_eval import (
     read_lm_eval as read_lm_eval,
 )
@@ -525,6 +528,7 @@ __all__ = [
     "posthoc_test",
     "random_attributes_differences",
     "read_experiment",
+    "read_inspect",
     "read_lm_eval",
     "read_lm_eval_samples",
     "read_mlflow",

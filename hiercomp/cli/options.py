@@ -18,6 +18,7 @@ from rich.markup import escape
 from hiercomp.cli.shared import EXIT_ERROR, complain, in_options, one_line
 from hiercomp.cli.streams import be_quiet, say, say_json, tell, tell_written
 from hiercomp.errors import ArgumentError, HiercompError, HiercompWarning, ResultFileError
+from hiercomp.scores.table import PLACES
 from hiercomp.wording import shown
 
 if TYPE_CHECKING:
@@ -139,7 +140,8 @@ class TableOptions:
         str,
         typer.Option(
             "--format",
-            help="auto, tidy, wide, weka, mlr3, tidymodels, mlflow, lm_eval, lm_eval_samples, sklearn or another tool's.",
+            help="auto, tidy, wide, weka, mlr3, tidymodels, mlflow, lm_eval, lm_eval_samples, inspect, sklearn or another "
+            "tool's.",
             rich_help_panel=READING,
             **chosen_from(
                 "FORMAT",
@@ -153,6 +155,7 @@ class TableOptions:
                     "mlflow",
                     "lm_eval",
                     "lm_eval_samples",
+                    "inspect",
                     "sklearn",
                 ),
             ),
@@ -262,7 +265,7 @@ class TableOptions:
         if isinstance(rho, float):
             arguments.setdefault("rho", rho)
         if groups is not None:
-            arguments |= {"also": groups, "rho": arguments.get("rho", 0.0)}
+            arguments |= {"rho": arguments.get("rho", 0.0)} | ({} if groups in PLACES else {"also": groups})
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", HiercompWarning)  # they are among the notes
             table = read_scores(path, **arguments)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from hiercomp.errors import Argument, ArgumentError, ScoreFileError, ScoreTableError
-from hiercomp.scores.table import FOLD_COLUMNS, GROUP, further_role_of, is_independent, role_of, to_pandas
+from hiercomp.scores.table import FOLD_COLUMNS, GROUP, PLACES, further_role_of, is_independent, role_of, to_pandas
 
 
 def as_tidy(
@@ -39,7 +39,8 @@ def as_tidy(
         raise ArgumentError(f"groups must be the name of a column, got {groups!r}.")
     if rho is not None:
         raise ArgumentError("groups and rho were both given; pass only one: groups are independent of each other.")
-    table, columns = _as_tidy(scores, columns, 0.0, (groups,), takes_columns)
+    also = () if groups in PLACES else (groups,)  # every table that is read has these
+    table, columns = _as_tidy(scores, columns, 0.0, also, takes_columns)
     return table, {**(columns or {}), GROUP: groups}
 
 

@@ -462,7 +462,7 @@ def _survey(
             elif kind == "lm_eval":
                 good = readable_files(source, errors)
                 frame = read_scores(good, format=kind, **roles, **others) if good else None
-            elif kind == "lm_eval_samples" or other_table(source, None) is not None:
+            elif kind in ("lm_eval_samples", "inspect") or other_table(source, None) is not None:
                 return refusal.table, kind, alone
             else:
                 table = read_score_file(source, _text_columns(roles), collected=errors, **layout)

@@ -27,6 +27,7 @@ from hiercomp.files.formats.common import (
     rho_of_folds,
     with_plain_names,
 )
+from hiercomp.files.formats.inspect_logs import ENDING, is_log, read_inspect
 from hiercomp.files.formats.lm_eval import read_lm_eval
 from hiercomp.files.formats.lm_eval_samples import read_lm_eval_samples
 from hiercomp.files.formats.mlflow import read_mlflow
@@ -53,6 +54,7 @@ __all__ = [
     "from_grid_search",
     "from_score_arrays",
     "from_wide",
+    "read_inspect",
     "read_lm_eval",
     "read_lm_eval_samples",
     "read_mlflow",
@@ -62,7 +64,7 @@ __all__ = [
     "read_weka",
 ]
 
-SEVERAL_FILES = ("lm_eval", "lm_eval_samples")  # formats whose importers read several files together
+SEVERAL_FILES = ("lm_eval", "lm_eval_samples", "inspect")  # formats whose importers read several files together
 TABLE_ENDINGS = (
     *(".csv", ".tsv", ".tab", ".parquet", ".feather", ".arrow", ".ipc", ".arff", ".json", ".jsonl", ".ndjson"),
     *(".xlsx", ".xls", ".ods"),
@@ -101,6 +103,7 @@ IMPORTERS: Mapping[str, Callable[..., pd.DataFrame]] = MappingProxyType(
         "mlflow": read_mlflow,
         "lm_eval": read_lm_eval,
         "lm_eval_samples": read_lm_eval_samples,
+        "inspect": read_inspect,
         "sklearn": read_grid_search,
         **PRESET_READERS,
     }
@@ -265,7 +268,11 @@ def recognised_format(
         no_numbers = {str(name) for name in frame.columns if frame[name].dtype.kind not in "fiu"}
         return _format_of_table(None, [str(name) for name in frame.columns], no_numbers, roles, options, frame)
     if os.path.isdir(path):
-        return "lm_eval_samples" if not any(Path(path).rglob("results_*.json")) else "lm_eval"
+        if any(Path(path).rglob("results_*.json")):
+            return "lm_eval"
+        return "lm_eval_samples" if any(Path(path).rglob("samples_*.jsonl")) else "inspect"
+    if is_log(Path(path)):
+        return "inspect"
     head = file_head(path, encoding)
     refuse_other_kinds(first_bytes(path), shown(path), separated=separator is not None)
     start = next((line.strip() for line in head.splitlines() if line.strip() and not line.startswith("%")), "")
@@ -309,6 +316,8 @@ def several_files(path: Any, format: str = "auto") -> list[Any] | None:
                     if _evaluations(Path(first))
                     else [file for one in path for file in several_files(one) or [one]]
                 )
+            if is_log(Path(first)):
+                return None
             if other_table(first, None) is None and recognised_quietly(first) in SEVERAL_FILES:
                 return None
         return list(path)
@@ -342,7 +351,7 @@ def _read_one(
     """The scores of one file or frame."""
     path = source if isinstance(source, (str, Path)) else None
     table = source
-    if path is not None and not os.path.isdir(path):
+    if path is not None and not os.path.isdir(path) and not is_log(Path(path)):
         found = other_table(path, layout.get("largest_bytes"))
         if found is not None:
             table, layout = found, {}
@@ -560,8 +569,10 @@ def _is_name(spec: Any) -> bool:
 
 
 def _evaluations(folder: Path) -> bool:
-    """Whether a folder holds results of lm-evaluation-harness."""
-    return any(folder.rglob("results_*.json")) or any(folder.rglob("samples_*.jsonl"))
+    """Whether a folder holds results of lm-evaluation-harness, or logs of Inspect."""
+    if any(any(folder.rglob(pattern)) for pattern in ("results_*.json", "samples_*.jsonl", f"*{ENDING}")):
+        return True
+    return any(map(is_log, folder.glob("*.json")))
 
 
 def _is_table(file: Path) -> bool:
