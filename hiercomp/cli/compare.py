@@ -13,11 +13,10 @@ import typer
 from hiercomp.cli.options import (
     MODEL,
     OUTPUT,
-    DropUnpairedOption,
     EngineOption,
-    GroupsOption,
     ModelOptions,
     OutputOptions,
+    PairingOptions,
     ReadingOptions,
     ReportOption,
     ScoresArgument,
@@ -64,11 +63,19 @@ class SamplingOptions:
 
 @dataclass(frozen=True)
 class FurtherOptions:
-    """What to show beside the summary."""
+    """What else is wanted of the result, beside the summary."""
 
     closed_form_tests: ClosedFormTestsOption = False
     sensitivity: SensitivityOption = False
     population_check: PopulationCheckOption = False
+    require: Annotated[
+        str | None,
+        typer.Option(
+            help="non-inferior: exit code 1 unless the right algorithm is at least as good within the rope.",
+            rich_help_panel=OUTPUT,
+            **chosen_from("WORD", "non-inferior"),
+        ),
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -115,6 +122,7 @@ def compare(
     scores: ScoresArgument,
     reading: ReadingOptions,
     model: ModelOptions,
+    pairing: PairingOptions,
     outputs: OutputOptions,
     paper: PaperOptions,
     sampling: SamplingOptions,
@@ -124,21 +132,11 @@ def compare(
         str | None, typer.Option(help="The left algorithm; required if there are more than two.", metavar="NAME")
     ] = None,
     right: Annotated[str | None, typer.Option(help="The right algorithm.", metavar="NAME")] = None,
-    groups: GroupsOption = None,
-    drop_unpaired: DropUnpairedOption = False,
     engine: EngineOption = "auto",
     save: Annotated[
         Path | None, typer.Option(help="Also save the whole result as netCDF.", rich_help_panel=OUTPUT)
     ] = None,
     report: ReportOption = None,
-    require: Annotated[
-        str | None,
-        typer.Option(
-            help="non-inferior: exit code 1 unless the right algorithm is at least as good within the rope.",
-            rich_help_panel=OUTPUT,
-            **chosen_from("WORD", "non-inferior"),
-        ),
-    ] = None,
 ) -> None:
     """Compare two algorithms of a table of cross-validation scores.
 
@@ -149,12 +147,12 @@ def compare(
     from hiercomp.comparison import HierarchicalComparison
 
     verdict_level(model.alpha)
-    if require not in (None, "non-inferior"):
-        raise ArgumentError(f"--require must be non-inferior, got {require!r}.")
+    if further.require not in (None, "non-inferior"):
+        raise ArgumentError(f"--require must be non-inferior, got {further.require!r}.")
     points = explaining.points
     outputs.check(scores, explaining.covariates, save=save, report=report, **paper.files(OF_TWO))
     source = score_source(scores) if report is not None or outputs.json_file is not None else None
-    table_of_scores = reading.read(scores, rho=model.correlation, groups=groups)
+    table_of_scores = reading.read(scores, rho=model.correlation, groups=pairing.groups)
     with warnings.catch_warnings(), naming_the_tests(scores, reading, left, right):
         warnings.simplefilter("ignore", HiercompWarning)  # they are in the summary
         comparison = HierarchicalComparison(
@@ -163,11 +161,11 @@ def compare(
             right=right,
             rope=model.interval,
             rho=model.correlation,
-            groups=groups,
+            groups=pairing.groups,
             higher_is_better=model.higher_is_better,
             priors=model.priors,
             covariates=explaining.covariates,
-            missing="drop" if drop_unpaired else "error",
+            missing=pairing.missing,
             transform=model.ratio,
         )
         for point in points:  # before a long computation
@@ -176,7 +174,6 @@ def compare(
     present(
         result, outputs, paper, points=points,
         alpha=model.alpha, seed=model.seed, **vars(further), save=save, report=report, source=source,
-        require=require is not None,
     )  # fmt: skip
 
 
@@ -194,7 +191,7 @@ def present(
     save: Path | None = None,
     report: Path | None = None,
     source: Source | None = None,
-    require: bool = False,
+    require: str | None = None,
 ) -> NoReturn:
     """Write and print what the options ask for of a result, and end with its exit code."""
     table = result.closed_form_tests(seed) if closed_form_tests else None
@@ -236,7 +233,7 @@ def present(
         assert save is not None
         result.save(save, overwrite=outputs.force)
 
-    unmet = _unmet(result, alpha) if require and result.status != "failed" else ""
+    unmet = _unmet(result, alpha) if require is not None and result.status != "failed" else ""
     try:
         outputs.present(
             content,

@@ -82,14 +82,6 @@ RhoOrRunsOption = Annotated[
         rich_help_panel=MODEL,
     ),
 ]
-GroupsOption = Annotated[
-    str | None,
-    typer.Option(
-        help="Column that says which scores belong together, such as a question or a passage.",
-        metavar="COLUMN",
-        rich_help_panel=MODEL,
-    ),
-]
 DropUnpairedOption = Annotated[
     bool,
     typer.Option(
@@ -297,6 +289,26 @@ class ReadingOptions(TableOptions):
         int | None,
         typer.Option(help="Folds of a run, where the table counts through all runs.", min=2, rich_help_panel=READING),
     ] = None
+
+
+@dataclass(frozen=True)
+class PairingOptions:
+    """Which scores belong together, and what happens to those without a partner."""
+
+    groups: Annotated[
+        str | None,
+        typer.Option(
+            help="Column that says which scores belong together, such as a question or a passage.",
+            metavar="COLUMN",
+            rich_help_panel=MODEL,
+        ),
+    ] = None
+    drop_unpaired: DropUnpairedOption = False
+
+    @property
+    def missing(self) -> Literal["error", "drop"]:
+        """How to treat folds that one algorithm lacks."""
+        return "drop" if self.drop_unpaired else "error"
 
 
 @dataclass(frozen=True)

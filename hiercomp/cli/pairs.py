@@ -9,11 +9,10 @@ from typing import Annotated, Any
 import typer
 
 from hiercomp.cli.options import (
-    DropUnpairedOption,
     EngineOption,
-    GroupsOption,
     ModelOptions,
     OutputOptions,
+    PairingOptions,
     ReadingOptions,
     ReportOption,
     ScoresArgument,
@@ -27,14 +26,13 @@ def pairs(
     scores: ScoresArgument,
     reading: ReadingOptions,
     model: ModelOptions,
+    pairing: PairingOptions,
     outputs: OutputOptions,
     paper: PaperOptions,
     baseline: Annotated[
         str | None,
         typer.Option(help="Compare every other algorithm only with this one; best: the one with the best mean."),
     ] = None,
-    groups: GroupsOption = None,
-    drop_unpaired: DropUnpairedOption = False,
     engine: EngineOption = "quadrature",
     jobs: Annotated[int, typer.Option(help="Processes to run in parallel; -1 for all cores.")] = -1,
     dask: Annotated[str | None, typer.Option(help="Address of a Dask scheduler to run on.")] = None,
@@ -53,7 +51,7 @@ def pairs(
     verdict_level(model.alpha)
     outputs.check(scores, checkpoint=checkpoint, report=report, **paper.files(OF_MANY))
     source = score_source(scores) if report is not None or outputs.json_file is not None else None
-    table_of_scores = reading.read(scores, rho=model.correlation, groups=groups)
+    table_of_scores = reading.read(scores, rho=model.correlation, groups=pairing.groups)
     with warnings.catch_warnings(), naming_the_tests(scores, reading):
         warnings.simplefilter("ignore", HiercompWarning)  # they are in the summary
         result = compare_all(
@@ -65,10 +63,10 @@ def pairs(
             seed=model.seed,
             checkpoint=checkpoint,
             rho=model.correlation,
-            groups=groups,
+            groups=pairing.groups,
             higher_is_better=model.higher_is_better,
             priors=model.priors,
-            missing="drop" if drop_unpaired else "error",
+            missing=pairing.missing,
             transform=model.ratio,
             dask=dask,
             progress=not outputs.quiet,

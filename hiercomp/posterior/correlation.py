@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special, stats
+from scipy import special
 
 from hiercomp.arguments import FloatArray, whole_number
 from hiercomp.document import Presentation
@@ -75,7 +75,7 @@ class CorrelationCheck(Presentation):
     @cached_property
     def _z(self) -> FloatArray:
         """Standard normal deviates of the ratios if all folds are equally correlated, shape (q,)."""
-        below, above = stats.f.cdf(self.ratio, *self.freedom), stats.f.sf(self.ratio, *self.freedom)
+        below, above = special.fdtr(*self.freedom, self.ratio), special.fdtrc(*self.freedom, self.ratio)
         return np.where(below < above, special.ndtri(below), -special.ndtri(above))
 
     @property
@@ -106,7 +106,7 @@ class CorrelationCheck(Presentation):
     @property
     def _relative(self) -> FloatArray:
         """Each ratio over the median of its F distribution."""
-        return np.asarray(self.ratio / stats.f.median(*self.freedom))
+        return np.asarray(self.ratio / special.fdtri(*self.freedom, 0.5))
 
     @property
     def pooled_ratio(self) -> float:
@@ -116,6 +116,8 @@ class CorrelationCheck(Presentation):
     @property
     def pooled_interval(self) -> tuple[float, float]:
         """95% confidence interval of `pooled_ratio`, from order statistics; NaN where there are too few data sets."""
+        from scipy import stats
+
         found: Any = stats.quantile_test(self._relative, p=0.5).confidence_interval(0.95)
         return float(found.low), float(found.high)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special, stats
+from scipy import special
 
 from hiercomp.arguments import FloatArray
 from hiercomp.errors import ArgumentError
@@ -172,7 +172,8 @@ def learnt_within(
 def _pooled(ratio: FloatArray, between: FloatArray, within: FloatArray) -> tuple[FloatArray, float]:
     """Posterior means of log R_i and of the mean of all, from ratios with these degrees of freedom."""
     log_ratio, centre, population, log_prior = _grid()
-    log_density = stats.f.logpdf(ratio[:, None] / np.exp(log_ratio), between[:, None], within[:, None]) - log_ratio
+    x, d1, d2 = ratio[:, None] / np.exp(log_ratio), between[:, None], within[:, None]
+    log_density = d1 / 2 * np.log(x) - (d1 + d2) / 2 * np.log(d2 + d1 * x)  # of log F, up to a constant
     highest = log_density.max(axis=1, keepdims=True)
     density = np.exp(log_density - highest).T  # (log_ratio, data sets)
     evidence = population @ density

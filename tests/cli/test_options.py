@@ -23,10 +23,22 @@ OWN = {
         *MODEL,
         *("--left", "--right", "--drop-unpaired", "--chains", "--warmup", "--draws", "--closed-form-tests"),
         *("--sensitivity", "--population-check", "--save", "--report", "--folds", "--covariates", "--at"),
+        *("--groups", "--require"),
         *PAPER,
     },
     "pairs": {
-        *(*MODEL, *PAPER, "--baseline", "--drop-unpaired", "--jobs", "--dask", "--checkpoint", "--report", "--folds"),
+        *(
+            *MODEL,
+            *PAPER,
+            "--baseline",
+            "--groups",
+            "--drop-unpaired",
+            "--jobs",
+            "--dask",
+            "--checkpoint",
+            "--report",
+            "--folds",
+        ),
     },
     "test": {
         *(

@@ -49,10 +49,15 @@ FORMATS = {
     "mlflow": ("mlflow.csv", {}),
     "lm_eval": ("lm_eval", {"measure": "acc"}),
     "lm_eval_samples": ("lm_eval_samples", {"measure": "acc"}),
+    "inspect": ("inspect", {}),
     "sklearn": ("grid_search.csv", {"dataset": "iris", "folds": 3}),
     **{name: (f"{name}.csv", PRESET_OPTIONS.get(name, {})) for name in PRESETS},
 }
-FOLDERS = {"lm_eval": "results_gpt2_1.json", "lm_eval_samples": "org__a/samples_arc_2026-11-22T03-35-55.119298.jsonl"}
+FOLDERS = {
+    "lm_eval": "results_gpt2_1.json",
+    "inspect": "arith_base.eval",
+    "lm_eval_samples": "org__a/samples_arc_2026-11-22T03-35-55.119298.jsonl",
+}
 
 
 def read(path: Path | str, **options) -> pd.DataFrame:
@@ -99,7 +104,7 @@ def test_a_sample_can_be_compared_as_it_is_read(name):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HiercompWarning)
         comparison = hc.HierarchicalComparison(frame, left, right)
-    expected = {"weka": 0.5, "tidymodels": 0.5, "lm_eval": 0.0, "lm_eval_samples": 0.0, "wandb": 0.0}
+    expected = {"weka": 0.5, "tidymodels": 0.5, "lm_eval": 0.0, "lm_eval_samples": 0.0, "inspect": 0.0, "wandb": 0.0}
     # mlr3's two tasks: two runs of two folds, and one of three; sorted by name "001" stands before "1"
     rho = [0.5, 1 / 3] if name == "mlr3" else expected.get(name, 1 / 3)
     np.testing.assert_allclose(comparison.differences.rho, rho)

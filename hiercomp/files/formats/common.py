@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
 
-from hiercomp.errors import Argument, ArgumentError, ScoreFileError, ScoreTableError
+from hiercomp.errors import Argument, ArgumentError, HiercompWarning, Note, ScoreFileError, ScoreTableError
 from hiercomp.files.content import checked_encoding, encoding_of, file_blocks, joined, utf8_parts
 from hiercomp.files.table import SEPARATORS, checked_separator, names_as_text, read_score_file
 from hiercomp.scores.rho import default_rho
@@ -189,6 +189,17 @@ def rho_of_folds(datasets: Any, runs: Any, folds: Any) -> np.ndarray:
 def runs_and_folds(positions: np.ndarray, folds: int) -> tuple[np.ndarray, np.ndarray]:
     """Run and fold, from 1, of splits that are counted from 0 through all runs."""
     return positions // folds + 1, positions % folds + 1
+
+
+def repeated_answers(most: int, what: str) -> list[Note]:
+    """A note where there are several answers to a question; ``what`` is the tool's word for one."""
+    if most < 2:
+        return []
+    groups = Argument("groups", "fold")
+    text = f"There are up to {most} answers to a {what}, which are not independent."
+    return [
+        Note(HiercompWarning, text, f"Pass {groups} to the comparison.", key="repeated_answers", arguments=(groups,))
+    ]
 
 
 def file_text(path: str | Path, encoding: str | None = None) -> str:

@@ -11,9 +11,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hiercomp.errors import Argument, HiercompWarning, Note, ScoreFileError
+from hiercomp.errors import HiercompWarning, Note, ScoreFileError
 from hiercomp.files.content import reading_errors, too_large
-from hiercomp.files.formats.common import LARGEST_TEXT, chosen_measure, file_text, one_or_more, text_options
+from hiercomp.files.formats.common import (
+    LARGEST_TEXT,
+    chosen_measure,
+    file_text,
+    one_or_more,
+    repeated_answers,
+    text_options,
+)
 from hiercomp.files.mapping import Spec, map_table, tidy_frame
 from hiercomp.wording import counted, shown
 
@@ -108,7 +115,7 @@ def read_inspect(
         {**columns, **further},
         format_name="inspect",
         measure=", ".join(sorted(taken)),
-        notes=_notes(unfinished, max(epochs.values())),
+        notes=[*_unfinished(unfinished), *repeated_answers(max(epochs.values()), "sample")],
     )
     if roles or where:
         about = frame.attrs
@@ -242,15 +249,8 @@ def _number(value: Any, file: Path, question: Any) -> float:
     )
 
 
-def _notes(unfinished: Sequence[str], epochs: int) -> list[Note]:
-    notes = []
-    if unfinished:
-        text = (
-            f"{counted(len(unfinished), 'log', 'is')} of an evaluation that did not succeed (first: {unfinished[0]})."
-        )
-        notes.append(Note(HiercompWarning, text, "Samples without a score are missing.", key="unfinished"))
-    if epochs > 1:
-        one = Argument("groups", "fold")
-        text = f"There are up to {epochs} answers to a sample, which are not independent."
-        notes.append(Note(HiercompWarning, text, f"Pass {one} to the comparison.", key="epochs", arguments=(one,)))
-    return notes
+def _unfinished(logs: Sequence[str]) -> list[Note]:
+    if not logs:
+        return []
+    text = f"{counted(len(logs), 'log', 'is')} of an evaluation that did not succeed (first: {logs[0]})."
+    return [Note(HiercompWarning, text, "Samples without a score are missing.", key="unfinished")]

@@ -306,6 +306,11 @@ def _notes(evaluations: Sequence[_Evaluation], without: Sequence[str], measures:
     if len(measures) > 1:
         text = f"The tasks are scored by different measures: {first_names(sorted(measures))}."
         notes.append(Note(HiercompWarning, text, "Are they on one scale?"))
+    if len({found.seeds for found in evaluations}) > 1:
+        text = "Evaluations with other seeds answer the same questions, so their spread says nothing about other questions."
+        named = Argument("format", "lm_eval_samples")
+        remedy = f"The answers to single questions do (--log_samples, {named})."
+        notes.append(Note(HiercompWarning, text, remedy, key="seeds", quiet=True, arguments=(named,)))
     losses = _losses(evaluations, measures)
     if losses:
         text = f"Lower values of {first_names(losses)} are better."

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hiercomp.errors import Argument, ArgumentError, DroppedScoresWarning, Note, ScoreFileError
-from hiercomp.files.formats.common import chosen_measure, file_text, one_or_more, text_options
+from hiercomp.files.formats.common import chosen_measure, file_text, one_or_more, repeated_answers, text_options
 from hiercomp.files.mapping import Spec, map_table, tidy_frame
 from hiercomp.wording import counted, first_names, shown
 
@@ -33,7 +33,7 @@ def read_lm_eval_samples(
 
     The questions of a task are answered by every model and share no training, so they are paired and rho is 0. Several
     files of a model and task, as of other seeds, are runs, in the order of their names. The model is called as the file's
-    folder.
+    folder. Several answers to a question are not independent: pass ``groups="fold"`` to the comparison then.
 
     Parameters
     ----------
@@ -122,6 +122,7 @@ def read_lm_eval_samples(
         names = first_names(sorted(set(without)))
         text = f"Left out: {counted(len(without), 'file')} without the measure asked for: {names}."
         notes.append(Note(DroppedScoresWarning, text))
+    notes += repeated_answers(max(seen.values()), "question")
     columns["rho"] = [0.0] * len(columns["score"])
     name = ", ".join(sorted(taken))
     frame = tidy_frame({**columns, **further}, format_name="lm_eval_samples", measure=name, notes=notes)
