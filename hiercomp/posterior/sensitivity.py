@@ -254,7 +254,10 @@ def _refit(
 ) -> VariantResult:
     end_with_parent()
     rho = np.minimum(differences.rho * variant.rho_factor, LARGEST_RHO)
-    return _row(variant.name, refit(replace(differences, rho=rho), rope, variant.priors, options), alpha)
+    row = _row(variant.name, refit(replace(differences, rho=rho), rope, variant.priors, options), alpha)
+    if differences.two_level is not None and variant.rho_factor != 1:  # the equivalent data are then others (R6)
+        return replace(row, log_marginal_likelihood=math.nan)
+    return row
 
 
 def _row(name: str, result: Fit, alpha: float) -> VariantResult:

@@ -175,3 +175,20 @@ def test_a_single_run_each_teaches_nothing():
     table = simulated_scores(4, 1, centre=0, spread=0.01)
     with pytest.raises(hc.ArgumentError, match="no data set has two runs of two folds"):
         hc.HierarchicalComparison(table, "bayes", "tree", rope=0.01, rho="runs")
+
+
+def test_many_algorithms_take_them_as_two_do():
+    table = simulated_scores(6, centre=0.01, spread=0.01)
+    pair = hc.compare_all(table, rope=0.01, rho="runs", n_jobs=1, progress=False).pair("bayes", "tree")
+    one = hc.compare(table, "bayes", "tree", rope=0.01, rho="runs", engine="quadrature")
+    assert pair.next_dataset == one.next_dataset
+    assert pair.differences.two_level is not None
+
+
+def test_sensitivity_to_rho_has_no_bayes_factor_as_the_equivalent_data_change():
+    table = simulated_scores(6, centre=0.01, spread=0.01)
+    result = hc.compare(table, "bayes", "tree", rope=0.01, rho="runs", engine="quadrature")
+    found = result.sensitivity(n_jobs=1).to_frame()["log_bayes_factor"]
+    unknown = found.index[found.isna()].tolist()
+    assert unknown == [name for name in found.index if name.startswith("rho")]
+    assert len(unknown) == 2
