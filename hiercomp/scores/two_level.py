@@ -17,6 +17,7 @@ from hiercomp.scores.runs import RunSums
 from hiercomp.wording import shown
 
 IntArray = NDArray[np.int64]
+SMALLEST = 1e-9  # share of the variance of a run's mean below which it is rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,14 +100,14 @@ def equivalent(
     of_run = np.add.reduceat(difference, run_starts) / k
     squares = np.add.reduceat((difference - np.repeat(of_run, k)) ** 2, starts)
     w, a = within[dataset], across[dataset]
-    variance = (
-        (1 - w) / k + w - np.where(n_runs[dataset] > 1, a, 0)
-    )  # of the mean of a run, what all runs share left out
-    if (variance <= 0).any():
-        i = int(dataset[np.argmax(variance <= 0)])
+    whole = (1 - w) / k + w  # variance of the mean of a run
+    variance = whole - np.where(n_runs[dataset] > 1, a, 0)  # without what all runs share
+    impossible = variance <= SMALLEST * whole
+    if impossible.any():
+        i = int(dataset[np.argmax(impossible)])
         raise ArgumentError(
             f"Data set {shown(dataset_names[i])!r} can't have correlations of {within[i]:g} within and {across[i]:g} "
-            f"across runs: the means of runs of {k[variance <= 0][0]} folds would have a negative variance.",
+            f"across runs: the means of runs of {k[impossible][0]} folds would differ by nothing or less.",
             remedy="Raise the correlation within runs, or lower that across.",
             key="rho",
         )

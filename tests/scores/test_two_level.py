@@ -151,6 +151,8 @@ def test_correlations_that_scores_can_not_have_are_refused():
     table = simulated_scores(4, centre=0, spread=0.01)
     with pytest.raises(hc.ArgumentError, match=r"can't have correlations of 0 within and 0\.1 across runs"):
         PairedDifferences.from_table(table, "bayes", "tree", rho=hc.Correlation(0, 0.1))
+    with pytest.raises(hc.ArgumentError, match="would differ by nothing or less"):  # 0.145 = (1 - 0.05)/10 + 0.05
+        PairedDifferences.from_table(table, "bayes", "tree", rho=hc.Correlation(0.05, 0.145))
     with pytest.raises(hc.ArgumentError, match="within must be at least 0 and below 1"):
         hc.Correlation(-0.1, 0.1)
     with pytest.raises(hc.ArgumentError, match="across must be at least 0 and below 1"):

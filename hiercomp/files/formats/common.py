@@ -195,11 +195,9 @@ def repeated_answers(most: int, what: str) -> list[Note]:
     """A note where there are several answers to a question; ``what`` is the tool's word for one."""
     if most < 2:
         return []
-    groups = Argument("groups", "fold")
     text = f"There are up to {most} answers to a {what}, which are not independent."
-    return [
-        Note(HiercompWarning, text, f"Pass {groups} to the comparison.", key="repeated_answers", arguments=(groups,))
-    ]
+    remedy = "Pass groups='fold' (--groups fold) to the comparison."
+    return [Note(HiercompWarning, text, remedy, key="repeated_answers")]
 
 
 def file_text(path: str | Path, encoding: str | None = None) -> str:

@@ -56,7 +56,7 @@ def test_a_folder_of_results_points_to_its_questions(tmp_path):
 def test_several_files_of_a_model_are_runs(tmp_path):
     for seed in ("s1", "s2"):
         log(tmp_path / seed, "m")
-    with pytest.warns(HiercompWarning, match=r"up to 2 answers to a question, .* Pass groups='fold' to the comparison"):
+    with pytest.warns(HiercompWarning, match=r"up to 2 answers to a question, .* Pass groups='fold' \(--groups fold\)"):
         frame = read_lm_eval_samples(tmp_path)
     assert frame["run"].tolist() == [1, 1, 1, 2, 2, 2]
 
