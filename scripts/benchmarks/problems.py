@@ -57,7 +57,7 @@ def simulated_comparison(datasets: int, scores: int = SCORES, seed: int = 0) -> 
         nu=np.array([4.0]),
         sigma=np.array([[0.02, 0.03, 0.05]]),
         n=np.full((1, 3), scores),
-        rho=np.full(3, RHO),
+        rho=np.full((1, 3), RHO),
         score_range=(0.0, 1.0),
         left="left",
         right="right",
