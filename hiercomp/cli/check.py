@@ -48,7 +48,7 @@ def check(
 def _to_paste(problem: TableProblem, scores: Path, reading: ReadingOptions) -> TableProblem:
     """A problem in the words of the command line; a proposed mapping as the command that uses it."""
     message, remedy = (in_options(text, problem.arguments) for text in (problem.message, problem.remedy))
-    remedy = with_command(remedy, problem.key, scores, reading)
+    remedy = with_command(remedy, problem.key, scores, reading.pasted())
     if problem.key == "proposed_mapping":
         remedy = f"Run: {pasted(' '.join(map(as_option, problem.arguments)))}"
     return replace(problem, message=message, remedy=remedy)

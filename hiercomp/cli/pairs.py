@@ -52,7 +52,7 @@ def pairs(
     outputs.check(scores, checkpoint=checkpoint, report=report, **paper.files(OF_MANY))
     source = score_source(scores) if report is not None or outputs.json_file is not None else None
     table_of_scores = reading.read(scores, rho=model.correlation, groups=pairing.groups)
-    with warnings.catch_warnings(), naming_the_tests(scores, reading):
+    with warnings.catch_warnings(), naming_the_tests(scores, reading.pasted()):
         warnings.simplefilter("ignore", HiercompWarning)  # they are in the summary
         result = compare_all(
             table_of_scores,

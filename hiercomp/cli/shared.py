@@ -17,7 +17,6 @@ from hiercomp.cli.streams import say
 from hiercomp.errors import HiercompError
 
 if TYPE_CHECKING:
-    from hiercomp.cli.options import TableOptions
     from hiercomp.errors import Argument
     from hiercomp.files.source import Source
 
@@ -87,9 +86,12 @@ def file_of(source: Source | None) -> dict[str, Any]:
 
 @contextmanager
 def naming_the_tests(
-    scores: Path, reading: TableOptions, left: str | None = None, right: str | None = None
+    scores: Path, reading: Sequence[str], left: str | None = None, right: str | None = None
 ) -> Iterator[None]:
-    """Within this, an error that names tests of Python's names the command ``hiercomp test`` instead, to be pasted."""
+    """Within this, an error that names tests of Python's names the command ``hiercomp test`` instead, to be pasted.
+
+    ``reading`` has the words of the options that say how the scores are read.
+    """
     try:
         yield
     except HiercompError as error:
@@ -102,7 +104,7 @@ def naming_the_tests(
 
 
 def with_command(
-    text: str, key: str, scores: Path, reading: TableOptions, left: str | None = None, right: str | None = None
+    text: str, key: str, scores: Path, reading: Sequence[str], left: str | None = None, right: str | None = None
 ) -> str:
     """The message of an error that names tests of Python's, with ``hiercomp test`` instead, to be pasted."""
     if key not in TESTS:
@@ -110,7 +112,7 @@ def with_command(
     functions, option = TESTS[key]
     sides = [part for name, value in (("--left", left), ("--right", right)) if value for part in (name, value)]
     return text.replace(
-        f"{functions}.", shlex.join(["hiercomp", "test", str(scores), *sides, *option, *reading.pasted()])
+        f"{functions}.", shlex.join(["hiercomp", "test", str(scores), *sides, *option, *reading])
     )
 
 
