@@ -20,7 +20,7 @@ from hiercomp.plots.style import distinct_labels
 from hiercomp.rope import REGIONS
 from hiercomp.tournament import TournamentResult
 from hiercomp.wording import probability_text
-from tests.plots.test_plots import PICTURE, texts
+from tests.plots.test_plots import PICTURE, texts, without_text
 from tests.tournaments import four_algorithms, tournament
 
 WORDS = {"left": "P(row better)", "rope": "P(practically equivalent)", "right": "P(column better)"}
@@ -358,9 +358,4 @@ def test_the_plots_are_methods_of_the_result(ten):
 @pytest.mark.parametrize("name", ["heatmap", "ranking"])
 def test_picture_of_every_pair(ten, name):
     ax = plt.figure(figsize=(5, 5)).add_axes((0.1, 0.1, 0.8, 0.8))
-    getattr(ten.plot, name)(ax=ax)
-    for words in (*ax.texts, *([ax.get_legend()] if ax.get_legend() else [])):
-        words.remove()
-    ax.set_title("", loc="left")
-    ax.set_xlabel("")
-    return ax.figure
+    return without_text(getattr(ten.plot, name)(ax=ax).figure)
