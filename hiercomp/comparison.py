@@ -20,7 +20,7 @@ from hiercomp.posterior.fit import Fit, checked_differences, fit_differences
 from hiercomp.posterior.influence import FEWEST, Influence, influence
 from hiercomp.posterior.saved import load_fit, save_fit
 from hiercomp.posterior.sensitivity import Sensitivity, sensitivity
-from hiercomp.rope import RopeLike
+from hiercomp.rope import Rope, RopeLike, RopesLike
 from hiercomp.scores.differences import PairedDifferences, rope_of
 from hiercomp.scores.rho import RhoLike
 from hiercomp.wording import shown
@@ -51,9 +51,11 @@ class HierarchicalComparison:
         layouts, such as wide ones, are read as `hiercomp.read_scores` does.
     left, right : str, optional
         The two algorithms; required if df has more than two.
-    rope : float, str, pair of float or Rope, optional
+    rope : float, str, pair of float, Rope, mapping or Series, optional
         Differences that make no practical difference, in the metric's units: a half-width such as 0.01 or "1%", or
         (lower, upper), right minus left. By default 0.01 if every score lies in [0, 1]; on any other scale it must be given.
+        For metrics in different units, a half-width for each data set, such as ``{"iris": 0.01, "wine": 5}``, or the name of
+        a column of them: all differences are then in units of the data set's rope.
     rho : float, mapping from data set to float, Correlation or "runs", optional
         Correlation between folds, in [0, 1); by default 1/k for the k folds of each data set. A `Correlation` has one for
         folds of a run and one for folds of different runs; "runs" is 1/k across runs, and within them what their variation
@@ -116,7 +118,7 @@ class HierarchicalComparison:
         left: str | None = None,
         right: str | None = None,
         *,
-        rope: RopeLike | None = None,
+        rope: RopesLike | None = None,
         rho: RhoLike = None,
         higher_is_better: bool | None = None,
         priors: Priors | str = Priors(),  # noqa: B008 - frozen
@@ -127,11 +129,12 @@ class HierarchicalComparison:
         missing: Literal["error", "drop"] = "error",
         transform: Literal["log"] | None = None,
     ) -> None:
-        df, columns = as_tidy(df, columns, rho=rho, groups=groups)
+        df, columns = as_tidy(df, columns, rho=rho, groups=groups, rope=rope)
         differences = PairedDifferences.from_table(
             df,
             left,
             right,
+            rope=rope,
             rho=rho,
             higher_is_better=higher_is_better,
             columns=columns,
@@ -150,7 +153,7 @@ class HierarchicalComparison:
         right: str = "right",
         dataset_names: Sequence[str] | None = None,
         folds: int | None = None,
-        rope: RopeLike | None = None,
+        rope: RopesLike | None = None,
         rho: RhoLike = None,
         higher_is_better: bool | None = None,
         priors: Priors | str = Priors(),  # noqa: B008 - frozen
@@ -179,6 +182,7 @@ class HierarchicalComparison:
             right=right,
             dataset_names=dataset_names,
             folds=folds,
+            rope=rope,
             rho=rho,
             higher_is_better=higher_is_better,
             transform=transform,
@@ -197,7 +201,7 @@ class HierarchicalComparison:
         left: str = "left",
         right: str = "right",
         dataset_names: Sequence[str] | None = None,
-        rope: RopeLike | None = None,
+        rope: RopesLike | None = None,
         higher_is_better: bool | None = None,
         priors: Priors | str = Priors(),  # noqa: B008 - frozen
         population: Population | None = None,
@@ -225,6 +229,7 @@ class HierarchicalComparison:
             left=left,
             right=right,
             dataset_names=dataset_names,
+            rope=rope,
             higher_is_better=higher_is_better,
         )
         comparison._prepare(differences, rope, priors, population, covariates)
@@ -240,9 +245,13 @@ class HierarchicalComparison:
         population: Population | None = None,
         covariates: Any = None,
     ) -> HierarchicalComparison:
-        """Compare from `PairedDifferences`, such as those of a result or of a subset of its data sets."""
+        """Compare from `PairedDifferences`, such as those of a result or of a subset of its data sets.
+
+        If these are in units of each data set's rope, a rope of 1, the default, is that rope.
+        """
         if not isinstance(differences, PairedDifferences):
             raise ArgumentError(f"differences must be PairedDifferences, got {type(differences).__name__}.")
+        rope = None if rope is None else Rope.of(rope)
         comparison = cls.__new__(cls)
         comparison._prepare(differences, rope, priors, population, covariates)
         return comparison
@@ -250,7 +259,7 @@ class HierarchicalComparison:
     def _prepare(
         self,
         differences: PairedDifferences,
-        rope: RopeLike | None,
+        rope: RopesLike | None,
         priors: Priors | str,
         population: str | None,
         covariates: Any,
@@ -378,8 +387,9 @@ class HierarchicalComparison:
 class ComparisonResult(Fit):
     """The posterior of a comparison of two algorithms, with methods for everything that follows from it.
 
-    Returned by `HierarchicalComparison.fit`; immutable. All values are in the metric's units and all differences are
-    right minus left, after the sign is reversed for a lower-is-better metric.
+    Returned by `HierarchicalComparison.fit`; immutable. All values are in the metric's units, or in units of each data
+    set's rope if each has its own, and all differences are right minus left, after the sign is reversed for a
+    lower-is-better metric.
 
     Attributes
     ----------
@@ -597,7 +607,7 @@ def compare(
     left: str | None = None,
     right: str | None = None,
     *,
-    rope: RopeLike | None = None,
+    rope: RopesLike | None = None,
     rho: RhoLike = None,
     higher_is_better: bool | None = None,
     priors: Priors | str = Priors(),  # noqa: B008 - frozen

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,9 +15,13 @@ from numpy.typing import ArrayLike, NDArray
 from hiercomp.arguments import finite_number
 from hiercomp.errors import ArgumentError
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 REGIONS = ("left", "rope", "right")
 
 RopeLike: TypeAlias = "float | str | tuple[float, float] | Rope"
+RopesLike: TypeAlias = "RopeLike | Mapping[str, float] | pd.Series"  # or one for each data set, or the column with them
 
 
 @dataclass(frozen=True)
@@ -55,16 +60,21 @@ class Rope:
             )
 
     @classmethod
-    def of(cls, rope: RopeLike) -> Rope:
+    def of(cls, rope: RopesLike) -> Rope:
         """Make a rope from a half-width (0.01 is [-0.01, 0.01], and so is "1%"), a pair of ends, or a rope.
 
         Raises
         ------
         ArgumentError
-            If ``rope`` is negative, reversed, not finite, or neither a number nor a pair.
+            If ``rope`` is negative, reversed, not finite, neither a number nor a pair, or one for each data set.
         """
         if isinstance(rope, Rope):
             return rope
+        if is_by_dataset(rope):
+            raise ArgumentError(
+                "A rope for each data set is taken together with the scores, and here one number is needed.",
+                remedy="If each data set has its own rope, 1 stands for it and 2 for twice its width.",
+            )
         if isinstance(rope, str) and (share := percentage(rope)) is not None:
             rope = share
         hint = meant_by(rope) if isinstance(rope, str) else ""
@@ -98,6 +108,11 @@ class Rope:
     def scaled(self, factor: float) -> Rope:
         """The same interval in another unit: both ends times ``factor``."""
         return Rope(self.lower * factor, self.upper * factor)
+
+
+def is_by_dataset(rope: Any) -> bool:
+    """Whether a rope is a mapping or a Series, which hold one for each data set."""
+    return isinstance(rope, Mapping) or (hasattr(rope, "keys") and getattr(rope, "ndim", 0) == 1)
 
 
 def percentage(text: str) -> float | None:

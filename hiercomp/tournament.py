@@ -21,11 +21,12 @@ from hiercomp.pairs.notes import gathered, in_words, ranking_notes
 from hiercomp.pairs.ranking import chosen_baseline, standings_of
 from hiercomp.pairs.tournament import Tournament
 from hiercomp.posterior.fit import Fit
-from hiercomp.rope import Rope, RopeLike
+from hiercomp.rope import Rope, RopesLike
 from hiercomp.scores.arrays import ScoreArrays
-from hiercomp.scores.differences import PairedDifferences
+from hiercomp.scores.differences import PairedDifferences, with_rope_column
 from hiercomp.scores.problems import absent_datasets, notes_or_error
 from hiercomp.scores.rho import RhoLike
+from hiercomp.scores.ropes import is_for_each_dataset
 from hiercomp.scores.scale import DEFAULT_HALF_WIDTH
 from hiercomp.scores.table import tidy_scores
 from hiercomp.summary.record import tournament_record
@@ -74,8 +75,9 @@ class TournamentResult(Tournament):
         Warnings, with those of one kind merged over all pairs; ``notes`` has their texts.
     measure : str or None
         The name of the measure, if the table has one.
-    transform : {"log"} or None
-        "log" if logs of the scores were compared: differences are then logs of ratios.
+    transform : {"log", "rope"} or None
+        "log" if logs of the scores were compared: differences are then logs of ratios; "rope" if they are in units of each
+        data set's rope.
     moments : ScoreMoments or None
         Mean and standard deviation of each algorithm on each data set.
     """
@@ -139,7 +141,7 @@ class TournamentResult(Tournament):
 def compare_all(
     df: Any,
     *,
-    rope: RopeLike | None = None,
+    rope: RopesLike | None = None,
     engine: str = "quadrature",
     baseline: str | None = None,
     n_jobs: int | None = None,
@@ -167,10 +169,11 @@ def compare_all(
     ----------
     df : data frame, or path of a file
         Tidy scores: one row for each data set, algorithm, run and fold, as for `HierarchicalComparison`.
-    rope : float, pair of float or Rope, optional
+    rope : float, str, pair of float, Rope, mapping or Series, optional
         Differences that make no practical difference, in the metric's units. By default 0.01 if every score lies in
         [0, 1]; on any other scale it must be given. A rope that is not symmetric about zero needs a ``baseline``, which
-        is the left algorithm of every pair.
+        is the left algorithm of every pair. A mapping, or the name of a column, has a rope for each data set; see
+        `HierarchicalComparison`.
     engine : {"quadrature", "auto", "embedded", "cmdstan"}
         "quadrature" has no Monte Carlo error and is much faster than sampling; the others are those of
         `HierarchicalComparison.fit`. Of a mixture "quadrature" means "mixture", its own engine.
@@ -251,7 +254,7 @@ def compare_all(
     >>> result.verdict("random_forest", "decision_tree")
     'better'
     """
-    given = None if rope is None else Rope.of(rope)
+    given = None if rope is None or is_for_each_dataset(rope) else Rope.of(rope)
     priors = chosen_priors(priors, population)
     if missing not in ("error", "drop"):
         raise ArgumentError(f"missing must be 'error' or 'drop', got {missing!r}.")
@@ -267,8 +270,9 @@ def compare_all(
     options = _checked_options(fit_options) | {"engine": chosen.name}
     if chosen.holds_draws:
         options = {"keep": "population"} | options
-    df, columns = as_tidy(df, columns, rho=rho, groups=groups)
-    arrays = ScoreArrays.of(tidy_scores(df, columns), rho=rho, higher_is_better=higher_is_better, transform=transform)
+    df, columns = as_tidy(df, columns, rho=rho, groups=groups, rope=rope)
+    tidy = tidy_scores(df, with_rope_column(columns, rope))
+    arrays = ScoreArrays.of(tidy, rope=rope, rho=rho, higher_is_better=higher_is_better, transform=transform)
     if given is None:
         scale = arrays.scale  # None if no score is finite, which the pairs refuse
         given = Rope.of(DEFAULT_HALF_WIDTH) if scale is None else scale.rope(None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +21,7 @@ LONGEST_NAME = 500  # characters of a name where it is printed
 END_OF_NAME = 97  # characters of its end that are kept
 LONGEST_ERROR = 500  # characters of another package's error
 EXAMPLES_SHOWN = 5  # offending cells named in a message
+OWN_ROPES = "units of each data set's rope"
 PLURALS = {"has": "have", "is": "are", "was": "were"}
 
 
@@ -69,11 +70,13 @@ def metric_words(measure: str | None, higher_is_better: bool, transform: str | N
     --------
     >>> metric_words("rmse", False, "log"), metric_words("auc", True, None), metric_words(None, True, None)
     ('log of rmse (lower is better)', 'auc (higher is better)', 'higher is better')
+    >>> metric_words("rmse", False, "rope")
+    "rmse in units of each data set's rope (lower is better)"
     """
     direction = f"{'higher' if higher_is_better else 'lower'} is better"
     if measure is None and transform is None:
         return direction
-    return f"{'log of ' if transform else ''}{shown(measure or 'scores')} ({direction})"
+    return f"{_transformed(measure, transform)} ({direction})"
 
 
 def unit_words(measure: str | None, transform: str | None) -> str:
@@ -85,7 +88,7 @@ def unit_words(measure: str | None, transform: str | None) -> str:
     ('auc', 'logs of rmse', 'units of the scores')
     """
     if transform is not None:
-        return f"logs of {shown(measure or 'the scores')}"
+        return OWN_ROPES if transform == "rope" else f"logs of {shown(measure or 'the scores')}"
     return "units of the scores" if measure is None else shown(measure)
 
 
@@ -99,7 +102,39 @@ def measure_in_brackets(measure: str | None, transform: str | None) -> str:
     """
     if measure is None and transform is None:
         return ""
-    return f" ({'log of ' if transform else ''}{shown(measure or 'scores')})"
+    return f" ({_transformed(measure, transform)})"
+
+
+def _transformed(measure: str | None, transform: str | None) -> str:
+    name = shown(measure or "scores")
+    return {None: name, "log": f"log of {name}", "rope": f"{name} in {OWN_ROPES}"}[transform]
+
+
+def times_rope(multiple: object) -> str:
+    """A margin, or an interval, in units of each data set's rope.
+
+    Examples
+    --------
+    >>> times_rope(1), times_rope("[-1, 1]"), times_rope(0.5)
+    ("the data set's rope", "the data set's rope", "0.5 times the data set's rope")
+    """
+    own = "the data set's rope"
+    return own if str(multiple) in ("1", "[-1, 1]") else f"{multiple} times {own}"
+
+
+def ropes_in_words(ropes: Mapping[str, float]) -> list[str]:
+    """A line on the unit of differences, if each data set has its own rope.
+
+    Examples
+    --------
+    >>> ropes_in_words({"iris": 0.01, "wine": 5.0})
+    ["Differences are in units of each data set's rope, 0.01 (iris) to 5 (wine) in the unit of its scores"]
+    """
+    if not ropes:
+        return []
+    ends = dict.fromkeys([min(ropes, key=ropes.__getitem__), max(ropes, key=ropes.__getitem__)])
+    listed = " to ".join(f"{ropes[name]:g} ({shown(name)})" for name in ends)
+    return [f"Differences are in {OWN_ROPES}, {listed} in the unit of its scores"]
 
 
 def counted(number: int, thing: str, verb: str = "") -> str:

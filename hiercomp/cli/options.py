@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from hiercomp.model.priors import Priors
+    from hiercomp.rope import RopesLike
 
 ToWrite: TypeAlias = "tuple[Path | None, Callable[[], object]]"  # a file, and what writes it
 READING, MODEL, OUTPUT = "How the file is read", "Model and verdict", "Output"
@@ -65,7 +66,7 @@ RopeOption = Annotated[
     str | None,
     typer.Option(
         help="Half-width of the region of equivalence, such as 0.01 or 1%, or LOWER:UPPER; by default 0.01 for scores "
-        "in [0, 1].",
+        "in [0, 1]. For metrics in different units, one for each data set: iris=0.01,wine=5, or the column that has them.",
         metavar="WIDTH",
         rich_help_panel=MODEL,
     ),
@@ -249,15 +250,20 @@ class TableOptions:
             words += [name] if value is True else [part for each in values for part in (name, str(each))]
         return words
 
-    def read(self, path: Path, *, rho: float | str | None = None, groups: str | None = None) -> pd.DataFrame:
+    def read(
+        self, path: Path, *, rho: float | str | None = None, groups: str | None = None, rope: object = None
+    ) -> pd.DataFrame:
         """Read the scores of a file; notes on how it was read go to standard error."""
         from hiercomp.files.read import read_scores
+        from hiercomp.scores.ropes import rope_column
 
         arguments = self.arguments()
         if isinstance(rho, float):
             arguments.setdefault("rho", rho)
         if groups is not None:
-            arguments |= {"rho": arguments.get("rho", 0.0)} | ({} if groups in PLACES else {"also": groups})
+            arguments |= {"rho": arguments.get("rho", 0.0)}
+        kept = [name for name in (groups, rope_column(rope)) if name not in (None, *PLACES)]
+        arguments |= {"also": kept} if kept else {}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", HiercompWarning)  # they are among the notes
             table = read_scores(path, **arguments)
@@ -348,7 +354,7 @@ class ModelOptions:
     seed: SeedOption = 0
 
     @property
-    def interval(self) -> float | tuple[float, float] | None:
+    def interval(self) -> RopesLike | None:
         """The rope that ``--rope`` names; None for the default."""
         return rope_interval(self.rope)
 
@@ -514,12 +520,15 @@ def refuse_shared_files(written: Mapping[str, Path | None], read: Iterable[Path 
             )
 
 
-def rope_interval(text: str | None) -> float | tuple[float, float] | None:
-    """The rope that ``--rope`` names; None for the default."""
+def rope_interval(text: str | None) -> RopesLike | None:
+    """The rope that ``--rope`` names, or those of the data sets, or their column; None for the default."""
     if text is None:
         return None
     from hiercomp.rope import meant_by, percentage  # with NumPy, which a command that only helps does not need
+    from hiercomp.scores.ropes import rope_column
 
+    if "=" in text:
+        return _ropes(text)
     try:
         ends = [float(part) if (share := percentage(part)) is None else share for part in text.split(":")]
     except ValueError:
@@ -528,9 +537,26 @@ def rope_interval(text: str | None) -> float | tuple[float, float] | None:
         return ends[0]
     if len(ends) == 2:
         return ends[0], ends[1]
+    if ":" not in text and rope_column(text) is not None:
+        return text
     raise ArgumentError(
         f"--rope must be a half-width such as 0.01 or 1%, or LOWER:UPPER such as -0.02:0.01, got {text!r}.{meant_by(text)}"
     )
+
+
+def _ropes(text: str) -> dict[str, float]:
+    """The rope of each data set, from NAME=WIDTH pairs with commas between them."""
+    found: dict[str, float] = {}
+    for pair in text.split(","):
+        name, _, width = (part.strip() for part in pair.rpartition("="))
+        number = rope_interval(width)
+        if not name or name in found or not isinstance(number, float):
+            raise ArgumentError(
+                f"--rope needs NAME=WIDTH pairs such as iris=0.01,wine=5, each name once, got {shown(text)!r}.",
+                remedy="For names with a comma, put the widths in a column of the table and pass its name.",
+            )
+        found[name] = number
+    return found
 
 
 def with_groups(command: Callable[..., None]) -> Callable[..., None]:

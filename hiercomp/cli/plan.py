@@ -74,6 +74,7 @@ def plan(
     Use either an assumed population (--delta0, --sigma0, --nu, --sd) or the posterior of a pilot (--pilot).
     """
     from hiercomp.planning import plan as planning
+    from hiercomp.scores.ropes import is_for_each_dataset
 
     outputs.check(pilot)
     priors = model.priors
@@ -101,6 +102,8 @@ def plan(
                 "--column": bool(reading.column),
             }
             _refuse(given, "needs --pilot")
+            if is_for_each_dataset(common["rope"]):
+                raise ArgumentError(f"--rope must be a half-width or LOWER:UPPER without --pilot, got {model.rope!r}.")
             if common["rho"] == "runs":
                 raise ArgumentError("--rho runs needs --pilot, whose runs say how much their means vary.")
             lacking = [option for option, value in assumed.items() if value is None and option != "--nu"]
@@ -123,6 +126,7 @@ def plan(
             fitted = _pilot(pilot, left, right, reading, model, common)
             if common["rho"] == "runs":
                 common["rho"] = None  # that of the pilot
+            common["rope"] = fitted.rope
             result = planning.plan_from_result(fitted, folds=folds, runs=number_of_runs, **common)
     file = score_source(pilot) if pilot is not None and outputs.json_file is not None else None
     outputs.present(result.to_dict() | file_of(file), result)
@@ -139,7 +143,7 @@ def _pilot(
     from hiercomp.comparison import HierarchicalComparison
 
     comparison = HierarchicalComparison(
-        reading.read(path, rho=common["rho"]),
+        reading.read(path, rho=common["rho"], rope=common["rope"]),
         left=left,
         right=right,
         rope=common["rope"],

@@ -38,13 +38,14 @@ def show(
     """
     from hiercomp.arguments import verdict_level
     from hiercomp.comparison import load_result
+    from hiercomp.rope import Rope
 
     verdict_level(alpha)
     interval = rope_interval(rope)
     outputs.check(result, report=report, **paper.files(OF_TWO))
     found = load_result(result)
     if interval is not None:
-        found = found.with_rope(interval)
+        found = found.with_rope(Rope.of(interval))
     present(
         found, outputs, paper,
         alpha=alpha, seed=0, closed_form_tests=closed_form_tests, sensitivity=sensitivity,

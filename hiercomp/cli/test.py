@@ -57,13 +57,14 @@ def apply(
     outputs.check(scores)
     source = None if outputs.json_file is None else score_source(scores)
     correlation = rho_given(rho)
-    table = reading.read(scores, rho=correlation)
+    interval = rope_interval(rope)
+    table = reading.read(scores, rho=correlation, rope=interval)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HiercompWarning)  # they are in the notes
         result = apply_tests(
             *(table, left, right),
             tests=test or None,
-            rope=rope_interval(rope),
+            rope=interval,
             rho=correlation,
             higher_is_better=higher_is_better,
             missing="drop" if drop_unpaired else "error",

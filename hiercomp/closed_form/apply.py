@@ -26,8 +26,8 @@ from hiercomp.closed_form.result import compared
 from hiercomp.document import Document, Presentation, Table, cell_text
 from hiercomp.errors import ArgumentError, HiercompError, HiercompWarning, ScoreTableError, warn_caller
 from hiercomp.files.any_table import as_tidy
-from hiercomp.rope import Rope, RopeLike
-from hiercomp.scores.differences import PairedDifferences
+from hiercomp.rope import Rope, RopesLike
+from hiercomp.scores.differences import PairedDifferences, with_rope_column
 from hiercomp.scores.rho import RhoLike
 from hiercomp.scores.table import choose_algorithms, tidy_scores
 from hiercomp.wording import counted, metric_words, nearest_name, shown
@@ -125,6 +125,8 @@ class AppliedTests(Presentation):
         Whether the metric is a gain (True) or a loss.
     notes : tuple of str
         What was left out, and tests that do not apply.
+    transform : {"rope"} or None
+        "rope" if differences are in units of each data set's rope.
     """
 
     tests: tuple[AppliedTest, ...]
@@ -138,6 +140,7 @@ class AppliedTests(Presentation):
     measure: str | None
     higher_is_better: bool
     notes: tuple[str, ...] = ()
+    transform: str | None = None
 
     def __getitem__(self, name: str) -> Result:
         """The result of a test by its name: ``tests["signed-rank"].pvalue``."""
@@ -156,7 +159,7 @@ class AppliedTests(Presentation):
         )
         size = "one score each" if max(self.n_scores) == 1 else "means of the folds"
         rope = "" if self.rope is None else f", rope {self.rope}"
-        metric = metric_words(self.measure, self.higher_is_better, None)
+        metric = metric_words(self.measure, self.higher_is_better, self.transform)
         return f"Tests without the model, {what} ({size}){rope}, {metric}"
 
     @property
@@ -183,7 +186,7 @@ class AppliedTests(Presentation):
             "algorithms": list(self.algorithms),
             "measure": self.measure,
             "higher_is_better": self.higher_is_better,
-            "metric": metric_words(self.measure, self.higher_is_better, None),
+            "metric": metric_words(self.measure, self.higher_is_better, self.transform),
             "rope": None if self.rope is None else [self.rope.lower, self.rope.upper],
             "rho": [min(self.rho), max(self.rho)] if self.rho else None,
             "alpha": self.alpha,
@@ -245,7 +248,7 @@ def apply_tests(
     right: str | None = None,
     *,
     tests: Sequence[str] | None = None,
-    rope: RopeLike | None = None,
+    rope: RopesLike | None = None,
     rho: RhoLike = None,
     higher_is_better: bool | None = None,
     columns: Mapping[str, str] | None = None,
@@ -268,9 +271,9 @@ def apply_tests(
         "correlated-t" and "poisson-binomial", and only if named "corrected-t", "calibrated-t", "five-by-two-f",
         "paired-t", "welch-t" and "mann-whitney". For many: "friedman", "nemenyi" and "wilcoxon" (every pair, with Holm's
         adjustment). By default those that apply.
-    rope : float, pair of float or Rope, optional
+    rope : float, str, pair of float, Rope, mapping or Series, optional
         Differences that make no practical difference, for the Bayesian tests; by default 0.01 if every score lies in
-        [0, 1].
+        [0, 1]. Also one for each data set; see `HierarchicalComparison`.
     rho : float, mapping from data set to float, Correlation or "runs", optional
         Correlation between folds; by default 1/k for k folds. See `HierarchicalComparison`.
     higher_is_better : bool, optional
@@ -305,23 +308,23 @@ def apply_tests(
     """
     alpha, seed = number_between("alpha", alpha, 0, 1), whole_number("seed", seed, 0)
     asked = _checked_names(tests)
-    df, columns = as_tidy(df, columns, rho=rho)
-    tidy = tidy_scores(df, columns)
+    df, columns = as_tidy(df, columns, rho=rho, rope=rope)
+    tidy = tidy_scores(df, with_rope_column(columns, rope))
     two = left is not None or right is not None or (len(tidy.algorithms) <= 2 if asked is None else _any_for_two(asked))
     if two:
         left, right = choose_algorithms(tidy, left, right)
         differences = PairedDifferences.from_table(
-            *(df, left, right), rho=rho, higher_is_better=higher_is_better, columns=columns, missing=missing
+            *(df, left, right), rope=rope, rho=rho, higher_is_better=higher_is_better, columns=columns, missing=missing
         )
         warn_caller(differences.notes)
-        given = None if rope is None else Rope.of(rope)
+        given = None if rope is None else differences.scale.rope(rope)
         runners: dict[str, Callable[[], Result]] = {
             name: _bound(test, differences, given, seed) for name, test in TWO.items()
         }
         folds = int(differences.n.min()) > 1
         names = asked or (*FOR_TWO, *(FOR_FOLDS if folds else ()))
         algorithms: tuple[str, ...] = (differences.left, differences.right)
-        measure = differences.measure
+        measure, transform = differences.measure, differences.transform
         direction, n_scores = differences.higher_is_better, differences.n.tolist()
         dataset_names, correlation = differences.dataset_names, tuple(differences.rho.tolist())
         notes = [note.text for note in differences.notes]
@@ -336,11 +339,12 @@ def apply_tests(
             name: (lambda test=test: test(frame, missing, alpha))  # type: ignore[misc]
             for name, test in MANY.items()
         }
-        names, algorithms, measure, direction = (
+        names, algorithms, measure, direction, transform = (
             asked or FOR_MANY,
             tuple(tidy.algorithms),
             said.measure,
             said.higher_is_better,
+            None,
         )
         sizes = frame.groupby("dataset", sort=False, observed=True).size() / len(algorithms)
         dataset_names = tuple(map(str, sizes.index))
@@ -365,6 +369,7 @@ def apply_tests(
         measure=measure,
         higher_is_better=direction,
         notes=tuple(notes),
+        transform=transform,
     )
 
 

@@ -21,7 +21,7 @@ from hiercomp.errors import (
     warn_caller,
 )
 from hiercomp.files.any_table import as_tidy
-from hiercomp.rope import Rope, RopeLike
+from hiercomp.rope import Rope, RopesLike
 from hiercomp.scores.arrays import ScoreArrays
 from hiercomp.scores.differences import PairedDifferences
 from hiercomp.scores.direction import Direction, stated_direction
@@ -36,11 +36,12 @@ ALTERNATIVES = ("two-sided", "less", "greater")
 
 
 class Sides(TypedDict, total=False):
-    """Which algorithm is on which side, and whether higher scores are better: the arguments of `as_differences`."""
+    """Which algorithm is on which side, whether higher scores are better, and the rope: arguments of `as_differences`."""
 
     left: str | None
     right: str | None
     higher_is_better: bool | None
+    rope: RopesLike | None
 
 
 @dataclass(frozen=True)
@@ -87,8 +88,8 @@ class Given:
             return ""
         return metric_words(given.measure, given.higher_is_better, given.transform)
 
-    def rope(self, rope: RopeLike | None) -> Rope:
-        """The rope given, or the default of 0.01 if every score lies in [0, 1].
+    def rope(self, rope: RopesLike | None) -> Rope:
+        """The rope given, or the default of 0.01 if every score lies in [0, 1]; [-1, 1] in units of each data set's rope.
 
         Raises
         ------
@@ -119,6 +120,7 @@ def as_differences(
     left: str | None = None,
     right: str | None = None,
     higher_is_better: bool | None = None,
+    rope: RopesLike | None = None,
 ) -> Given:
     """Convert the input of a test to paired differences.
 
@@ -133,6 +135,8 @@ def as_differences(
         The two algorithms of a table to compare, or names for them.
     higher_is_better : bool, optional
         False for losses and errors: the sign is reversed. By default as a table says, and True for arrays.
+    rope : RopesLike, optional
+        If a table is given a rope for each data set, the differences are in units of it.
     """
     true_false_or_none("higher_is_better", higher_is_better)
     if isinstance(x, PairedDifferences):
@@ -142,10 +146,13 @@ def as_differences(
             raise ArgumentError(
                 f"The differences are those of {x.left!r} (left) and {x.right!r} (right); leave names out."
             )
+        if rope is not None:
+            Rope.of(rope)  # which refuses one for each data set
         return Given(_without_rounding(x if rho is None else _with_rho(x, rho)), single=False, labelled=True)
     if is_table(x):
+        table = as_tidy(x, rho=rho, rope=rope, takes_columns=False)[0]
         given = PairedDifferences.from_table(
-            as_tidy(x, rho=rho, takes_columns=False)[0], left, right, rho=rho, higher_is_better=higher_is_better
+            *(table, left, right), rope=rope, rho=rho, higher_is_better=higher_is_better
         )
         warn_caller(given.notes)
         return Given(_without_rounding(given), single=False, labelled=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from hiercomp.errors import Argument, ArgumentError, ScoreFileError, ScoreTableError
+from hiercomp.scores.ropes import rope_column
 from hiercomp.scores.table import FOLD_COLUMNS, GROUP, PLACES, further_role_of, is_independent, role_of, to_pandas
 
 
@@ -16,6 +17,7 @@ def as_tidy(
     *,
     rho: Any = None,
     groups: str | None = None,
+    rope: Any = None,
     takes_columns: bool = True,
 ) -> tuple[Any, Mapping[str, str] | None]:
     """A table that a comparison can take, and which of its columns is which.
@@ -30,16 +32,19 @@ def as_tidy(
         The correlation that the comparison is given.
     groups : str, optional
         A column that says which scores belong together. It is kept, and named among the columns.
+    rope : RopesLike, optional
+        A column of ropes that it names is kept.
     takes_columns : bool
         Whether the caller has an argument ``columns``, which a refusal may propose.
     """
+    also = () if (ropes := rope_column(rope)) is None else (ropes,)
     if groups is None:
-        return _as_tidy(scores, columns, rho, (), takes_columns)
+        return _as_tidy(scores, columns, rho, also, takes_columns)
     if not isinstance(groups, str):
         raise ArgumentError(f"groups must be the name of a column, got {groups!r}.")
     if rho is not None:
         raise ArgumentError("groups and rho were both given; pass only one: groups are independent of each other.")
-    also = () if groups in PLACES else (groups,)  # every table that is read has these
+    also = also if groups in PLACES else (*also, groups)  # every table that is read has these
     table, columns = _as_tidy(scores, columns, 0.0, also, takes_columns)
     return table, {**(columns or {}), GROUP: groups}
 

@@ -173,7 +173,8 @@ def map_table(
     for name in () if also == "*" else one_or_more("also", also):
         if name not in frame.columns:
             remedy = f"{nearest_name(name, frame.columns)} The columns are: {first_names(list(frame.columns))}."
-            raise ArgumentError(f"There is no column {shown(name)!r} to keep.", remedy=remedy.strip())
+            message = f"There is no column {shown(name)!r}, which rope (--rope), groups (--groups) or also names."
+            raise ArgumentError(message, remedy=remedy.strip())
         kept.append(name)
     if several or (not {"run", "fold"} <= set(cells) and len(frame) < LARGE):
         _refuse_repeated(frame, cells, found, several)

@@ -12,8 +12,9 @@ from hiercomp.arguments import FloatArray, whole_number
 from hiercomp.errors import Argument, ArgumentError, HiercompWarning, Note, ScoreTableError
 from hiercomp.scores.arrays import ScoreArrays
 from hiercomp.scores.problems import ROUNDING, notes_or_error
+from hiercomp.scores.scale import IN_ROPES, LOG
 from hiercomp.scores.table import GROUP
-from hiercomp.wording import counted, first_names, nearest_name, normal_name, shown
+from hiercomp.wording import OWN_ROPES, counted, first_names, nearest_name, normal_name, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -263,7 +264,7 @@ def chosen_baseline(arrays: ScoreArrays, baseline: str) -> tuple[str, list[Note]
         )
     averages = means[:, common].mean(axis=1)
     best = arrays.algorithms[int(np.argmax(averages if arrays.higher_is_better else -averages))]
-    mean = "mean" if arrays.transform is None else "mean log"
+    mean = {None: "mean", LOG: "mean log", IN_ROPES: f"mean, in {OWN_ROPES},"}[arrays.transform]
     text = (
         f"The baseline {shown(best)!r} was chosen because its {mean} over {counted(int(common.sum()), 'data set')}, "
         f"{averages[arrays.algorithms.index(best)]:.4g}, is the best. It was chosen by the same scores, which favours it a "

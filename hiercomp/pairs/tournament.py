@@ -82,6 +82,12 @@ class Tournament:
         return tuple(note.text for note in self.all_notes)
 
     @property
+    def ropes(self) -> dict[str, float]:
+        """The rope of each data set in its metric's own unit, if each has its own; else empty."""
+        pairs = [pair.differences.ropes_by_name for pair in self.pairs if not isinstance(pair, FailedPair)]
+        return {name: rope for ropes in pairs for name, rope in ropes.items()}
+
+    @property
     def status(self) -> Literal["ok", "warned", "failed"]:
         """ "failed": some pair has no result, or its computation failed; "warned": some pair's status is "warned"."""
         found = {pair.status for pair in self.pairs}

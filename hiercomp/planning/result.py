@@ -64,8 +64,8 @@ class PlanResult(Documented):
         The name of the pilot's measure, if it has one.
     higher_is_better : bool or None
         Whether the metric of the pilot is a gain (True) or a loss; None without a pilot.
-    transform : {"log"} or None
-        "log" if the pilot compared logs.
+    transform : {"log", "rope"} or None
+        "log" if the pilot compared logs, "rope" if its differences are in units of each data set's rope.
     """
 
     n_datasets: tuple[int, ...]

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from hiercomp.rope import Rope
+from hiercomp.scores.scale import IN_ROPES, LOG
 from hiercomp.wording import outcome_words, shown
 
 if TYPE_CHECKING:
@@ -115,13 +116,13 @@ def labels(ax: Axes, x: str = "", y: str = "", title: str = "") -> None:
 
 
 def difference_label(result: Any) -> str:
-    """ "tree minus bayes", in the metric's unit or of logs; on two lines if the names are long."""
+    """ "tree minus bayes", in the metric's unit, of logs or in units of ropes; on two lines if the names are long."""
     first, second = label(result.right), label(result.left)
     if not result.differences.higher_is_better:
         first, second = second, first
     gap = "\n" if len(first) + len(second) > LONGEST_LINE else " "
-    logs = " (logs)" if result.differences.transform else ""
-    return f"{first}{gap}minus {second}{logs}"
+    unit = {None: "", LOG: " (logs)", IN_ROPES: " (units of the rope)"}[result.differences.transform]
+    return f"{first}{gap}minus {second}{unit}"
 
 
 def outcomes(left: str, right: str) -> dict[str, str]:

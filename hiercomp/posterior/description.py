@@ -45,9 +45,11 @@ def check_description(plain: Mapping[str, Any]) -> None:
     _compare(plain, FIT, "the description")
     differences = plain["differences"]
     q = len(differences["dataset_names"])
-    for name in (*OF_DATASETS, "median_score", "score_mean", "score_standard_deviation", "n_scores"):
-        if differences[name] is not None and len(differences[name]) != q:
+    for name in (*OF_DATASETS, "median_score", "score_mean", "score_standard_deviation", "n_scores", "ropes"):
+        if differences.get(name) is not None and len(differences[name]) != q:
             raise ValueError(f"{name} has another length than dataset_names")
+    if (differences["transform"] == "rope") != (differences.get("ropes") is not None):
+        raise ValueError("differences in units of ropes without ropes, or the other way round")
     for name in ("runs", "two_level"):
         if any(len(values) != q for values in differences.get(name, {}).values() if isinstance(values, list)):
             raise ValueError(f"{name} of another number of data sets")
@@ -230,7 +232,8 @@ DIFFERENCES = OF_DATASETS | {
     "higher_is_better": _true_or_false,
     "measure": (_nothing, _name),
     "direction_known": _true_or_false,
-    "transform": (_nothing, _one_of("log")),
+    "transform": (_nothing, _one_of("log", "rope")),
+    "?ropes": (_nothing, [_positive]),
     "median_score": (_nothing, [_number]),
     "n_scores": (_nothing, [lambda value: _whole(value) and value >= 1]),
     "score_mean": (_nothing, [_two(_number)]),

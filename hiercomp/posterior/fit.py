@@ -91,7 +91,8 @@ from hiercomp.posterior.verification import Verification
 from hiercomp.rope import Rope, RopeLike
 from hiercomp.scores.differences import PairedDifferences, comparison_problems
 from hiercomp.scores.problems import notes_or_error
-from hiercomp.wording import counted, shown
+from hiercomp.scores.scale import IN_ROPES, LOG
+from hiercomp.wording import OWN_ROPES, counted, shown
 from hiercomp.workers import said_after
 
 if TYPE_CHECKING:
@@ -125,8 +126,8 @@ POPULATION = ("delta0", "sigma0", "nu", "alpha", "beta", "slope")
 class Fit:
     """The posterior of a comparison of two algorithms, and the answers from it.
 
-    Immutable. All values are in the metric's units and all differences are right minus left, after the sign is reversed
-    for a lower-is-better metric.
+    Immutable. All values are in the metric's units, or in units of each data set's rope if each has its own, and all
+    differences are right minus left, after the sign is reversed for a lower-is-better metric.
 
     Attributes
     ----------
@@ -382,10 +383,12 @@ class Fit:
 
         Columns mean, sd, n, rho, then posterior_mean (shrunken), posterior_sd, lower and upper (central 95% interval),
         p_left, p_rope, p_right (probability that the mean difference lies there). ``attrs["unit"]`` is the unit of the
-        differences: that of the scores, or of their logs if these were compared.
+        differences: that of the scores, or of their logs if these were compared. If each data set has its own rope, the
+        unit is that rope, and two more columns are in the metric's own unit: rope, and metric_mean, the raw mean.
         """
         raw = self.differences.to_frame()[["mean", "standard_deviation", "n", "rho"]]
         table = dataset_table(self.draws("delta"), self.rope, self.differences.dataset_names)
+        table = table.assign(**self.differences.in_own_units)
         return self._with_unit(raw.rename(columns={"standard_deviation": "sd"}).join(table))
 
     def population(self) -> pd.DataFrame:
@@ -402,12 +405,14 @@ class Fit:
     def _with_unit(self, frame: pd.DataFrame) -> pd.DataFrame:
         """The frame with the unit of the differences as an attribute."""
         name = self.differences.measure or "the scores"
-        frame.attrs["unit"] = name if self.differences.transform is None else f"log of {name}"
+        transform = self.differences.transform
+        frame.attrs["unit"] = {None: name, LOG: f"log of {name}", IN_ROPES: OWN_ROPES}[transform]
         return frame
 
     def with_rope(self, rope: RopeLike) -> Self:
         """The same posterior with another rope; needs no new fit.
 
+        If each data set has its own rope, 2 stands for twice the width of each.
         Data sets without variation keep the spread that the first rope gave them.
         """
         return replace(self, rope=Rope.of(rope))

@@ -170,8 +170,8 @@ def from_plain_values(plain: dict[str, Any], tree: xr.DataTree | None) -> Fit:
     fields = plain["differences"]
     kinds = {"mean": float, "sum_of_squares": float, "rho": float, "lowest_score": float, "highest_score": float}
     arrays = {name: np.array(fields[name], dtype=kind) for name, kind in (kinds | {"n": int, "constant": bool}).items()}
-    for name in ("median_score", "score_mean", "score_standard_deviation"):
-        if fields[name] is not None:
+    for name in ("median_score", "score_mean", "score_standard_deviation", "ropes"):
+        if fields.get(name) is not None:
             arrays[name] = np.array(fields[name], dtype=float)
     if fields["n_scores"] is not None:
         arrays["n_scores"] = np.array(fields["n_scores"], dtype=int)

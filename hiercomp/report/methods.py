@@ -23,6 +23,7 @@ from hiercomp.posterior.mixed import Mixed
 from hiercomp.report.provenance import computed, delta0_bounds, priors_text
 from hiercomp.report.references import Reference, references
 from hiercomp.rope import REGIONS
+from hiercomp.scores.scale import LOG
 from hiercomp.summary.comparison import summarise
 from hiercomp.wording import counted, error_text, outcome_words, probability_text, shown, span
 
@@ -203,7 +204,7 @@ def _data(result: Fit) -> list[Sentence]:
             f"The data are the paired differences of the scores{_named(given.measure)}, {right} minus {left}{sign}: "
             f"{span(given.paired_scores)} on each data set, {int(given.paired_scores.sum()):,} in all."
         ),
-        *([LOGS] if given.transform else []),
+        *unit_sentence([given]),
         correlation_sentence([given]),
         say(f"Differences within {result.rope} were regarded as practically equivalent."),
     ]
@@ -221,6 +222,21 @@ def _data(result: Fit) -> list[Sentence]:
 def _named(measure: str | None) -> str:
     """The name of the measure in brackets, to follow "scores"; nothing if it has none."""
     return "" if measure is None else f" ({shown(measure)})"
+
+
+def unit_sentence(given: Sequence[PairedDifferences]) -> list[Sentence]:
+    """What differences are, if not those of the scores themselves."""
+    if given[0].ropes is not None:
+        ropes = span(
+            np.array(list({name: rope for each in given for name, rope in each.ropes_by_name.items()}.values()))
+        )
+        return [
+            say(
+                f"Each data set had a region of practical equivalence of its own, with a half-width of {ropes} in the unit "
+                "of its scores, by which its differences were divided."
+            )
+        ]
+    return [LOGS] if given[0].transform == LOG else []
 
 
 def correlation_sentence(given: Sequence[PairedDifferences]) -> Sentence:
@@ -438,7 +454,7 @@ def _tournament_data(result: Tournament) -> list[Sentence]:
                 "algorithms alone"
                 f"{sign}: {sizes} data sets with {span(n)} differences each."
             ),
-            *([LOGS] if result.transform else []),
+            *unit_sentence(pairs),
             correlation_sentence(pairs),
         ]
     return sentences

@@ -11,8 +11,9 @@ from hiercomp.errors import DegenerateScoresWarning, DroppedScoresWarning
 from hiercomp.files.source import Source
 from hiercomp.model.mixture import CENTRE_SPREAD, NARROWEST, WIDEST
 from hiercomp.pairs.fits import FailedPair
+from hiercomp.scores.scale import IN_ROPES, LOG
 from hiercomp.versions import versions
-from hiercomp.wording import counted, measure_in_brackets, shown, span, with_minus
+from hiercomp.wording import OWN_ROPES, counted, measure_in_brackets, shown, span, with_minus
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from hiercomp.pairs.tournament import Tournament
     from hiercomp.posterior.fit import Fit
     from hiercomp.scores.differences import PairedDifferences
+
+
+RANGES = {None: "Range of the scores", LOG: "Range of the logs", IN_ROPES: f"Range of the scores, in {OWN_ROPES}"}
 
 
 @dataclass(frozen=True)
@@ -67,7 +71,7 @@ def data_facts(result: Fit, source: Source | None) -> tuple[Fact, ...]:
         Fact("Left algorithm", shown(given.left)),
         Fact("Right algorithm", f"{shown(given.right)} (differences are right minus left)"),
         Fact("Metric", f"{'higher' if given.higher_is_better else 'lower'} is better{measured}{turned}"),
-        Fact("Range of the logs" if given.transform else "Range of the scores", f"{lowest:g} to {highest:g}"),
+        Fact(RANGES[given.transform], f"{lowest:g} to {highest:g}"),
         Fact("Data sets", f"{len(given.dataset_names):,}"),
         Fact(
             "Paired scores", f"{int(given.paired_scores.sum()):,} in all, {span(given.paired_scores)} on each data set"
@@ -132,9 +136,9 @@ def _shared_settings(
     result: Fit | Tournament, alpha: float, bounds: Sequence[float], transform: str | None
 ) -> tuple[Fact, ...]:
     """Settings of one comparison or of many; ``bounds`` as in `priors_text`."""
-    unit = "' logs, so 0.01 is a ratio of about 1%" if transform else ""
+    unit = {None: "the unit of the scores", LOG: "the unit of the scores' logs, so 0.01 is a ratio of about 1%"}
     return (
-        Fact("Rope", f"{with_minus(result.rope)}, in the unit of the scores{unit}"),
+        Fact("Rope", f"{with_minus(result.rope)}, in {unit.get(transform, OWN_ROPES)}"),
         Fact("Level", f"a verdict needs a probability above {1 - alpha:g}"),
         Fact("Priors", f"{result.priors!r}: {priors_text(result.priors, bounds)}"),
         Fact("Engine", engine_words(result.engine_name, result.engine_version)),

@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING
 
 from hiercomp.pairs.fits import FailedPair
 from hiercomp.rope import REGIONS
-from hiercomp.wording import MINUS, error_text, outcome_words, probability_text, reading_order, shown, unit_words
+from hiercomp.scores.scale import LOG
+from hiercomp.wording import (
+    MINUS,
+    OWN_ROPES,
+    error_text,
+    outcome_words,
+    probability_text,
+    reading_order,
+    shown,
+    unit_words,
+    with_minus,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -175,13 +186,18 @@ def datasets_table(result: Fit) -> Table:
     frame, failed, exact = result.datasets(), result.status == "failed", result.differences.identical
     frame = frame.iloc[sorted(range(len(frame)), key=lambda place: reading_order(str(frame.index[place])))]
     turned = "" if result.differences.higher_is_better else " with the sign reversed, because lower scores are better"
-    of = "differences of the scores' logs" if result.differences.transform else "score differences"
-    legend = f"Mean and SD: of the {of}, {shown(result.right)} minus {shown(result.left)}{turned}. "
+    of = "differences of the scores' logs" if result.differences.transform == LOG else "score differences"
+    unit = f", in {OWN_ROPES}" if "rope" in frame else ""
+    legend = f"Mean and SD: of the {of}, {shown(result.right)} minus {shown(result.left)}{turned}{unit}. "
     names = ["mean"] if failed else ["mean", "posterior_mean", "lower", "upper"]
     same_unit = column(frame[names].to_numpy().ravel())
     moments = {name: same_unit[place :: len(names)] for place, name in enumerate(names)}
-    columns = {
-        "Data set": [shown(name) for name in frame.index],
+    columns = {"Data set": [shown(name) for name in frame.index]}
+    if "rope" in frame:
+        legend += "Rope and difference: in the unit of the scores. "
+        columns |= {"Rope": [f"{rope:g}" for rope in frame["rope"]]}
+        columns |= {"Difference": [with_minus(f"{mean:.3g}") for mean in frame["metric_mean"]]}
+    columns |= {
         "Mean": moments["mean"],
         "SD": column(frame["sd"]),
         "Scores": [f"{count:.0f}" for count in frame["n"]],

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from hiercomp.arguments import FloatArray, one_of, true_false_or_none
 from hiercomp.errors import Argument, ArgumentError, DroppedScoresWarning, Note, ScoreTableError
+from hiercomp.rope import RopesLike
 from hiercomp.scores.moments import ScoreMoments, moments
 from hiercomp.scores.problems import (
     LARGEST_SCORE,
@@ -30,7 +31,8 @@ from hiercomp.scores.problems import (
     single_algorithm,
 )
 from hiercomp.scores.rho import RhoLike, correlations, is_learnt, named_rho
-from hiercomp.scores.scale import LOG, Scale
+from hiercomp.scores.ropes import ropes_of_datasets
+from hiercomp.scores.scale import IN_ROPES, LOG, Scale
 from hiercomp.scores.table import GROUP, TidyScores
 from hiercomp.wording import EXAMPLES_SHOWN, cells_in_words, counted, first_names, shown
 
@@ -67,8 +69,10 @@ class ScorePairs:
         The name of the measure, if it is known.
     direction_known : bool
         Whether the caller, the table or the name of the measure says the direction; it is otherwise assumed.
-    transform : {"log"} or None
-        "log" if these are logs of scores.
+    transform : {"log", "rope"} or None
+        "log" if these are logs of scores, "rope" if each was divided by the rope of its data set.
+    ropes : ndarray, shape (q,), or None
+        Half-width of the rope of each data set, if each has its own.
     asked_rho : float, mapping, Correlation, "runs" or None
         What was asked for; if it is two correlations, ``rho`` is the one across runs.
     """
@@ -87,6 +91,7 @@ class ScorePairs:
     measure: str | None = None
     direction_known: bool = False
     transform: str | None = None
+    ropes: FloatArray | None = None
     asked_rho: RhoLike = None
 
     def to_frame(self) -> pd.DataFrame:
@@ -142,8 +147,10 @@ class ScoreArrays:
         The name of the measure, if it is known.
     direction_known : bool
         Whether the caller, the table or the name of the measure says the direction; it is otherwise assumed.
-    transform : {"log"} or None
-        "log" if these are logs of scores.
+    transform : {"log", "rope"} or None
+        "log" if these are logs of scores, "rope" if each was divided by the rope of its data set.
+    ropes : ndarray, shape (q,), or None
+        Half-width of the rope of each data set, if each has its own.
     """
 
     algorithms: tuple[str, ...]
@@ -159,6 +166,7 @@ class ScoreArrays:
     measure: str | None = None
     direction_known: bool = False
     transform: str | None = None
+    ropes: FloatArray | None = None
 
     @classmethod
     def of(
@@ -166,6 +174,7 @@ class ScoreArrays:
         tidy: TidyScores,
         algorithms: Sequence[str] | None = None,
         *,
+        rope: RopesLike | None = None,
         rho: RhoLike = None,
         higher_is_better: bool | None = None,
         transform: str | None = None,
@@ -177,6 +186,9 @@ class ScoreArrays:
         tidy : TidyScores
         algorithms : sequence of str, optional
             Use only these, and ignore problems of the others; by default all, in the order in which they first appear.
+        rope : mapping from data set to float, or Series, optional
+            Ropes by which the scores are divided; one rope for all changes nothing. By default the table's column of
+            ropes, if one is named.
         rho : float, mapping from data set to float, Correlation or "runs", optional
             Replaces the table's column rho and the default by the number of folds.
         higher_is_better : bool, optional
@@ -190,7 +202,7 @@ class ScoreArrays:
             If there is only one algorithm, a cell has several scores, or a score is too large; if only the name of the
             measure says that it is a loss; or if a score has no log.
         ArgumentError
-            If rho names something that is not a data set.
+            If rho or rope names something that is not a data set.
         """
         direction = tidy.direction(true_false_or_none("higher_is_better", higher_is_better))
         checked_transform(transform)
@@ -208,6 +220,9 @@ class ScoreArrays:
             measure=direction.measure,
             direction_known=direction.known,
         )
+        ropes = ropes_of_datasets(rope, tidy.ropes, arrays.dataset_names, transform)
+        if ropes is not None:
+            return arrays.in_ropes(ropes)
         return arrays if transform is None else arrays.logs()
 
     @classmethod
@@ -281,6 +296,19 @@ class ScoreArrays:
         scores = np.log(self.scores, out=self.scores.copy(), where=finite)
         return replace(self, scores=scores, transform=LOG)
 
+    def in_ropes(self, ropes: FloatArray) -> ScoreArrays:
+        """The same with every score divided by the rope of its data set.
+
+        Raises
+        ------
+        ScoreTableError
+            If a score is too large to compute with then.
+        """
+        divided = replace(self, scores=self.scores / self.at_places(ropes), transform=IN_ROPES, ropes=ropes)
+        size = np.nan_to_num(np.abs(divided.extremes), posinf=np.inf).max(axis=0)
+        notes_or_error(scores_out_of_range(self.dataset_names, size))
+        return divided
+
     @property
     def n_places(self) -> IntArray:
         """Places of each data set, shape (q,)."""
@@ -320,8 +348,9 @@ class ScoreArrays:
 
     @property
     def moments(self) -> ScoreMoments:
-        """Mean and standard deviation of each algorithm on each data set, of the scores as given, not of their logs."""
+        """Mean and standard deviation of each algorithm on each data set, of the scores as given."""
         scores = np.exp(self.scores) if self.transform == LOG else self.scores
+        scores = scores if self.ropes is None else scores * self.at_places(self.ropes)
         return ScoreMoments(self.algorithms, self.dataset_names, *moments(scores, self.starts[:-1]))
 
     @property
@@ -428,6 +457,7 @@ class ScoreArrays:
             measure=self.measure,
             direction_known=self.direction_known,
             transform=self.transform,
+            ropes=None if self.ropes is None else self.ropes[datasets],
             asked_rho=self.rho,
         )
 

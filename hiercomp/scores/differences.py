@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hiercomp.arguments import FloatArray, finite_number, true_false_or_none, whole_number
 from hiercomp.errors import Argument, ArgumentError, DefaultedRhoWarning, Note, ScaleWarning, ScoreTableError
-from hiercomp.rope import Rope, RopeLike
+from hiercomp.rope import Rope, RopesLike
 from hiercomp.scores.arrays import ScoreArrays, ScorePairs, checked_transform
 from hiercomp.scores.covariates import Covariates
 from hiercomp.scores.direction import Direction
@@ -29,9 +29,10 @@ from hiercomp.scores.problems import (
     without_spread,
 )
 from hiercomp.scores.rho import Correlation, RhoLike, correlations, is_learnt, named_rho
+from hiercomp.scores.ropes import rope_column, ropes_of_datasets
 from hiercomp.scores.runs import RunSums
-from hiercomp.scores.scale import LOG, Scale
-from hiercomp.scores.table import choose_algorithms, refuse_unwritable, tidy_scores
+from hiercomp.scores.scale import IN_ROPES, LOG, Scale
+from hiercomp.scores.table import ROPE, choose_algorithms, refuse_unwritable, tidy_scores
 from hiercomp.scores.two_level import TwoLevel, equivalent, learnt_within
 from hiercomp.wording import first_names, shown, span
 
@@ -67,13 +68,14 @@ class PairedDifferences:
         The name of the measure, if the table has one.
     direction_known : bool
         Whether the caller, the table or the name of the measure says the direction; it is otherwise assumed.
-    transform : {"log"} or None
-        "log" if every score is the natural log of what was given: differences are then logs of ratios.
+    transform : {"log", "rope"} or None
+        "log" if every score is the natural log of what was given: differences are then logs of ratios. "rope" if every
+        score was divided by the rope of its data set, which is then the unit of every number but ``ropes``.
     median_score : ndarray, shape (q,), or None
         Median of both algorithms' scores; None if every score lies in [0, 1].
     score_mean, score_standard_deviation : ndarray, shape (q, 2), or None
         Mean and standard deviation of the scores of the left and of the right algorithm, as they were given, not their
-        logs; None if only differences are known.
+        logs, in the metric's own unit; None if only differences are known.
     notes : tuple of Note
         What was dropped, defaulted or looks unusual.
     scores : pandas.DataFrame or None
@@ -88,6 +90,8 @@ class PairedDifferences:
         then those with which equal correlations give the same posterior (R6).
     n_scores : ndarray of int, shape (q,), or None
         Paired scores of each data set, if ``n`` counts their groups; ``rho`` is then 0.
+    ropes : ndarray, shape (q,), or None
+        Half-width of the rope of each data set in its metric's own unit, if each has its own.
 
     Examples
     --------
@@ -121,6 +125,7 @@ class PairedDifferences:
     runs: RunSums | None = None
     two_level: TwoLevel | None = None
     n_scores: NDArray[np.int64] | None = None
+    ropes: FloatArray | None = None
 
     @classmethod
     def from_table(
@@ -129,6 +134,7 @@ class PairedDifferences:
         left: str | None = None,
         right: str | None = None,
         *,
+        rope: RopesLike | None = None,
         rho: RhoLike = None,
         higher_is_better: bool | None = None,
         columns: Mapping[str, str] | None = None,
@@ -143,6 +149,9 @@ class PairedDifferences:
             Tidy scores, see ``tidy_scores``.
         left, right : str, optional
             The two algorithms; required if the table has more than two.
+        rope : mapping from data set to float, Series or str, optional
+            A rope for each data set, or the name of a column of them: every score is divided by it. One rope for all
+            changes nothing.
         rho : float, mapping from data set to float, Correlation or "runs", optional
             Correlation between two differences of a data set, in [0, 1). None: the table's column rho, or 1/k for k
             folds. "runs": 1/k across runs, and within them as their variation tells.
@@ -165,9 +174,11 @@ class PairedDifferences:
         """
         if missing not in ("error", "drop"):
             raise ArgumentError(f"missing must be 'error' or 'drop', got {missing!r}.")
-        tidy = tidy_scores(df, columns)
+        tidy = tidy_scores(df, with_rope_column(columns, rope))
         left, right = choose_algorithms(tidy, left, right)
-        arrays = ScoreArrays.of(tidy, (left, right), rho=rho, higher_is_better=higher_is_better, transform=transform)
+        arrays = ScoreArrays.of(
+            tidy, (left, right), rope=rope, rho=rho, higher_is_better=higher_is_better, transform=transform
+        )
         pairs = arrays.pair(left, right, drop=missing == "drop")
         return replace(cls.of(pairs), scores=pairs.to_frame())
 
@@ -185,6 +196,7 @@ class PairedDifferences:
         if pairs.transform == LOG:
             size = np.maximum(size, 1.0)  # the log of a score has at least the relative error of the score
         given = np.stack([pairs.left_scores, pairs.right_scores])
+        given = given if pairs.ropes is None else given * pairs.ropes[codes]
         score_mean, score_standard_deviation, _ = moments(np.exp(given) if pairs.transform == LOG else given, starts)
         fractions = pairs.transform is None and lowest.min() >= 0 and highest.max() <= 1
         plain = cls(
@@ -208,6 +220,7 @@ class PairedDifferences:
             score_standard_deviation=score_standard_deviation,
             notes=pairs.notes,
             runs=None if pairs.run_starts is None else RunSums.of(difference, n, pairs.run_starts),
+            ropes=pairs.ropes,
         )
         if pairs.groups is not None:
             return plain._of_groups(difference, pairs.groups)
@@ -271,6 +284,7 @@ class PairedDifferences:
         right: str = "right",
         dataset_names: Sequence[str] | None = None,
         folds: int | None = None,
+        rope: RopesLike | None = None,
         rho: RhoLike = None,
         higher_is_better: bool | None = None,
         transform: Literal["log"] | None = None,
@@ -288,6 +302,8 @@ class PairedDifferences:
         folds : int, optional
             Folds of one run of cross-validation; rho is then 1/folds. Without it and rho, the scores of a data set
             count as one run, with a warning, if there are at most 20; else an error.
+        rope : mapping from data set to float, or Series, optional
+            A rope for each data set, by which its scores are divided; one rope for all changes nothing.
         rho : float or mapping, optional
             Correlation between two differences of a data set.
         higher_is_better : bool, optional
@@ -343,6 +359,10 @@ class PairedDifferences:
                     key="without_log",
                 )
             scores = np.log(scores)
+        ropes = ropes_of_datasets(rope, None, names, transform)
+        if ropes is not None:
+            scores = scores / np.repeat(ropes, n)
+            notes_or_error(scores_out_of_range(names, np.maximum.reduceat(np.abs(scores).max(axis=0), starts)))
         pairs = ScorePairs(
             left=left,
             right=right,
@@ -356,7 +376,8 @@ class PairedDifferences:
             higher_is_better=direction.higher_is_better,
             notes=notes,
             direction_known=direction.known,
-            transform=transform,
+            transform=transform if ropes is None else IN_ROPES,
+            ropes=ropes,
             asked_rho=rho,
         )
         return replace(cls.of(pairs), scores=pairs.to_frame())
@@ -372,6 +393,7 @@ class PairedDifferences:
         left: str = "left",
         right: str = "right",
         dataset_names: Sequence[str] | None = None,
+        rope: RopesLike | None = None,
         higher_is_better: bool | None = None,
     ) -> PairedDifferences:
         """Take the mean difference of each data set and its standard error, where the scores themselves are not known.
@@ -391,6 +413,8 @@ class PairedDifferences:
             Names of the algorithms.
         dataset_names : sequence of str, optional
             Of arrays; by default "1", "2", ...
+        rope : mapping from data set to float, or Series, optional
+            A rope for each data set, by which its numbers are divided; one rope for all changes nothing.
         higher_is_better : bool, optional
             False for losses and errors.
 
@@ -430,20 +454,24 @@ class PairedDifferences:
         refuse_unwritable("dataset_names", names)
         refuse_unwritable("An argument left or right", [str(left), str(right)])
         count = arrays["n"].astype(np.int64)
+        ropes = ropes_of_datasets(rope, None, names, None)
+        unit = np.ones(q) if ropes is None else ropes
         return cls(
             left=left,
             right=right,
             dataset_names=tuple(names),
-            mean=arrays["mean"] * (1 if direction.higher_is_better else -1),
-            sum_of_squares=arrays["standard_error"] ** 2 * count * (count - 1),
+            mean=arrays["mean"] / unit * (1 if direction.higher_is_better else -1),
+            sum_of_squares=(arrays["standard_error"] / unit) ** 2 * count * (count - 1),
             n=count,
             rho=np.zeros(q),
             constant=arrays["standard_error"] == 0,
-            lowest_score=np.full(q, low),
-            highest_score=np.full(q, high),
-            largest_difference=high - low,
+            lowest_score=low / unit,
+            highest_score=high / unit,
+            largest_difference=float(((high - low) / unit).max()),
             higher_is_better=direction.higher_is_better,
             direction_known=direction.known,
+            transform=None if ropes is None else IN_ROPES,
+            ropes=ropes,
         )
 
     @property
@@ -477,6 +505,16 @@ class PairedDifferences:
         """Such as "4,300 paired scores", with their groups if there are some."""
         groups = "" if self.n_scores is None else f" in {int(self.n.sum()):,} groups"
         return f"{int(self.paired_scores.sum()):,} paired scores{groups}"
+
+    @property
+    def in_own_units(self) -> dict[str, FloatArray]:
+        """If each data set has its own rope, ``rope`` and ``metric_mean``, the mean difference in the metric's own unit."""
+        return {} if self.ropes is None else {"rope": self.ropes, "metric_mean": self.mean * self.ropes}
+
+    @property
+    def ropes_by_name(self) -> dict[str, float]:
+        """The rope of each data set, if each has its own; else empty."""
+        return {} if self.ropes is None else dict(zip(self.dataset_names, self.ropes.tolist(), strict=True))
 
     @property
     def moments(self) -> ScoreMoments | None:
@@ -567,16 +605,23 @@ class PairedDifferences:
         return replace(self, dataset_names=tuple(dataset_names), scores=scores, notes=(), **chosen)
 
     def to_frame(self) -> pd.DataFrame:
-        """One row for each data set: mean, sum_of_squares, n, rho, standard_deviation, standard_error."""
+        """One row for each data set: mean, sum_of_squares, n, rho, standard_deviation, standard_error; ``in_own_units``."""
         import pandas as pd
 
         fields = ("mean", "sum_of_squares", "n", "rho", "standard_deviation", "standard_error")
         return pd.DataFrame(
-            {field: getattr(self, field) for field in fields}, index=pd.Index(self.dataset_names, name="dataset")
+            {field: getattr(self, field) for field in fields} | self.in_own_units,
+            index=pd.Index(self.dataset_names, name="dataset"),
         )
 
 
-def rope_of(differences: PairedDifferences, rope: RopeLike | None) -> Rope:
+def with_rope_column(columns: Mapping[str, str] | None, rope: object) -> Mapping[str, str] | None:
+    """The columns of a table with the one that a rope names, if it names one."""
+    name = rope_column(rope)
+    return columns if name is None else {**(columns or {}), ROPE: name}
+
+
+def rope_of(differences: PairedDifferences, rope: RopesLike | None) -> Rope:
     """The rope given, or the default for the scores; too few scores or data sets are refused before a missing rope.
 
     Raises

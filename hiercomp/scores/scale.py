@@ -10,11 +10,13 @@ import numpy as np
 
 from hiercomp.arguments import FloatArray
 from hiercomp.errors import Argument, ArgumentError, ScaleWarning
-from hiercomp.rope import Rope, RopeLike
+from hiercomp.rope import Rope, RopesLike
 from hiercomp.scores.problems import TableProblem
+from hiercomp.scores.ropes import is_for_each_dataset
 from hiercomp.wording import counted, shown
 
 LOG = "log"  # the transform after which differences are logs of ratios
+IN_ROPES = "rope"  # that after which they are in units of each data set's rope
 DEFAULT_HALF_WIDTH = 0.01
 LARGEST_FRACTION = 1 + 1e-9  # an AUC may exceed 1 by rounding
 PERCENTAGE_ROPE = 0.05  # below it, scores that look like percentages have a rope for fractions
@@ -40,8 +42,8 @@ class Scale:
     higher_is_better : bool
     direction_known : bool
         Whether the caller, the table or the name of the measure says the direction; it is otherwise assumed.
-    transform : {"log"} or None
-        "log" if these are logs of scores.
+    transform : {"log", "rope"} or None
+        "log" if these are logs of scores, "rope" if each score was divided by the rope of its data set.
     """
 
     dataset_names: tuple[str, ...]
@@ -102,16 +104,18 @@ class Scale:
         width = SHARE_OF_A_SCORE * float(np.median(sizes[sizes > 0])) if (sizes > 0).any() else 0.0
         return round_number(width) if width > SMALLEST_SUGGESTION else 0.0
 
-    def rope(self, rope: RopeLike | None) -> Rope:
-        """The rope given, or the default of 0.01 if every score lies in [0, 1].
+    def rope(self, rope: RopesLike | None) -> Rope:
+        """The rope given, or the default of 0.01 if every score lies in [0, 1]; [-1, 1] in units of each data set's rope.
 
         Raises
         ------
         ArgumentError
             If none is given for scores on another scale; the message suggests one.
         """
+        if self.transform == IN_ROPES and (rope is None or is_for_each_dataset(rope)):
+            return Rope(-1.0, 1.0)
         if rope is not None:
-            return Rope.of(rope)
+            return Rope.of(rope)  # which refuses one for each data set
         if self.fractions:
             return Rope.of(DEFAULT_HALF_WIDTH)
         holds = f"the default rope of {DEFAULT_HALF_WIDTH:g} is only for scores between 0 and 1"
@@ -133,7 +137,7 @@ class Scale:
             remedy = (
                 f"They differ {short_number(ratio)}-fold in size between data sets, so no rope is the same margin on all. "
                 "Compare ratios with transform='log', rope=0.01 (--transform log --rope 0.01) for about 1%, or pass a rope "
-                "in the unit of the scores."
+                f"for each data set: {self._example_of_ropes}."
             )
         else:
             example = f", such as rope={width} (--rope {width}), about a hundredth of a typical score" * (width != "0")
@@ -210,6 +214,18 @@ class Scale:
             "mixed."
         )
 
+    @property
+    def _example_of_ropes(self) -> str:
+        """A hundredth of a typical score of the data sets that are furthest apart in size."""
+        apart = self.extreme_sizes
+        assert apart is not None
+        ropes = {
+            shown(self.dataset_names[place]): round_number(SHARE_OF_A_SCORE * self.sizes[place]) for place in apart
+        }
+        return (
+            f"rope={{{', '.join(f'{name!r}: {rope:g}' for name, rope in ropes.items())}, ...}} (--rope NAME=WIDTH,...)"
+        )
+
     def _units(self, rope: Rope | None) -> Iterator[TableProblem]:
         """Data sets whose scores are so far apart in size that a common rope means little."""
         if self.extreme_sizes is None or self.mixed:
@@ -227,10 +243,11 @@ class Scale:
                 f": the rope's half-width of {rope.half_width:g} is {shares[0]} of a typical score of the first and "
                 f"{shares[1]} of one of the second"
             )
-        remedy = "If their units differ, bring them to one scale first, such as the share of a baseline's score."
+        remedy = f"If their units differ, pass a rope for each data set: {self._example_of_ropes}."
         if self.low > 0:
             remedy = (
-                "If their units differ, compare ratios: transform='log' (--transform log); a rope of 0.01 is about 1%."
+                "If their units differ, compare ratios: transform='log' (--transform log); a rope of 0.01 is about 1%. Or "
+                f"pass a rope for each data set: {self._example_of_ropes}."
             )
         names = tuple(self.dataset_names[place] for place in places)
         logs = (Argument("transform", "log"),)

@@ -36,7 +36,7 @@ MISSING_TYPES = ("NoneType", "NAType", "NaTType")
 NAMED = ("dataset", "algorithm")
 PLACES = (*NAMED, "run", "fold")
 ROLES = (*PLACES, "score", "rho")
-GROUP = "group"  # a column that a comparison may name; it may play another role too
+GROUP, ROPE = "group", "rope"  # columns that a comparison may name; they may play another role too
 
 # Other names for the columns, compared in lower case without spaces, dots, hyphens and underscores.
 ALIASES: Mapping[str, tuple[str, ...]] = {
@@ -118,6 +118,8 @@ class TidyScores:
         What was changed or looks unusual.
     rho : dict from data set to float, optional
         The correlation between two scores of a data set, if the table has a column of that name.
+    ropes : dict from data set to float, optional
+        The half-width of the rope of each data set, if a column of them is named.
     score_name : str
         The table's name of the column of scores.
     measure : str or None
@@ -130,6 +132,7 @@ class TidyScores:
     frame: pd.DataFrame
     notes: tuple[Note, ...]
     rho: dict[str, float] | None = None
+    ropes: dict[str, float] | None = None
     score_name: str = "score"
     measure: str | None = None
     stated: bool | None = None
@@ -232,17 +235,22 @@ def read_table(df: Any, columns: Mapping[str, str] | None = None) -> tuple[TidyS
         )
         notes.append(Note(ScaleWarning, message, "If it is one, remove its rows.", tuple(likely), "summary_rows"))
     scores, wrong_scores = _scores(frame[found["score"]], found["score"], tidy, lines)
-    rho = None
-    if "rho" in found:
-        rho, wrong_rho = _rho_of_datasets(frame[found["rho"]], tidy["dataset"], str(found["rho"]), tidy)
-        wrong_scores = [*wrong_scores, *wrong_rho]
+    of_datasets: dict[str, dict[str, float] | None] = {}
+    for role in ("rho", ROPE):
+        if role in found:
+            column = frame[found[role]]
+            of_datasets[role], wrong_cells = _one_for_each_dataset(
+                column, tidy["dataset"], str(found[role]), role, tidy
+            )
+            wrong_scores = [*wrong_scores, *wrong_cells]
     name = str(found["score"])
     if role_of(name) != "score" and name != measure:  # another column than the one that the attributes are about
         stated, measure = None if measure is not None else stated, name
     checked = TidyScores(
         frame=pd.DataFrame({**tidy, "score": scores}),
         notes=tuple(notes),
-        rho=rho,
+        rho=of_datasets.get("rho"),
+        ropes=of_datasets.get(ROPE),
         score_name=name,
         measure=None if measure is None else shown(measure),
         stated=stated,
@@ -325,15 +333,15 @@ def find_columns(
         raise ArgumentError(f"columns must be a mapping such as {{'score': 'auc'}}, got {columns!r}.")
     chosen = dict(columns or {})
     for role, name in chosen.items():
-        if role not in (*ROLES, GROUP):
+        if role not in (*ROLES, GROUP, ROPE):
             raise ArgumentError(f"columns names an unknown role {role!r}; the roles are {', '.join(ROLES)}.")
         if name not in names:
             near = nearest_name(str(name), map(str, names))
             raise _wrong_columns(f"There is no column {name!r} for the {role}.", f"{near} {_listing(names)}".strip())
-    grouping = {GROUP: chosen.pop(GROUP)} if GROUP in chosen else {}
+    named = {role: chosen.pop(role) for role in (GROUP, ROPE) if role in chosen}
 
     def taken(roles: Mapping[str, str]) -> list[str]:
-        return [*roles.values(), *grouping.values()]
+        return [*roles.values(), *named.values()]
 
     # rows of seeds and folds: the seed is a run only where the folds do not tell the rows apart, so it comes last
     for role, kind in [(role, role_of) for role in (*PLACES, "score")] + [
@@ -371,7 +379,7 @@ def find_columns(
             raise _wrong_columns(f"There is no column {role!r}.", f"{hint} {_listing(names)}", (role,), arguments)
     if "rho" in names and "rho" not in chosen and "rho" not in chosen.values() and "rho" not in without:
         chosen["rho"] = "rho"
-    return chosen | grouping
+    return chosen | named
 
 
 def score_candidates(frame: pd.DataFrame, taken: Collection[str] = ()) -> list[str]:
@@ -649,10 +657,13 @@ def _labels(column: pd.Series, name: str, lines: Sequence[int] | None) -> pd.Ser
     return pd.Series(numbers.astype(np.int64).to_numpy()) if bool(whole.all()) else pd.Series(text.to_numpy(object))
 
 
-def _rho_of_datasets(
-    column: pd.Series, datasets: pd.Series, name: str, places: Mapping[str, Any]
+MEANINGS = {"rho": "the correlation between its folds", ROPE: "the half-width of its rope"}
+
+
+def _one_for_each_dataset(
+    column: pd.Series, datasets: pd.Series, name: str, role: str, places: Mapping[str, Any]
 ) -> tuple[dict[str, float] | None, list[TableProblem]]:
-    """The common rho of the rows of each data set; none if it is invalid."""
+    """The common rho, or rope, of the rows of each data set; none if it is invalid."""
     import pandas as pd
 
     numbers, problems = _scores(column, name, places, None)
@@ -664,11 +675,11 @@ def _rho_of_datasets(
     if different.any() or first.isna().any():
         first_wrong = (different | first.isna()).idxmax()
         message = (
-            f"Column {name!r} must have one number for each data set, the correlation between its folds; data set "
+            f"Column {name!r} must have one number for each data set, {MEANINGS[role]}; data set "
             f"{shown(first_wrong)!r} has {first_names([str(value) for value in values[datasets == first_wrong].unique()])}."
         )
-        remedy = "Correct it, or remove the column and pass rho."
-        return None, [TableProblem(ScoreTableError, message, remedy, (str(first_wrong),), "rho")]
+        remedy = f"Correct it, or remove the column and pass {role}."
+        return None, [TableProblem(ScoreTableError, message, remedy, (str(first_wrong),), role)]
     return {str(name): float(value) for name, value in first.items()}, []
 
 

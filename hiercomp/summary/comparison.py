@@ -12,7 +12,18 @@ from hiercomp.posterior.effects import effects
 from hiercomp.posterior.next_dataset import Decision, NextDataset, NonInferiority, Odds
 from hiercomp.posterior.regressed import Regressed
 from hiercomp.rope import REGIONS, Rope
-from hiercomp.wording import error_text, metric_words, outcome_words, probability_text, shown, span, unit_words
+from hiercomp.scores.scale import IN_ROPES, LOG
+from hiercomp.wording import (
+    error_text,
+    metric_words,
+    outcome_words,
+    probability_text,
+    ropes_in_words,
+    shown,
+    span,
+    times_rope,
+    unit_words,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,8 +74,8 @@ class Summary(Documented):
         The name of the measure, if the table has one.
     higher_is_better : bool
         Whether the metric is a gain (True) or a loss.
-    transform : {"log"} or None
-        "log" if differences are logs of ratios.
+    transform : {"log", "rope"} or None
+        "log" if differences are logs of ratios, "rope" if they are in units of each data set's rope.
     slopes : dict
         Posterior mean, sd and 95% interval of the slope of every covariate, for one standard deviation of it, and that
         standard deviation, one_sd; empty without covariates.
@@ -74,6 +85,8 @@ class Summary(Documented):
         Number of groups of paired scores, if there are groups.
     non_inferiority : tuple of NonInferiority
         Of the left and of the right algorithm; empty if the status is "failed".
+    ropes : dict
+        The rope of each data set in its metric's own unit, if each has its own; else empty.
     """
 
     conclusion: str
@@ -99,6 +112,7 @@ class Summary(Documented):
     correlation: str = ""
     n_groups: int | None = None
     non_inferiority: tuple[NonInferiority, ...] = ()
+    ropes: dict[str, float] = field(default_factory=dict)
 
     @property
     def legend(self) -> str:
@@ -144,6 +158,7 @@ class Summary(Documented):
             "higher_is_better": self.higher_is_better,
             "transform": self.transform,
             "rope": [self.rope.lower, self.rope.upper],
+            "ropes": self.ropes,
             "n_datasets": self.n_datasets,
             "n_scores": self.n_scores,
             "n_groups": self.n_groups,
@@ -197,6 +212,7 @@ class Summary(Documented):
             details += [f"Odds, {names[odds.favoured]} against {names[odds.against]}: {odds}" for odds in self.odds]
         details += [self._parameter(name, row) for name, row in self.population.items()]
         details += self._ratio()
+        details += ropes_in_words(self.ropes)
         details += self._covariates()
         details += [self.correlation] if self.correlation else []
         details.append(f"Computation {self.status}: {self.computation}")
@@ -255,7 +271,7 @@ class Summary(Documented):
 
     def _ratio(self) -> list[str]:
         """What logs mean: the ratio behind the average difference."""
-        if self.transform is None:
+        if self.transform != LOG:
             return []
         first, second = map(shown, self.minuend)
         unit = f"Differences are logs of the ratio of the scores, {first} to {second}: 0.01 is about 1%"
@@ -305,6 +321,7 @@ def summarise(result: Fit, alpha: float, population_check: PopulationCheck | Non
         non_inferiority=()
         if failed
         else (result.non_inferiority("left", alpha), result.non_inferiority("right", alpha)),
+        ropes=result.differences.ropes_by_name,
     )
 
 
@@ -337,7 +354,7 @@ def _slopes(result: Fit) -> dict[str, dict[str, float]]:
 
 def _conclusion(result: Fit, decision: Decision | None) -> str:
     left, right = shown(result.left), shown(result.right)
-    names = outcome_words(left, right)
+    names, transform = outcome_words(left, right), result.differences.transform
     if decision is None:
         return f"No verdict: the computation failed its checks ({'; '.join(result.diagnostics.failures)})."
     if result.differences.identical:
@@ -358,7 +375,9 @@ def _conclusion(result: Fit, decision: Decision | None) -> str:
         )
     if decision.region == "rope":
         within = f"difference within {result.rope}"
-        if result.differences.transform is not None:
+        if transform == IN_ROPES:
+            within = f"difference within {times_rope(result.rope)}"
+        elif transform == LOG:
             within = f"ratio within [{math.exp(result.rope.lower):.4g}, {math.exp(result.rope.upper):.4g}]"
         return (
             f"The most likely outcome on the next data set is that {left} and {right} are practically equivalent ({within}, "
@@ -367,7 +386,9 @@ def _conclusion(result: Fit, decision: Decision | None) -> str:
     better, worse = (left, right) if decision.region == "left" else (right, left)
     margin = -result.rope.lower if decision.region == "left" else result.rope.upper
     words = f"by more than {abs(margin):g}"
-    if result.differences.transform is not None:
+    if transform == IN_ROPES:
+        words = f"by more than {times_rope(f'{abs(margin):g}')}"
+    elif transform == LOG:
         words = f"by a relative difference of more than {100 * math.expm1(abs(margin)):.3g}%"
     claim = f"{better} is better than {worse}" + (f" {words}" if margin else "")
     if margin < 0:  # a rope beside zero: the region holds differences of both signs

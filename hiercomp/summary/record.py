@@ -87,10 +87,10 @@ def _dataset_rows(result: Fit) -> list[dict[str, Any]]:
     try:
         frame = result.datasets()
     except ArgumentError:  # only the draws of the population were kept
-        frame = result.differences.to_frame()[["mean", "standard_deviation", "n", "rho"]]
-        frame = frame.rename(columns={"standard_deviation": "sd"})
+        frame = result.differences.to_frame().rename(columns={"standard_deviation": "sd"})
+        frame = frame.drop(columns=["sum_of_squares", "standard_error"])
     if result.status == "failed":
-        frame = frame[["mean", "sd", "n", "rho"]]
+        frame = frame[["mean", "sd", "n", "rho", *result.differences.in_own_units]]
     names = result.differences.dataset_names
     scores = _score_rows(result.differences.moments, names)
     return [row | {"scores": each} for row, each in zip(_rows(frame), scores, strict=True)]

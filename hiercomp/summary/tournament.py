@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from hiercomp.arguments import verdict_level
@@ -11,7 +11,16 @@ from hiercomp.document import Document, Documented, Table
 from hiercomp.engines import engine_words
 from hiercomp.errors import ArgumentError
 from hiercomp.pairs.tournament import LEGEND, SIGNS
-from hiercomp.wording import SMALLEST_SHOWN, counted, error_text, metric_words, probability_text, shown
+from hiercomp.scores.scale import LOG
+from hiercomp.wording import (
+    SMALLEST_SHOWN,
+    counted,
+    error_text,
+    metric_words,
+    probability_text,
+    ropes_in_words,
+    shown,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,8 +68,10 @@ class TournamentSummary(Documented):
         The name of the measure, if the table has one.
     higher_is_better : bool
         Whether the metric is a gain (True) or a loss.
-    transform : {"log"} or None
-        "log" if differences are logs of ratios.
+    transform : {"log", "rope"} or None
+        "log" if differences are logs of ratios, "rope" if they are in units of each data set's rope.
+    ropes : dict
+        The rope of each data set in its metric's own unit, if each has its own; else empty.
     """
 
     title: str
@@ -79,6 +90,7 @@ class TournamentSummary(Documented):
     measure: str | None = None
     higher_is_better: bool = True
     transform: str | None = None
+    ropes: dict[str, float] = field(default_factory=dict)
 
     def to_frame(self) -> pd.DataFrame:
         """The ranking with each algorithm's numbers of verdicts, best first."""
@@ -98,6 +110,7 @@ class TournamentSummary(Documented):
             "measure": self.measure,
             "higher_is_better": self.higher_is_better,
             "transform": self.transform,
+            "ropes": self.ropes,
             "alpha": self.alpha,
             "ranking": [_plain(row) for row in self.ranking],
             "ranking_assumption": self.assumption,
@@ -177,7 +190,8 @@ class TournamentSummary(Documented):
         if undecided:
             listed = [f"{shown(row['left'])} against {shown(row['right'])}" for row in undecided[:MOST_LISTED]]
             lines.append(f"Too close to call: {'; '.join(listed)}{'; ...' if len(undecided) > MOST_LISTED else ''}.")
-        if self.transform is not None:
+        lines += [f"{line}." for line in ropes_in_words(self.ropes)]
+        if self.transform == LOG:
             lines.append("Differences are logs of the ratio of the scores: 0.01 is about 1%.")
         return (
             *lines,
@@ -228,6 +242,7 @@ def summarise_tournament(result: Tournament, alpha: float = 0.05) -> TournamentS
         measure=result.measure,
         higher_is_better=result.higher_is_better,
         transform=result.transform,
+        ropes=result.ropes,
     )
 
 

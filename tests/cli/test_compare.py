@@ -229,6 +229,10 @@ def test_force_overwrites(hiercomp, folder):
         (["scores.csv", "--rope=-0.01"], ["rope", "negative"]),
         (["scores.csv", "--rope", "wide"], ["--rope", "'wide'"]),
         (["scores.csv", "--rope", "nan"], ["rope", "finite"]),
+        (["scores.csv", "--rope", "d0=0.1,d1=0.2"], ["rope has no value", "'d2'"]),
+        (["scores.csv", "--rope", "d0=0.1,d0=0.2"], ["--rope", "NAME=WIDTH", "each name once"]),
+        (["scores.csv", "--rope", "d0=wide"], ["--rope", "NAME=WIDTH"]),
+        (["scores.csv", "--rope", "=0.1"], ["--rope", "NAME=WIDTH"]),
         (["scores.csv", "--engine", "embeded"], ["engine", "'embedded'"]),
         (["scores.csv", "--seed", "-1"], ["seed", "-1"]),
         (["scores.csv", "--chains", "0"], ["chains", "between 1 and 100"]),
@@ -308,6 +312,29 @@ def test_ratios_and_the_default_rope_on_the_command_line(hiercomp, tmp_path, sco
     assert_one_line_of_error(
         hiercomp(tmp_path, "compare", "scores.csv", "--transform=square"), "--transform must be log"
     )
+
+
+def test_a_rope_for_each_data_set_on_the_command_line(hiercomp, tmp_path, scores):
+    ropes = {f"d{place}": 0.01 * 3.0**place for place in range(8)}
+    table = scores.assign(score=scores["score"] * scores["dataset"].map(ropes) / 0.01)
+    table.assign(margin=table["dataset"].map(ropes)).to_csv(tmp_path / "scores.csv", index=False)
+    again = pd.read_csv(tmp_path / "scores.csv").drop(columns="margin")
+    expected = hc.compare(again, rope=ropes, engine="quadrature").to_dict()
+    listed = ",".join(f"{name}={rope!r}" for name, rope in ropes.items())
+    for rope in (listed, "margin"):
+        quick = ("--engine", "quadrature", "--rope", rope, "--json", "-")
+        content = json.loads(hiercomp(tmp_path, "compare", "scores.csv", *quick).stdout)
+        assert content["next_dataset"] == expected["next_dataset"]
+        assert (content["ropes"], content["transform"]) == (ropes, "rope")
+        pairs = json.loads(hiercomp(tmp_path, "pairs", "scores.csv", "--jobs", "1", *quick).stdout)
+        assert (pairs["ropes"], pairs["rope"]) == (ropes, [-1, 1])
+        tests = json.loads(hiercomp(tmp_path, "test", "scores.csv", *quick[2:]).stdout)
+        assert "in units of each data set's rope" in tests["metric"]
+        plan = ("plan", "--pilot", "scores.csv", "--datasets", "5", "--simulations", "2", "--jobs", "1")
+        assert json.loads(hiercomp(tmp_path, *plan, *quick).stdout)["rope"] == [-1, 1]
+    hiercomp(tmp_path, "compare", "scores.csv", *quick[:-2], "--save", "fit.nc")
+    assert "rope [-2, 2]" in hiercomp(tmp_path, "show", "fit.nc", "--rope", "2").stdout
+    assert_one_line_of_error(hiercomp(tmp_path, "show", "fit.nc", "--rope", listed), "one number is needed")
 
 
 def test_a_full_disk_behind_standard_output_is_one_line(folder):

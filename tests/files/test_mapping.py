@@ -232,7 +232,10 @@ def test_further_columns_are_kept_on_request():
     frame = table(time=np.arange(8.0))
     assert list(read(frame, also="time", **MAPPED).columns) == [*COLUMNS, "time"]
     assert list(read(frame, also="*", **MAPPED).columns) == [*COLUMNS, "time"]
-    assert "There is no column 'tim' to keep. Did you mean 'time'?" in refused(frame, also="tim", **MAPPED)
+    assert (
+        "There is no column 'tim', which rope (--rope), groups (--groups) or also names. Did you mean 'time'?"
+        in refused(frame, also="tim", **MAPPED)
+    )
 
 
 def test_the_column_that_tells_rows_apart_is_named():

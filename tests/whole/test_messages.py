@@ -159,7 +159,19 @@ CASES: dict[str, Callable[[Path], object]] = {
     "identical scores": compared(table().assign(score=0.8), rope=0.0),
     "constant differences": compared(table().assign(score=np.where(table()["algorithm"] == "tree", 0.9, 0.8))),
     "a negative rope": compared(table(), rope=-0.01),
-    "a rope that is no number": compared(table(), rope="wide"),
+    "a rope that is no number and no column": compared(table(), rope="wide"),
+    "ropes without that of a data set": compared(table(), rope={"d0": 0.1, "d1": 0.2}),
+    "a rope of an unknown data set": compared(table(), rope={"d11": 0.1}),
+    "a rope of a data set that is 0": compared(table(), rope={f"d{place}": 0.1 * place for place in range(6)}),
+    "a rope of a data set that is a pair": compared(table(), rope={f"d{place}": (-0.1, 0.2) for place in range(6)}),
+    "ropes of data sets in a column that varies": compared(table().assign(margin=0.1 + table().index), rope="margin"),
+    "ropes of data sets and logs": compared(
+        table(), rope=dict.fromkeys(map("d{}".format, range(6)), 0.1), transform="log"
+    ),
+    "ropes of data sets and a column": compared(table().assign(margin=0.1), rope=0.01, columns={"rope": "margin"}),
+    "ropes of data sets where the scores are not": lambda folder: hc.correlated_t_test(
+        [0.1, 0.2], rho=0, rope={"1": 0.1}
+    ),
     "rho of one": compared(table(), rho=1.0),
     "rho without a data set": compared(table(), rho={"d0": 0.1}),
     "a population that is none": compared(table(), population="cauchy"),

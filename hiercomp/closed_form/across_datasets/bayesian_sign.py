@@ -15,7 +15,7 @@ from hiercomp.closed_form.inputs import Given, as_means, zeros_and_ties
 from hiercomp.closed_form.result import after, compared, most_probable
 from hiercomp.document import Presentation
 from hiercomp.errors import ArgumentError
-from hiercomp.rope import REGIONS, Rope, RopeLike, most_probable_shares
+from hiercomp.rope import REGIONS, Rope, RopesLike, most_probable_shares
 from hiercomp.wording import outcome_words
 
 NODES = 8192  # of the trapezoidal rule on the logarithm of a Gamma variable; doubling them changes no digit of twelve
@@ -98,7 +98,7 @@ class BayesianSignResult(Presentation):
 def bayesian_sign_test(
     x: Any,
     *,
-    rope: RopeLike | None = None,
+    rope: RopesLike | None = None,
     strength: float = 1.0,
     place: Literal["left", "rope", "right"] = "rope",
     draws: int = 50_000,
@@ -121,9 +121,10 @@ def bayesian_sign_test(
     x : array_like, PairedDifferences or data frame
         Differences right minus left: one for each data set (one-dimensional), or one row for each data set, which is
         averaged; or a tidy table.
-    rope : float, pair of float or Rope, optional
+    rope : float, str, pair of float, Rope, mapping or Series, optional
         Differences that make no practical difference, in the metric's units; by default 0.01 if every score lies in
-        [0, 1]; a difference on its boundary is in it.
+        [0, 1]; a difference on its boundary is in it. Of a table, also one for each data set; see
+        `HierarchicalComparison`.
     strength : float
         Weight of the prior, in data sets; at least 0. With 0 a region without data sets has probability 0.
     place : {"left", "rope", "right"}
@@ -158,7 +159,7 @@ def bayesian_sign_test(
     >>> round(result.p_right, 3)
     0.779
     """
-    given = as_means(x, left=left, right=right, higher_is_better=higher_is_better)
+    given = as_means(x, left=left, right=right, higher_is_better=higher_is_better, rope=rope)
     z, asked = zeros_and_ties(given.differences), _Asked.of(given.rope(rope), strength, place, draws, seed)
     rope, slack = asked.rope, _slack(z, asked.rope)
     counts = np.array([(z < rope.lower - slack).sum(), 0, (z > rope.upper + slack).sum()], dtype=float)
@@ -173,7 +174,7 @@ def bayesian_sign_test(
 def bayesian_signed_rank_test(
     x: Any,
     *,
-    rope: RopeLike | None = None,
+    rope: RopesLike | None = None,
     strength: float = 1.0,
     place: Literal["left", "rope", "right"] = "rope",
     draws: int = 50_000,
@@ -198,9 +199,10 @@ def bayesian_signed_rank_test(
     x : array_like, PairedDifferences or data frame
         Differences right minus left: one for each data set (one-dimensional), or one row for each data set, which is
         averaged; or a tidy table.
-    rope : float, pair of float or Rope, optional
+    rope : float, str, pair of float, Rope, mapping or Series, optional
         Differences that make no practical difference, in the metric's units; by default 0.01 if every score lies in
-        [0, 1]; an average on its boundary is in it.
+        [0, 1]; an average on its boundary is in it. Of a table, also one for each data set; see
+        `HierarchicalComparison`.
     strength : float
         Weight of the pseudo-observation, in data sets; at least 0.
     place : {"left", "rope", "right"}
@@ -239,7 +241,7 @@ def bayesian_signed_rank_test(
     >>> round(result.p_right, 1)
     0.8
     """
-    given = as_means(x, left=left, right=right, higher_is_better=higher_is_better)
+    given = as_means(x, left=left, right=right, higher_is_better=higher_is_better, rope=rope)
     z, asked = zeros_and_ties(given.differences), _Asked.of(given.rope(rope), strength, place, draws, seed)
     pseudo = {"left": -math.inf, "rope": (asked.rope.lower + asked.rope.upper) / 2, "right": math.inf}[place]
     weights = np.ones(len(z))

@@ -12,13 +12,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hiercomp.arguments import FloatArray, one_of, whole_number
-from hiercomp.closed_form.inputs import as_differences, is_labelled, need_scores, rows_of
+from hiercomp.closed_form.inputs import as_differences, is_labelled, is_table, need_scores, rows_of
 from hiercomp.closed_form.one_dataset.correlated_t import CorrelatedTResult, correlated_t_posterior, regions_with_ties
 from hiercomp.closed_form.result import after, compared, most_probable
 from hiercomp.document import Presentation
 from hiercomp.errors import ArgumentError, ScoreTableError
-from hiercomp.rope import REGIONS, Rope, RopeLike, most_probable_shares
+from hiercomp.rope import REGIONS, Rope, RopesLike, most_probable_shares
 from hiercomp.scores.rho import RhoLike
+from hiercomp.scores.ropes import is_for_each_dataset
 from hiercomp.wording import outcome_words, probability_text, shown
 
 LARGEST_TRINOMIAL = 500  # data sets; time and memory grow with the cube and the square
@@ -131,7 +132,7 @@ def poisson_binomial_test(
     x: Any,
     *,
     rho: RhoLike = None,
-    rope: RopeLike = 0.0,
+    rope: RopesLike = 0.0,
     method: Literal["exact", "sampling"] = "exact",
     draws: int = 100_000,
     seed: int = 0,
@@ -158,8 +159,9 @@ def poisson_binomial_test(
     rho : float, mapping from data set to float, Correlation or "runs", optional
         Correlation between the differences of a data set: 1/k for k folds. Of a table the last two take the runs into
         account; see `HierarchicalComparison`. Not used with probabilities.
-    rope : float, pair of float or Rope
-        Differences that make no practical difference, in the metric's units; 0 compares only left and right.
+    rope : float, str, pair of float, Rope, mapping or Series
+        Differences that make no practical difference, in the metric's units; 0 compares only left and right. Of a table,
+        also one for each data set; see `HierarchicalComparison`.
     method : {"exact", "sampling"}
         "sampling" tosses the coins ``draws`` times, as the paper did.
     draws, seed : int
@@ -199,8 +201,10 @@ def poisson_binomial_test(
     """
     one_of("method", method, ("exact", "sampling"))
     draws, seed = whole_number("draws", draws, 1), whole_number("seed", seed, 0)
-    generator, rope = np.random.default_rng(seed), Rope.of(rope)
-    regions, algorithms, notes, metric = _region_probabilities(x, rope, rho, left, right, higher_is_better)
+    generator = np.random.default_rng(seed)
+    of_datasets = rope if is_table(x) and is_for_each_dataset(rope) else None
+    rope = Rope.of(rope) if of_datasets is None else Rope(-1.0, 1.0)
+    regions, algorithms, notes, metric = _region_probabilities(x, rope, rho, left, right, higher_is_better, of_datasets)
     others = regions[:, [1, 0, 0]] + regions[:, [2, 2, 1]]
     counts = [poisson_binomial(regions[:, column], others[:, column]) for column in range(3)]
     majority = {region: count.halves()[2] for region, count in zip(REGIONS, counts, strict=True)}
@@ -239,7 +243,13 @@ def poisson_binomial_test(
 
 
 def _region_probabilities(
-    x: Any, rope: Rope, rho: RhoLike, left: str | None, right: str | None, higher_is_better: bool | None
+    x: Any,
+    rope: Rope,
+    rho: RhoLike,
+    left: str | None,
+    right: str | None,
+    higher_is_better: bool | None,
+    of_datasets: RopesLike | None,
 ) -> tuple[FloatArray, tuple[str, str], tuple[str, ...], str]:
     """Probabilities of left, rope and right for each data set, shape (q, 3); the algorithms; notes; the metric."""
     if isinstance(x, CorrelatedTResult):
@@ -258,7 +268,7 @@ def _region_probabilities(
             algorithms = (left or "left", right or "right")
             return _given_probabilities(rows[0], rho, higher_is_better), algorithms, (), ""
         x = rows
-    given = as_differences(x, rho, left=left, right=right, higher_is_better=higher_is_better)
+    given = as_differences(x, rho, left=left, right=right, higher_is_better=higher_is_better, rope=of_datasets)
     need_scores(given.differences, 2, "The Poisson-binomial test")
     regions = regions_with_ties(*correlated_t_posterior(given.differences), rope)
     return regions, given.algorithms, given.notes, given.metric

@@ -13,7 +13,7 @@ from hiercomp.closed_form.inputs import as_differences, need_scores, some_datase
 from hiercomp.closed_form.result import after, compared, noted
 from hiercomp.document import Presentation
 from hiercomp.errors import ArgumentError, DegenerateScoresWarning, Note
-from hiercomp.rope import Rope, RopeLike, region_probabilities
+from hiercomp.rope import Rope, RopesLike, region_probabilities
 from hiercomp.scores.differences import PairedDifferences
 from hiercomp.scores.rho import RhoLike
 from hiercomp.wording import outcome_words, probability_text, shown
@@ -143,7 +143,7 @@ def correlated_t_test(
     x: Any,
     *,
     rho: RhoLike = None,
-    rope: RopeLike | None = None,
+    rope: RopesLike | None = None,
     prior: NormalGamma | None = None,
     left: str | None = None,
     right: str | None = None,
@@ -163,9 +163,9 @@ def correlated_t_test(
     rho : float, mapping from data set to float, Correlation or "runs", optional
         Correlation between differences, in [0, 1): 1/k for k folds. Tables and `PairedDifferences` have a default. Of a
         table the last two take the runs into account; see `HierarchicalComparison`.
-    rope : float, pair of float or Rope, optional
+    rope : float, str, pair of float, Rope, mapping or Series, optional
         Differences that make no practical difference, in the metric's units; by default 0.01 if every score lies in
-        [0, 1]; 0 for none.
+        [0, 1]; 0 for none. Of a table, also one for each data set; see `HierarchicalComparison`.
     prior : NormalGamma, optional
         Any Normal-Gamma prior; None is the matching prior.
     left, right : str, optional
@@ -213,7 +213,7 @@ def correlated_t_test(
     >>> [round(float(end), 4) for end in result.distribution.interval(0.95)]
     [0.0028, 0.0452]
     """
-    given = as_differences(x, rho, left=left, right=right, higher_is_better=higher_is_better)
+    given = as_differences(x, rho, left=left, right=right, higher_is_better=higher_is_better, rope=rope)
     differences, rope = given.differences, given.rope(rope)
     need_scores(differences, 2, "The correlated t-test")
     if prior is not None and not isinstance(prior, NormalGamma):
