@@ -74,10 +74,11 @@ class HierarchicalComparison:
         depends: one row for each data set, whose name is the index or a column ``dataset``. All columns are used and
         reported, as they are: take logs of counts first. Give categories columns of 0 and 1. Such a posterior is only
         sampled.
-    groups : str, optional
+    groups : str or pair of str, optional
         A column that says which scores of a data set belong together, such as the question of several samples or the passage
         of several questions. Groups are independent and scores of a group are not, so the standard error follows from the
-        groups' sums; rho is then left out.
+        groups' sums; rho is then left out. Two columns are crossed groups, such as ("question", "seed"): scores of a
+        question are not independent, nor are those of a seed.
     columns : mapping, optional
         Which column is which, such as ``{"score": "auc"}``. Where only the data set (and run and fold) is named, every
         other column of numbers holds the scores of an algorithm.
@@ -124,7 +125,7 @@ class HierarchicalComparison:
         priors: Priors | str = Priors(),  # noqa: B008 - frozen
         population: Population | None = None,
         covariates: Any = None,
-        groups: str | None = None,
+        groups: str | tuple[str, str] | None = None,
         columns: Mapping[str, str] | None = None,
         missing: Literal["error", "drop"] = "error",
         transform: Literal["log"] | None = None,
@@ -613,7 +614,7 @@ def compare(
     priors: Priors | str = Priors(),  # noqa: B008 - frozen
     population: Population | None = None,
     covariates: Any = None,
-    groups: str | None = None,
+    groups: str | tuple[str, str] | None = None,
     columns: Mapping[str, str] | None = None,
     missing: Literal["error", "drop"] = "error",
     transform: Literal["log"] | None = None,

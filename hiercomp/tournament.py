@@ -152,7 +152,7 @@ def compare_all(
     higher_is_better: bool | None = None,
     priors: Priors | str = Priors(),  # noqa: B008 - frozen
     population: Population | None = None,
-    groups: str | None = None,
+    groups: str | tuple[str, str] | None = None,
     columns: Mapping[str, str] | None = None,
     missing: Literal["error", "drop"] = "error",
     transform: Literal["log"] | None = None,
@@ -200,8 +200,8 @@ def compare_all(
     priors : Priors
     population : {"student_t", "gaussian", "mixture"}, optional
         Distribution of the data sets' mean differences; see `HierarchicalComparison`.
-    groups : str, optional
-        A column that says which scores of a data set belong together; see `HierarchicalComparison`.
+    groups : str or pair of str, optional
+        A column that says which scores of a data set belong together, or two crossed ones; see `HierarchicalComparison`.
     columns : mapping, optional
         Which column is which, such as ``{"score": "auc"}``.
     missing : {"error", "drop"}

@@ -152,7 +152,7 @@ def compare(
     points = explaining.points
     outputs.check(scores, explaining.covariates, save=save, report=report, **paper.files(OF_TWO))
     source = score_source(scores) if report is not None or outputs.json_file is not None else None
-    table_of_scores = reading.read(scores, rho=model.correlation, groups=pairing.groups, rope=model.interval)
+    table_of_scores = reading.read(scores, rho=model.correlation, groups=pairing.group_columns, rope=model.interval)
     with warnings.catch_warnings(), naming_the_tests(scores, reading.pasted(), left, right):
         warnings.simplefilter("ignore", HiercompWarning)  # they are in the summary
         comparison = HierarchicalComparison(
@@ -161,7 +161,7 @@ def compare(
             right=right,
             rope=model.interval,
             rho=model.correlation,
-            groups=pairing.groups,
+            groups=pairing.group_columns,
             higher_is_better=model.higher_is_better,
             priors=model.priors,
             covariates=explaining.covariates,

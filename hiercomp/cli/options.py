@@ -251,7 +251,12 @@ class TableOptions:
         return words
 
     def read(
-        self, path: Path, *, rho: float | str | None = None, groups: str | None = None, rope: object = None
+        self,
+        path: Path,
+        *,
+        rho: float | str | None = None,
+        groups: tuple[str, ...] | None = None,
+        rope: object = None,
     ) -> pd.DataFrame:
         """Read the scores of a file; notes on how it was read go to standard error."""
         from hiercomp.files.read import read_scores
@@ -262,7 +267,7 @@ class TableOptions:
             arguments.setdefault("rho", rho)
         if groups is not None:
             arguments |= {"rho": arguments.get("rho", 0.0)}
-        kept = [name for name in (groups, rope_column(rope)) if name not in (None, *PLACES)]
+        kept = [name for name in (*(groups or ()), rope_column(rope)) if name not in (None, *PLACES)]
         arguments |= {"also": kept} if kept else {}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", HiercompWarning)  # they are among the notes
@@ -304,12 +309,18 @@ class PairingOptions:
     groups: Annotated[
         str | None,
         typer.Option(
-            help="Column that says which scores belong together, such as a question or a passage.",
-            metavar="COLUMN",
+            help="Column that says which scores belong together, such as a question or a passage; or two crossed ones, "
+            "such as question,seed.",
+            metavar="COLUMN[,COLUMN]",
             rich_help_panel=MODEL,
         ),
     ] = None
     drop_unpaired: DropUnpairedOption = False
+
+    @property
+    def group_columns(self) -> Any:
+        """The column of groups, or the two of crossed groups."""
+        return None if self.groups is None else tuple(self.groups.split(","))
 
     @property
     def missing(self) -> Literal["error", "drop"]:

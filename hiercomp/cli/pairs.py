@@ -51,7 +51,7 @@ def pairs(
     verdict_level(model.alpha)
     outputs.check(scores, checkpoint=checkpoint, report=report, **paper.files(OF_MANY))
     source = score_source(scores) if report is not None or outputs.json_file is not None else None
-    table_of_scores = reading.read(scores, rho=model.correlation, groups=pairing.groups, rope=model.interval)
+    table_of_scores = reading.read(scores, rho=model.correlation, groups=pairing.group_columns, rope=model.interval)
     with warnings.catch_warnings(), naming_the_tests(scores, reading.pasted()):
         warnings.simplefilter("ignore", HiercompWarning)  # they are in the summary
         result = compare_all(
@@ -63,7 +63,7 @@ def pairs(
             seed=model.seed,
             checkpoint=checkpoint,
             rho=model.correlation,
-            groups=pairing.groups,
+            groups=pairing.group_columns,
             higher_is_better=model.higher_is_better,
             priors=model.priors,
             missing=pairing.missing,

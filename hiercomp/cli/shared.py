@@ -111,9 +111,7 @@ def with_command(
         return text
     functions, option = TESTS[key]
     sides = [part for name, value in (("--left", left), ("--right", right)) if value for part in (name, value)]
-    return text.replace(
-        f"{functions}.", shlex.join(["hiercomp", "test", str(scores), *sides, *option, *reading])
-    )
+    return text.replace(f"{functions}.", shlex.join(["hiercomp", "test", str(scores), *sides, *option, *reading]))
 
 
 def in_options(text: str, arguments: Sequence[Argument]) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from hiercomp.errors import Argument, ArgumentError, ScoreFileError, ScoreTableError
 from hiercomp.scores.ropes import rope_column
-from hiercomp.scores.table import FOLD_COLUMNS, GROUP, PLACES, further_role_of, is_independent, role_of, to_pandas
+from hiercomp.scores.table import FOLD_COLUMNS, GROUPINGS, PLACES, further_role_of, is_independent, role_of, to_pandas
 
 
 def as_tidy(
@@ -16,7 +16,7 @@ def as_tidy(
     columns: Mapping[str, str] | None = None,
     *,
     rho: Any = None,
-    groups: str | None = None,
+    groups: str | Sequence[str] | None = None,
     rope: Any = None,
     takes_columns: bool = True,
 ) -> tuple[Any, Mapping[str, str] | None]:
@@ -30,8 +30,8 @@ def as_tidy(
         Which column is which. A frame whose columns for the data set are named, and none for algorithm and score, is wide.
     rho : float or mapping, optional
         The correlation that the comparison is given.
-    groups : str, optional
-        A column that says which scores belong together. It is kept, and named among the columns.
+    groups : str or pair of str, optional
+        A column that says which scores belong together, or two that are crossed. They are kept, and named among the columns.
     rope : RopesLike, optional
         A column of ropes that it names is kept.
     takes_columns : bool
@@ -40,13 +40,14 @@ def as_tidy(
     also = () if (ropes := rope_column(rope)) is None else (ropes,)
     if groups is None:
         return _as_tidy(scores, columns, rho, also, takes_columns)
-    if not isinstance(groups, str):
-        raise ArgumentError(f"groups must be the name of a column, got {groups!r}.")
+    chosen = (groups,) if isinstance(groups, str) else tuple(groups) if isinstance(groups, Sequence) else ()
+    if not (len(set(chosen)) == len(chosen) in (1, 2) and all(isinstance(name, str) for name in chosen)):
+        raise ArgumentError(f"groups must be the name of a column, or of two that are crossed, got {groups!r}.")
     if rho is not None:
         raise ArgumentError("groups and rho were both given; pass only one: groups are independent of each other.")
-    also = also if groups in PLACES else (*also, groups)  # every table that is read has these
+    also = (*also, *(name for name in chosen if name not in PLACES))  # every table that is read has these
     table, columns = _as_tidy(scores, columns, 0.0, also, takes_columns)
-    return table, {**(columns or {}), GROUP: groups}
+    return table, {**(columns or {}), **dict(zip(GROUPINGS, chosen, strict=False))}
 
 
 def _as_tidy(

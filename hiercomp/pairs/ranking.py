@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from hiercomp.arguments import FloatArray, whole_number
 from hiercomp.errors import Argument, ArgumentError, HiercompWarning, Note, ScoreTableError
 from hiercomp.scores.arrays import ScoreArrays
+from hiercomp.scores.crossed import crossed_variance
 from hiercomp.scores.problems import ROUNDING, notes_or_error
 from hiercomp.scores.scale import IN_ROPES, LOG
-from hiercomp.scores.table import GROUP
+from hiercomp.scores.table import CROSSED, GROUP, GROUPINGS
 from hiercomp.wording import OWN_ROPES, counted, first_names, nearest_name, normal_name, shown
 
 if TYPE_CHECKING:
@@ -73,9 +74,15 @@ def standings_of(arrays: ScoreArrays) -> Standings:
     enough = np.flatnonzero(n >= FEWEST_SCORES)
     places = [np.flatnonzero(complete[arrays.starts[i] : arrays.starts[i + 1]]) + arrays.starts[i] for i in enough]
     rows = [arrays.scores[:, place].T for place in places]
-    if GROUP in arrays.places:
+    if CROSSED in arrays.places:
+        groups = arrays.places[list(GROUPINGS)]
+        of_dataset = zip(rows, (groups.iloc[place].T.to_numpy() for place in places), enough, strict=True)
+        found = [_of_crossed(row, each, arrays.dataset_names[i]) for row, each, i in of_dataset]
+        n[enough] = [size for _, size in found]
+    elif GROUP in arrays.places:
         rows = [_of_groups(row, arrays.places[GROUP].iloc[place]) for row, place in zip(rows, places, strict=True)]
         n[enough] = [len(row) for row in rows]
+    factors = [factor for factor, _ in found] if CROSSED in arrays.places else map(residual_factor, rows)
     sign = 1 if arrays.higher_is_better else -1
     rho, doubts = arrays.correlations(enough, n[enough])
     notes_or_error(doubts)
@@ -83,7 +90,7 @@ def standings_of(arrays: ScoreArrays) -> Standings:
         algorithms=arrays.algorithms,
         dataset_names=tuple(arrays.dataset_names[i] for i in enough),
         means=sign * np.array([row.mean(axis=0) for row in rows]).reshape(-1, len(arrays.algorithms)),
-        residuals=tuple(residual_factor(sign * row) for row in rows),
+        residuals=tuple(factors),
         n=n[enough],
         rho=rho,
         left_out=tuple(arrays.dataset_names[i] for i in np.flatnonzero(n < FEWEST_SCORES)),
@@ -96,6 +103,16 @@ def _of_groups(scores: FloatArray, groups: pd.Series) -> FloatArray:
     sums = np.zeros((len(labels), scores.shape[1]))
     np.add.at(sums, codes, scores - scores.mean(axis=0))
     return np.asarray(scores.mean(axis=0) + sums * len(labels) / len(scores))
+
+
+def _of_crossed(scores: FloatArray, groups: NDArray[Any], dataset: str) -> tuple[FloatArray, int]:
+    """The factor of scores of shape (n, k) with two crossed groupings (G2), as of independent ones, and their number.
+
+    What all algorithms share is left out first: it has no effect on ranks, and would hide where (G2) is cut.
+    """
+    variance, n = crossed_variance(scores - scores.mean(axis=1, keepdims=True), groups[0], groups[1], dataset)
+    values, vectors = np.linalg.eigh(variance * n * (n - 1))
+    return np.asarray((vectors * np.sqrt(np.clip(values, 0, None))).T), n
 
 
 def residual_factor(scores: FloatArray) -> FloatArray:

@@ -45,7 +45,8 @@ def check_description(plain: Mapping[str, Any]) -> None:
     _compare(plain, FIT, "the description")
     differences = plain["differences"]
     q = len(differences["dataset_names"])
-    for name in (*OF_DATASETS, "median_score", "score_mean", "score_standard_deviation", "n_scores", "ropes"):
+    of_all = "median_score", "score_mean", "score_standard_deviation", "n_scores", "ropes", "crossed"
+    for name in (*OF_DATASETS, *of_all):
         if differences.get(name) is not None and len(differences[name]) != q:
             raise ValueError(f"{name} has another length than dataset_names")
     if (differences["transform"] == "rope") != (differences.get("ropes") is not None):
@@ -236,6 +237,7 @@ DIFFERENCES = OF_DATASETS | {
     "?ropes": (_nothing, [_positive]),
     "median_score": (_nothing, [_number]),
     "n_scores": (_nothing, [lambda value: _whole(value) and value >= 1]),
+    "?crossed": (_nothing, [_two(lambda value: _whole(value) and value >= 1)]),
     "score_mean": (_nothing, [_two(_number)]),
     "score_standard_deviation": (_nothing, [_two(_number)]),
     "?covariates": {"names": [_name], "values": [[_finite]]},

@@ -173,8 +173,9 @@ def from_plain_values(plain: dict[str, Any], tree: xr.DataTree | None) -> Fit:
     for name in ("median_score", "score_mean", "score_standard_deviation", "ropes"):
         if fields.get(name) is not None:
             arrays[name] = np.array(fields[name], dtype=float)
-    if fields["n_scores"] is not None:
-        arrays["n_scores"] = np.array(fields["n_scores"], dtype=int)
+    for name in ("n_scores", "crossed"):
+        if fields.get(name) is not None:
+            arrays[name] = np.array(fields[name], dtype=int)
     named: dict[str, Any] = {"dataset_names": tuple(fields["dataset_names"]), "notes": _notes(fields["notes"])}
     named |= {name: kind.from_dict(fields[name]) for name, kind in PARTS.items() if name in fields}
     differences = PairedDifferences(**(fields | arrays | named))

@@ -241,6 +241,15 @@ def unit_sentence(given: Sequence[PairedDifferences]) -> list[Sentence]:
 
 def correlation_sentence(given: Sequence[PairedDifferences]) -> Sentence:
     """The correlation between folds."""
+    crossed = [each.crossed for each in given if each.crossed is not None]
+    if crossed:
+        first, second = map(span, np.concatenate(crossed).T)
+        return say(
+            f"The differences of a data set come in two crossed groupings, {first} and {second} groups on each, and those "
+            "of a group of either kind may be correlated. The variance of the mean is the sum of the cluster-robust "
+            "variances by either grouping less that of what is left beyond both, each grouping adding at least 0, with "
+            "degrees of freedom by Satterthwaite's approximation."
+        )
     if any(each.n_scores is not None for each in given):
         sizes = span(np.concatenate([each.n for each in given]))
         return say(

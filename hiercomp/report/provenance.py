@@ -76,12 +76,20 @@ def data_facts(result: Fit, source: Source | None) -> tuple[Fact, ...]:
         Fact(
             "Paired scores", f"{int(given.paired_scores.sum()):,} in all, {span(given.paired_scores)} on each data set"
         ),
-        *([] if given.n_scores is None else [Fact("Groups", f"{span(given.n)} on each data set")]),
+        *_groups(given),
         *_design(given),
         Fact("Correlation between folds (rho)", given.correlation_words),
         Fact("Left out", " ".join(dropped) or "nothing"),
         Fact("Spread derived from the rope", " ".join(floored) or "of no data set"),
     )
+
+
+def _groups(given: PairedDifferences) -> list[Fact]:
+    """How many groups each data set has, if there are groups."""
+    if given.n_scores is None:
+        return []
+    sizes = [given.n] if given.crossed is None else [*given.crossed.T]
+    return [Fact("Groups", f"{' x '.join(map(span, sizes))}{'' if len(sizes) == 1 else ', crossed,'} on each data set")]
 
 
 def _design(given: PairedDifferences) -> list[Fact]:

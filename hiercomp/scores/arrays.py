@@ -33,7 +33,7 @@ from hiercomp.scores.problems import (
 from hiercomp.scores.rho import RhoLike, correlations, is_learnt, named_rho
 from hiercomp.scores.ropes import ropes_of_datasets
 from hiercomp.scores.scale import IN_ROPES, LOG, Scale
-from hiercomp.scores.table import GROUP, TidyScores
+from hiercomp.scores.table import GROUP, GROUPINGS, TidyScores
 from hiercomp.wording import EXAMPLES_SHOWN, cells_in_words, counted, first_names, shown
 
 if TYPE_CHECKING:
@@ -113,10 +113,14 @@ class ScorePairs:
 
     @property
     def groups(self) -> IntArray | None:
-        """The number of the group of each pair, from 0 and different between data sets; None if the table has none."""
+        """The number of the group of each pair, from 0 and different between data sets; None if the table has none.
+
+        Of crossed groups there are two columns, one for each grouping.
+        """
         if GROUP not in self.places:
             return None
-        return group_numbers(self.places if self.kept is None else self.places[self.kept])
+        places = self.places if self.kept is None else self.places[self.kept]
+        return np.stack([group_numbers(places, role) for role in GROUPINGS if role in places], axis=1)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -133,7 +137,7 @@ class ScoreArrays:
     present : ndarray of bool, shape (k, p)
         Whether the table has a row.
     places : DataFrame
-        Data set of each place, and run, fold and group if the table has them; sorted by the first three.
+        Data set of each place, and run, fold and groups if the table has them; sorted by the first three.
     starts : ndarray of int, shape (q + 1,)
         First place of each data set, and p.
     run_starts : ndarray of int
@@ -246,8 +250,9 @@ class ScoreArrays:
             numbers, a_row = first, rows[0]  # of each place
         else:
             numbers, a_row = np.unique(number, return_index=True)
-        if GROUP in frame:
-            problems += _groups_that_differ(frame, a_row[np.searchsorted(numbers, number)])
+        for role in GROUPINGS:
+            if role in frame:
+                problems += _groups_that_differ(frame, role, a_row[np.searchsorted(numbers, number)])
         scores = np.full((len(names), len(a_row)), np.nan)
         present = np.zeros(scores.shape, dtype=bool)
         for code, found in enumerate(rows):
@@ -663,14 +668,14 @@ def _rows_of_algorithms(
     return rows, np.concatenate(repeated) if repeated else np.zeros(0, dtype=np.int64)
 
 
-def group_numbers(places: pd.DataFrame) -> IntArray:
+def group_numbers(places: pd.DataFrame, role: str) -> IntArray:
     """The number of the group of each place, from 0 and different between data sets."""
-    return np.asarray(places.groupby(["dataset", GROUP], observed=True, sort=False).ngroup(), dtype=np.int64)
+    return np.asarray(places.groupby(["dataset", role], observed=True, sort=False).ngroup(), dtype=np.int64)
 
 
-def _groups_that_differ(frame: pd.DataFrame, first: IntArray) -> Iterator[TableProblem]:
+def _groups_that_differ(frame: pd.DataFrame, role: str, first: IntArray) -> Iterator[TableProblem]:
     """Places that algorithms have in different groups; ``first`` is for each row the first one of its place."""
-    codes, _ = frame[GROUP].factorize()
+    codes, _ = frame[role].factorize()
     wrong = codes != codes[first]
     if wrong.any():
         yield TableProblem(
@@ -686,7 +691,7 @@ def _places(frame: pd.DataFrame, rows: IntArray) -> pd.DataFrame:
     """Data set, and run and fold if the table has them, of some rows."""
     import pandas as pd
 
-    roles = [role for role in ("dataset", "run", "fold", GROUP) if role in frame]
+    roles = [role for role in ("dataset", "run", "fold", *GROUPINGS) if role in frame]
     return pd.DataFrame({role: frame[role].take(rows).reset_index(drop=True) for role in roles}, copy=False)
 
 

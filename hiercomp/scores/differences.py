@@ -14,6 +14,7 @@ from hiercomp.errors import Argument, ArgumentError, DefaultedRhoWarning, Note, 
 from hiercomp.rope import Rope, RopesLike
 from hiercomp.scores.arrays import ScoreArrays, ScorePairs, checked_transform
 from hiercomp.scores.covariates import Covariates
+from hiercomp.scores.crossed import crossed_variance
 from hiercomp.scores.direction import Direction
 from hiercomp.scores.moments import ScoreMoments, moments
 from hiercomp.scores.problems import (
@@ -92,6 +93,8 @@ class PairedDifferences:
         Paired scores of each data set, if ``n`` counts their groups; ``rho`` is then 0.
     ropes : ndarray, shape (q,), or None
         Half-width of the rope of each data set in its metric's own unit, if each has its own.
+    crossed : ndarray of int, shape (q, 2), or None
+        Groups of each of two crossed groupings. ``n`` is then 1 + the degrees of freedom of the standard error (G3).
 
     Examples
     --------
@@ -126,6 +129,7 @@ class PairedDifferences:
     two_level: TwoLevel | None = None
     n_scores: NDArray[np.int64] | None = None
     ropes: FloatArray | None = None
+    crossed: NDArray[np.int64] | None = None
 
     @classmethod
     def from_table(
@@ -223,7 +227,10 @@ class PairedDifferences:
             ropes=pairs.ropes,
         )
         if pairs.groups is not None:
-            return plain._of_groups(difference, pairs.groups)
+            groups = pairs.groups.T
+            return (
+                plain._of_groups(difference, groups[0]) if len(groups) == 1 else plain._of_crossed(difference, groups)
+            )
         return plain._with_two_correlations(difference, pairs) if _is_two_level(pairs.asked_rho) else plain
 
     def _of_groups(self, difference: FloatArray, groups: NDArray[np.int64]) -> PairedDifferences:
@@ -245,6 +252,23 @@ class PairedDifferences:
             rho=np.zeros(len(n)),
             constant=spread <= ROUNDING * largest,
             n_scores=self.n,
+        )
+
+    def _of_crossed(self, difference: FloatArray, groups: NDArray[np.int64]) -> PairedDifferences:
+        """The same with the standard error of two crossed groupings and its degrees of freedom (G2, G3)."""
+        starts = np.cumsum(self.n)[:-1]
+        parts = zip(*(np.split(each, starts) for each in (difference, *groups)), self.dataset_names, strict=True)
+        found = [crossed_variance(x[:, None], first, second, name) for x, first, second, name in parts]
+        variance, n = np.array([each.item() for each, _ in found]), np.array([count for _, count in found])
+        largest = np.maximum(np.abs(self.lowest_score), np.abs(self.highest_score))
+        return replace(
+            self,
+            sum_of_squares=variance * n * (n - 1),
+            n=n,
+            rho=np.zeros(len(n)),
+            constant=np.sqrt(variance) <= ROUNDING * largest,
+            n_scores=self.n,
+            crossed=np.array([[len(np.unique(part)) for part in np.split(each, starts)] for each in groups]).T,
         )
 
     def _with_two_correlations(self, difference: FloatArray, pairs: ScorePairs) -> PairedDifferences:
@@ -489,7 +513,7 @@ class PairedDifferences:
     def correlation_words(self) -> str:
         """The correlation between folds, such as "0.1", in words."""
         if self.n_scores is not None:
-            return "0 between groups, any within them"
+            return f"0 between groups{'' if self.crossed is None else ' of both kinds'}, any within them"
         if self.two_level is None:
             return span(self.rho)
         how = ", learnt from their variation" if self.two_level.learnt else ""
@@ -503,7 +527,10 @@ class PairedDifferences:
     @property
     def size_words(self) -> str:
         """Such as "4,300 paired scores", with their groups if there are some."""
-        groups = "" if self.n_scores is None else f" in {int(self.n.sum()):,} groups"
+        if self.crossed is not None:
+            groups = f" in {' x '.join(map(span, self.crossed.T))} crossed groups"
+        else:
+            groups = "" if self.n_scores is None else f" in {int(self.n.sum()):,} groups"
         return f"{int(self.paired_scores.sum()):,} paired scores{groups}"
 
     @property
@@ -636,7 +663,7 @@ def rope_of(differences: PairedDifferences, rope: RopesLike | None) -> Rope:
 
 def too_few(differences: PairedDifferences) -> Iterator[TableProblem]:
     """Too few scores or data sets."""
-    if differences.n_scores is not None:
+    if differences.n_scores is not None:  # of crossed groups they are refused where they are counted
         yield from few_groups(differences.dataset_names, differences.n)
     else:
         yield from few_scores(differences.dataset_names, differences.n)

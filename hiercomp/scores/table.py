@@ -36,7 +36,9 @@ MISSING_TYPES = ("NoneType", "NAType", "NaTType")
 NAMED = ("dataset", "algorithm")
 PLACES = (*NAMED, "run", "fold")
 ROLES = (*PLACES, "score", "rho")
-GROUP, ROPE = "group", "rope"  # columns that a comparison may name; they may play another role too
+# Columns that a comparison may name; they may play another role too
+GROUP, CROSSED = GROUPINGS = ("group", "crossed_group")
+ROPE = "rope"
 
 # Other names for the columns, compared in lower case without spaces, dots, hyphens and underscores.
 ALIASES: Mapping[str, tuple[str, ...]] = {
@@ -112,7 +114,7 @@ class TidyScores:
     Attributes
     ----------
     frame : pandas.DataFrame
-        Columns dataset and algorithm (text, or categorical if given so), run, fold and group (as given; absent columns
+        Columns dataset and algorithm (text, or categorical if given so), run, fold and groups (as given; absent columns
         are missing here too), score (float, NaN if missing).
     notes : tuple of Note
         What was changed or looks unusual.
@@ -201,7 +203,7 @@ def read_table(df: Any, columns: Mapping[str, str] | None = None) -> tuple[TidyS
     problems: list[TableProblem] = []
     notes: list[Note] = []
     tidy: dict[str, Any] = {}
-    for role in (*PLACES, GROUP):
+    for role in (*PLACES, *GROUPINGS):
         if role in found:
             try:
                 if role in NAMED:
@@ -212,7 +214,7 @@ def read_table(df: Any, columns: Mapping[str, str] | None = None) -> tuple[TidyS
             except ScoreTableError as error:
                 problems.append(TableProblem.of_error(error))
     if problems:
-        wrong = [found[role] for role in (*PLACES, GROUP) if role in found and role not in tidy]
+        wrong = [found[role] for role in (*PLACES, *GROUPINGS) if role in found and role not in tidy]
         good = np.array([[is_filled(cell) for cell in frame[name].tolist()] for name in wrong]).all(axis=0)
         if good.all() or not good.any():
             return None, problems
@@ -333,12 +335,12 @@ def find_columns(
         raise ArgumentError(f"columns must be a mapping such as {{'score': 'auc'}}, got {columns!r}.")
     chosen = dict(columns or {})
     for role, name in chosen.items():
-        if role not in (*ROLES, GROUP, ROPE):
+        if role not in (*ROLES, *GROUPINGS, ROPE):
             raise ArgumentError(f"columns names an unknown role {role!r}; the roles are {', '.join(ROLES)}.")
         if name not in names:
             near = nearest_name(str(name), map(str, names))
             raise _wrong_columns(f"There is no column {name!r} for the {role}.", f"{near} {_listing(names)}".strip())
-    named = {role: chosen.pop(role) for role in (GROUP, ROPE) if role in chosen}
+    named = {role: chosen.pop(role) for role in (*GROUPINGS, ROPE) if role in chosen}
 
     def taken(roles: Mapping[str, str]) -> list[str]:
         return [*roles.values(), *named.values()]

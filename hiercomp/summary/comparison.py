@@ -82,7 +82,11 @@ class Summary(Documented):
     correlation : str
         The correlations within and across runs if they differ, or that the runs refute one for all folds; else empty.
     n_groups : int or None
-        Number of groups of paired scores, if there are groups.
+        Number of groups of paired scores, if there are groups; None if they are crossed.
+    crossed_groups : tuple of int or None
+        Number of groups of each of two crossed groupings, over all data sets.
+    size : str
+        Such as "4,300 paired scores", with their groups if there are some.
     non_inferiority : tuple of NonInferiority
         Of the left and of the right algorithm; empty if the status is "failed".
     ropes : dict
@@ -111,6 +115,8 @@ class Summary(Documented):
     slopes: dict[str, dict[str, float]] = field(default_factory=dict)
     correlation: str = ""
     n_groups: int | None = None
+    crossed_groups: tuple[int, int] | None = None
+    size: str = ""
     non_inferiority: tuple[NonInferiority, ...] = ()
     ropes: dict[str, float] = field(default_factory=dict)
 
@@ -124,8 +130,8 @@ class Summary(Documented):
         """What was compared, on which metric, and in which direction."""
         metric = metric_words(self.measure, self.higher_is_better, self.transform)
         return (
-            f"{shown(self.left)} against {shown(self.right)}: {self.n_datasets} data sets, {self.n_scores:,} paired scores"
-            f"{'' if self.n_groups is None else f' in {self.n_groups:,} groups'}, rope {self.rope}, {metric}"
+            f"{shown(self.left)} against {shown(self.right)}: {self.n_datasets} data sets, {self.size}, "
+            f"rope {self.rope}, {metric}"
         )
 
     def to_frame(self) -> pd.DataFrame:
@@ -162,6 +168,7 @@ class Summary(Documented):
             "n_datasets": self.n_datasets,
             "n_scores": self.n_scores,
             "n_groups": self.n_groups,
+            "crossed_groups": None if self.crossed_groups is None else list(self.crossed_groups),
             "status": self.status,
             "conclusion": self.conclusion,
             "next_dataset": None if self.next_dataset is None else self.next_dataset.to_dict(),
@@ -295,6 +302,7 @@ def summarise(result: Fit, alpha: float, population_check: PopulationCheck | Non
     """The summary of a result, with the decision at level ``alpha`` and, if it is given, what other populations say."""
     failed = result.status == "failed"
     decision = None if failed else result.decision(alpha)
+    given = result.differences
     return Summary(
         conclusion=_conclusion(result, decision),
         left=result.left,
@@ -302,7 +310,9 @@ def summarise(result: Fit, alpha: float, population_check: PopulationCheck | Non
         rope=result.rope,
         n_datasets=len(result.differences.dataset_names),
         n_scores=int(result.differences.paired_scores.sum()),
-        n_groups=None if result.differences.n_scores is None else int(result.differences.n.sum()),
+        n_groups=None if given.n_scores is None or given.crossed is not None else int(given.n.sum()),
+        crossed_groups=None if given.crossed is None else tuple(given.crossed.sum(axis=0).tolist()),
+        size=given.size_words,
         status=result.status,
         next_dataset=None if failed else result.next_dataset,
         decision=decision,
