@@ -3,9 +3,9 @@ docs/howto/language_models.md.
 
     python scripts/study_crossed.py [--simulations 4000]
 
-Two models are trained with several seeds each, and every trained one answers the same questions, right or wrong. Questions
-differ in difficulty, and a seed makes a trained model better or worse on all of them. The truth is the mean difference over
-all such questions and seeds.
+Two models are trained with several seeds each, and every trained one answers the same questions, right or wrong.
+Questions differ in difficulty, and a seed makes a trained model better or worse on all of them. The truth is the mean
+difference over all such questions and seeds.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from hiercomp.errors import Argument, ArgumentError, NoVerdictError
 from hiercomp.model.priors import Priors, chosen_priors
 from hiercomp.planning.result import PlanResult
 from hiercomp.planning.simulation import Assumption, PlanSettings, simulated_plan
+from hiercomp.posterior.correlation import enough_runs
 from hiercomp.rope import Rope, RopeLike
 from hiercomp.scores.differences import PairedDifferences
 from hiercomp.scores.scale import DEFAULT_HALF_WIDTH
@@ -246,8 +247,11 @@ def plan_from_result(
     options = fit_options | {"engine": engine, "seed": seed, "progress": False}
     settings = PlanSettings(_whole_numbers("n_datasets", n_datasets, 2), rope, alpha, priors, simulations, options)
     found = simulated_plan(assumption, numbers_of_runs, settings, n_jobs, progress)
+    seen = 1 if result.differences.runs is None else int(result.differences.runs.n_runs.max())
+    most = max(seen, *(number or 1 for number in numbers_of_runs))
     return replace(
         found,
+        enough_runs=enough_runs(result.differences, most, folds=folds, rho=rho),
         notes=(*found.notes, *(f"Pilot: {note}" for note in result.notes)),
         measure=result.differences.measure,
         higher_is_better=result.differences.higher_is_better,

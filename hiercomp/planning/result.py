@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from hiercomp.model.priors import Priors
+    from hiercomp.posterior.correlation import EnoughRuns
 
 By: TypeAlias = Literal["lower", "estimate"]
 
@@ -66,6 +67,10 @@ class PlanResult(Documented):
         Whether the metric of the pilot is a gain (True) or a loss; None without a pilot.
     transform : {"log", "rope"} or None
         "log" if the pilot compared logs, "rope" if its differences are in units of each data set's rope.
+    enough_runs : EnoughRuns or None
+        From how many runs on further ones buy little (``runs``), the most that the pilot has or that were planned
+        (``most``), and by what share those instead make the standard error of a mean difference smaller (``gained``).
+        None without a pilot whose runs show it.
     """
 
     n_datasets: tuple[int, ...]
@@ -85,6 +90,7 @@ class PlanResult(Documented):
     measure: str | None = None
     higher_is_better: bool | None = None
     transform: str | None = None
+    enough_runs: EnoughRuns | None = None
 
     @cached_property
     def bounds(self) -> FloatArray:
@@ -113,8 +119,9 @@ class PlanResult(Documented):
 
     @property
     def conclusion(self) -> str:
-        """How many data sets are enough for the most frequent verdict."""
-        return " ".join(self._sentence(number) for number in range(len(self.runs)))
+        """How many data sets are enough for the most frequent verdict, and from where on more runs buy little."""
+        of_runs = [] if self.enough_runs is None else [self.enough_runs.sentence]
+        return " ".join([*(self._sentence(number) for number in range(len(self.runs))), *of_runs])
 
     def smallest(
         self,
@@ -210,6 +217,7 @@ class PlanResult(Documented):
             "seed": self.seed,
             "simulations": self.simulations,
             "assumption": self.assumption,
+            "enough_runs": None if self.enough_runs is None else asdict(self.enough_runs),
             "table": [{str(name): None if value != value else value for name, value in row.items()} for row in rows],
             "notes": list(self.notes),
         }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from hiercomp.scores.differences import PairedDifferences
 
+LITTLE = 0.05  # of the standard error: what further runs may still gain where they buy little
 REFUTED = 0.001  # p-value below which the data refute equal correlations
 ENOUGH = 0.01  # of the width of the next data set's differences: what more runs may still gain where some are enough
 
@@ -253,6 +255,38 @@ class RepetitionGain(Presentation):
         )
 
 
+@dataclass(frozen=True)
+class EnoughRuns:
+    """From how many runs of cross-validation on further ones buy little.
+
+    Attributes
+    ----------
+    runs : int
+        The fewest with which no number of further runs makes the standard error of a mean difference more than 5% smaller.
+    most : int
+        A number of runs to compare with.
+    gained : float
+        By what share ``most`` runs instead of ``runs`` make the standard error smaller; 0 if they are not more.
+    """
+
+    runs: int
+    most: int
+    gained: float
+
+    @property
+    def sentence(self) -> str:
+        """What it means for a study."""
+        error = "the standard error of a data set's mean difference"
+        if self.most <= self.runs:
+            return (
+                f"Runs pay up to {self.runs}: no number of further runs makes {error} more than {LITTLE:.0%} smaller."
+            )
+        return (
+            f"More than {counted(self.runs, 'run')} buy little: {self.most} instead make {error} {self.gained:.0%} smaller, "
+            f"and no number of runs makes it more than {LITTLE:.0%} smaller."
+        )
+
+
 def correlation(differences: PairedDifferences) -> CorrelationCheck:
     """Compare the variation between runs with that within runs, on every data set and on all together.
 
@@ -339,6 +373,46 @@ def gain(result: Fit, runs: Sequence[int] = (1, 5, 10, 100)) -> RepetitionGain:
         algorithms=check.algorithms,
         metric=check.metric,
     )
+
+
+def enough_runs(
+    differences: PairedDifferences, most: int, *, folds: int | None = None, rho: float | None = None
+) -> EnoughRuns | None:
+    """The number of runs after which further ones buy little, by the variation within and between the runs that there are.
+
+    The squared standard error with r runs, averaged over the data sets, is u + v/r (R4), v being the mean of b/k and u what
+    no number of runs removes. It is at most u / 0.95^2 from r = v 0.95^2 / (u (1 - 0.95^2)) on.
+
+    Parameters
+    ----------
+    differences : PairedDifferences
+    most : int
+        A number of runs to compare with.
+    folds : int, optional
+        Folds of a planned run.
+    rho : float, optional
+        Correlation across runs; by default that of the model.
+
+    Returns
+    -------
+    EnoughRuns or None
+        None if no data set has runs that show it, their folds are other than those planned, or folds of different runs are
+        not correlated, with which every further run counts.
+    """
+    try:
+        check = correlation(differences)
+    except ArgumentError:
+        return None
+    across = check.rho if rho is None else np.full_like(check.rho, rho)
+    if not across.any() or (folds is not None and (check.folds != folds).any()):
+        return None
+    between = check.pooled_ratio * check.within
+    removable = float((between / check.folds).mean())
+    single = float(squared_error(1, check.folds, check.within, between, across).mean())
+    rest, share = single - removable, (1 - LITTLE) ** 2
+    runs = max(math.ceil(removable * share / (rest * (1 - share))), 1)
+    gained = 1 - math.sqrt((rest + removable / max(most, runs)) / (rest + removable / runs))
+    return EnoughRuns(runs, most, gained)
 
 
 def squared_error(

@@ -65,7 +65,7 @@ def crossed_variance(
     if s < SMALLEST_N:
         raise ScoreTableError(
             f"Data set {shown(dataset)!r} has {q:,} x {s} crossed groups of scores, and each column needs {SMALLEST_N}.",
-            remedy="Differences between groups say how precise a mean is: add some, or pass the other column alone.",
+            remedy="Only the differences between groups say how precise a mean is: add some, or pass one column alone.",
             places=(dataset,),
             key="few_scores",
         )

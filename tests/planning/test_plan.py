@@ -381,6 +381,40 @@ def test_a_pilot_with_two_correlations_gives_means_the_variance_of_the_dense_mat
         np.testing.assert_allclose((1 + (n - 1) * rho) / n, variance, rtol=1e-12)
 
 
+@pytest.mark.parametrize("across", [None, 0.05])
+def test_a_pilot_says_from_which_run_on_further_ones_buy_little(across):
+    """By the dense matrix (R1) with the estimated correlations, tried run by run; its mean is the variance of a mean."""
+    scores, r, k = correlated_scores(8, 6, 5, 0.1, 0.2, seed=5), 6, 5
+    pilot = hc.compare(scores, "left", "right", rope=0.01, engine="quadrature")
+    wide = scores.pivot(index=["dataset", "run", "fold"], columns="algorithm", values="score")
+    x = (wide["right"] - wide["left"]).to_numpy().reshape(8, r, k)
+    a = x.var(axis=2, ddof=1).mean(axis=1)
+    ratio = np.median(k * x.mean(axis=2).var(axis=1, ddof=1) / a) / stats.f.median(r - 1, r * (k - 1))
+    kappa = 1 / k if across is None else across
+    within = (ratio - 1 + k * kappa) / (k - 1 + ratio)
+    scale = (a / (1 - within)).mean()
+    error = [np.sqrt(scale * covariance([k] * runs, within, kappa).mean()) for runs in range(1, 41)]
+    little = int(np.argmax(np.sqrt(scale * kappa) >= 0.95 * np.array(error))) + 1
+    planned = {"n_datasets": 6, "simulations": 1, "rho": across, **FAST}
+    found = plan_from_result(pilot, **planned, runs=(1, 40), folds=5)
+    assert (found.enough_runs.runs, found.enough_runs.most) == (little, 40)
+    assert found.enough_runs.gained == pytest.approx(1 - error[-1] / error[little - 1], rel=1e-9)
+    assert f"More than {little} runs buy little: 40 instead make the standard error" in found.conclusion
+    assert found.to_dict()["enough_runs"]["runs"] == little
+    if little > 6:
+        assert f"Runs pay up to {little}: no number of further runs" in str(plan_from_result(pilot, **planned, runs=2))
+    assert plan_from_result(pilot, **planned, runs=2, folds=4).enough_runs is None
+
+
+def test_without_runs_or_without_correlation_there_is_no_such_number(result):
+    single = hc.compare(correlated_scores(6, 1, 5, 0.1, 0.2, seed=6), rope=0.01, engine="quadrature")
+    planned = {"n_datasets": 6, "simulations": 1, **FAST}
+    for found in (single.plan(**planned), result.plan(**planned, rho=0), plan(**SIMPLE, **planned)):
+        assert found.enough_runs is None
+        assert found.to_dict()["enough_runs"] is None
+        assert "runs" not in found.conclusion
+
+
 def test_a_pilot_of_uneven_data_sets_is_taken_as_it_is_and_needs_folds_for_other_runs(result):
     given = result.differences
     uneven = replace(result, differences=replace(given, n=np.arange(20, 28), rho=np.full(8, 0.3)))
