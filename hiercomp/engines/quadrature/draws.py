@@ -63,14 +63,16 @@ def dataset_draws(
     delta = np.empty((len(delta0), len(likelihood.n)))
     chosen = np.arange(len(likelihood.n))
     for rows in _batches(len(delta0), max(1, PAIRS_AT_ONCE // len(chosen))):
-        integrals = MeanIntegrals.of(likelihood, chosen, delta0[rows], sigma0[rows], nu[rows], MEAN_STEP)
+        pairs = np.broadcast_arrays(chosen, delta0[rows, None], sigma0[rows, None], nu[rows, None])
+        dataset, centre, spread, dof = (values.ravel() for values in pairs)
+        integrals = MeanIntegrals.of(likelihood, dataset, centre, spread, dof, MEAN_STEP, widest=1.0)
         offset = np.empty(len(integrals.count))
         order = np.argsort(integrals.count, kind="stable")
         level = generator.random(len(order))
         for part in _batches(len(order), 1000):
             some = order[part]
             offset[some] = _inverse(*_node_masses(integrals, some), level[some])
-        delta[rows] = delta0[rows, None] + (offset * integrals.side).reshape(integrals.shape)
+        delta[rows] = delta0[rows, None] + (offset * integrals.side).reshape(pairs[0].shape)
     return delta, sigma_draws(likelihood, delta, generator)
 
 
@@ -99,7 +101,8 @@ def mean_draws(
     -------
     ndarray, shape (draws,)
     """
-    integrals = MeanIntegrals.of(likelihood, np.array([i]), centre, scale, np.full(len(centre), np.inf), MEAN_STEP)
+    chosen, gaussian = np.full(len(centre), i), np.full(len(centre), np.inf)
+    integrals = MeanIntegrals.of(likelihood, chosen, centre, scale, gaussian, MEAN_STEP, widest=1.0)
     places, masses = _node_masses(integrals, np.arange(len(centre)))
     offset = np.empty(len(place))
     for some in _batches(len(place), 1000):
@@ -109,7 +112,7 @@ def mean_draws(
 
 def _node_masses(integrals: MeanIntegrals, some: NDArray[np.intp]) -> tuple[FloatArray, FloatArray]:
     nodes = integrals.nodes(some)
-    return nodes.offset.T, (np.exp(nodes.log_density) * nodes.weight).T
+    return nodes.offset.T, (np.exp(nodes.log_density) * nodes.slope).T
 
 
 def _inverse(places: FloatArray, mass: FloatArray, level: FloatArray) -> FloatArray:

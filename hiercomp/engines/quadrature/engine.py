@@ -34,6 +34,7 @@ from hiercomp.engines.quadrature.grid import (
 from hiercomp.engines.quadrature.integration import TOLERANCE, Integration
 from hiercomp.engines.quadrature.likelihood import MeanLikelihood, step_for
 from hiercomp.engines.quadrature.support import Integrand, Support
+from hiercomp.engines.quadrature.tails import mass_beyond
 from hiercomp.rope import Rope
 
 # docs/quadrature.md has a row for every constant whose comment ends in "(study)"; the others say why they are as they are.
@@ -52,9 +53,14 @@ MUCH_WORK = 1_000_000
 MOST_REFINED, MOST_GRIDS = 3_000_000, 4
 MOST_WORK = 10_000_000  # of one grid, about ten seconds: it's the last
 # Of sigma0, nu and delta0 for each unit of length: of log sigma0, of nu's axis, of the data sets' sd (study)
-NODES_FOR_LENGTH, NODES_AT_LEAST = (3.5, 4.2, 6.0), 4.0
+NODES_FOR_LENGTH, NODES_AT_LEAST = (3.5, 4.2, 7.0), 4.0
 # The first two where the axis of sigma0 is log sigma0, along which nothing bends sharply, but its ends depend on nu (study)
-NODES_FOR_LOG_SIGMA0 = (2.8, 7.4)
+NODES_FOR_LOG_SIGMA0 = (2.2, 7.4, 7.0)
+NODES_FOR_LOG_SIGMA0_TO_ZERO = (
+    1.6,
+    4.2,
+    8.0,
+)  # the same where nu may reach 0: its axis is log nu, and sigma0's twice as long
 GAUSSIAN_NODES = 1.5  # by which they are more with a Gaussian population: with a single nu they cost little
 FEWEST_NODES = 7  # two degrees fewer, for the error, leave a parabola
 NODES_FOR_LENGTH_SPLINE, FEWEST_SPLINE = (3.6, 3.0), 11  # of sigma0 and nu, where delta0 is stretched (study)
@@ -116,7 +122,8 @@ def _refined(problem: Integrand, rope: Rope) -> Integration:
     problem, support, centring = search.problem, search.support(), search.centring or Centring()
     q = len(problem.likelihood.n)
     few, local = problem.stretched, False
-    longer, longest = 0.0, LONGER if q <= MOST_STRETCHED else MOST_LONGER
+    longest = LONGER if q <= MOST_STRETCHED else MOST_LONGER
+    longer = 0.0 if few else _expected_longer(problem, support, centring, longest)
     fine, more = np.ones(3), np.ones(3)
     spent, most, failures, last_error = 0, 0, 0, 0.0
     best: Integration | None = None
@@ -137,7 +144,7 @@ def _refined(problem: Integrand, rope: Rope) -> Integration:
                 support = wider
                 continue
             if smooth.beyond_delta0 > BEYOND and longer < longest:
-                longer += LONGER
+                longer = min(longer + LONGER, longest)
                 continue
             if smooth.beyond_delta0 > BEYOND and q <= MOST_STRETCHED:
                 cut_off = Integration(replace(grid, beyond=smooth.beyond_delta0), refinement).with_regions(rope)
@@ -182,6 +189,14 @@ def _refined(problem: Integrand, rope: Rope) -> Integration:
     return best if cut_off is None or best.largest_error <= cut_off.largest_error else cut_off
 
 
+def _expected_longer(problem: Integrand, support: Support, centring: Centring, longest: float) -> float:
+    """By how many scales delta0's axis is longer than usual from the first grid on: a rough look costs less than a grid."""
+    longer, reach = 0.0, conditional_reach(problem) + centring.distance
+    while longer < longest and mass_beyond(problem, support, centring, reach + longer) > BEYOND:
+        longer += LONGER / 2
+    return longer
+
+
 class _Axes(NamedTuple):
     """Numbers of nodes of sigma0 and nu, and the axis of delta0."""
 
@@ -206,9 +221,10 @@ def _axes(problem: Integrand, support: Support, more: FloatArray, reach: float, 
         sigma0_count = max(FEWEST_SPLINE, NODES_FOR_LENGTH_SPLINE[0] * support.length)
         nu_count = NODES_AT_LEAST + NODES_FOR_LENGTH_SPLINE[1] * problem.nu_length(support.nu)
     else:
+        on_log = NODES_FOR_LOG_SIGMA0_TO_ZERO if problem.nu_reaches_zero else NODES_FOR_LOG_SIGMA0
+        for_sigma0, for_nu, for_delta0 = on_log if problem.log_sigma0 else NODES_FOR_LENGTH
         length = 2 * reach / np.sqrt(len(problem.likelihood.n))
-        line = ChebyshevAxis(-reach, reach, _count(more[2] * _usual_nodes(length, NODES_FOR_LENGTH[2])))
-        for_sigma0, for_nu = NODES_FOR_LOG_SIGMA0 if problem.log_sigma0 else NODES_FOR_LENGTH[:2]
+        line = ChebyshevAxis(-reach, reach, _count(more[2] * _usual_nodes(length, for_delta0)))
         sigma0_count = _usual_nodes(support.length, for_sigma0)
         nu_count = _usual_nodes(problem.nu_length(support.nu), for_nu)
     return _Axes(_count(more[0] * sigma0_count), 1 if problem.nu_prior is None else _count(more[1] * nu_count), line)
@@ -384,7 +400,7 @@ class _Search:
         Where nu may reach 0, c is a fifth as large, and the stated errors allow for more.
         """
         problem = self.problem
-        if problem.log_sigma0 or problem.priors.nu_lower == 0:
+        if problem.log_sigma0 or problem.nu_reaches_zero:
             return False
         return self.reaches_zero and problem.falls(NU_TRIED_AGAIN)
 

@@ -17,7 +17,7 @@ from hiercomp.engines.quadrature.axes import (
     cumulative_at,
     gauss_legendre,
 )
-from hiercomp.engines.quadrature.likelihood import MeanLikelihood, step_for
+from hiercomp.engines.quadrature.likelihood import Lines, MeanLikelihood, step_for
 from hiercomp.engines.quadrature.support import Integrand, Support
 from hiercomp.model.distributions import Normal
 
@@ -25,6 +25,7 @@ NEGLIGIBLE = 1e-6  # mass that may be left out; no probability is known more exa
 OUTSIDE = 3e-5  # mass that may lie beyond the ends of the axes, all together; part of every stated error
 FINE_NODES = (60, 36, 161)  # of sigma0, nu and delta0 (study, as docs/quadrature.md)
 USUAL_LENGTHS = (4.0, 3.5)  # of the axes of sigma0 and nu; a longer one has as many fine nodes for each unit: 15 and 10
+USUAL_LOG_LENGTH = 10.0  # of the axis log sigma0, along most of which the likelihood is a power: 6 for each unit
 SMOOTH_NODES = (28, 28, 161)  # for integrands without a kink (study)
 FINE_FOR_NODE = 4  # of delta0 where its axis is stretched (study)
 # Of the log likelihood, by the step between the nodes of delta_i: up to 1e-5 of a probability, as it's nearly the same
@@ -138,27 +139,44 @@ class PosteriorGrid:
         local: bool = False,
     ) -> PosteriorGrid:
         """Compute the log likelihood at every node; ``local``: with a spline along nu, which keeps a bend to its place."""
-        step = step_for(LIKELIHOOD_ERROR, len(problem.likelihood.n))
         stretched = isinstance(delta0_axis, StretchedLine)
         sigma0_axis = (SplineAxis if stretched else ChebyshevAxis)(-1.0, 1.0, sigma0_count)
         nu_axis = (SplineAxis if local and nu_count > 1 else ChebyshevAxis)(*support.nu, nu_count)
-        sigma0 = problem.sigma0(support.sigma0_place(sigma0_axis.nodes, nu_axis.nodes))
-        nu = np.broadcast_to(problem.nu(nu_axis.nodes), sigma0.shape)
-        if isinstance(delta0_axis, StretchedLine):
-            centre, log_scale = np.zeros(sigma0.shape), np.zeros(sigma0.shape)
-            relative = delta0_axis.delta0(delta0_axis.nodes)
+        centre, scale = conditional_places(problem, support, sigma0_axis.nodes, nu_axis.nodes, centring)
+        if stretched:
+            centre, scale = np.zeros_like(centre), np.ones_like(scale)
+        empty = np.zeros((*centre.shape, delta0_axis.count))
+        grid = cls(problem, support, sigma0_axis, nu_axis, delta0_axis, centre, np.log(scale), empty, fineness)
+        if stretched:
+            delta0, sigma0, nu = grid.nodes
+            step = step_for(LIKELIHOOD_ERROR, len(problem.likelihood.n))
+            values = problem.likelihood.log_marginal(delta0, sigma0[..., None], nu[..., None], step=step)
         else:
-            centre, scale = conditional_moments(problem.likelihood, sigma0, nu, problem.delta0_prior)
-            if centring is not None:
-                nu_places = np.broadcast_to(nu_axis.nodes, sigma0.shape)
-                places = support.sigma0_place(sigma0_axis.nodes, nu_axis.nodes)
-                centre = centre + scale * centring.scales(places, nu_places)
-            log_scale = np.log(scale)
-            relative = delta0_axis.nodes
-        delta0 = centre[..., None] + np.exp(log_scale)[..., None] * relative
-        log_likelihood = problem.likelihood.log_marginal(delta0, sigma0[..., None], nu[..., None], step=step)
-        values = log_likelihood.reshape(delta0.shape)
-        return cls(problem, support, sigma0_axis, nu_axis, delta0_axis, centre, log_scale, values, fineness)
+            error = LIKELIHOOD_ERROR / len(problem.likelihood.n)
+            values = problem.likelihood.log_marginal_on_lines(grid._lines, error)
+        return replace(grid, log_likelihood=values.reshape(empty.shape))
+
+    @property
+    def _lines(self) -> Lines:
+        """The lines in delta0 of a grid whose axis of delta0 is not stretched."""
+        assert isinstance(self.delta0_axis, ChebyshevAxis)
+        _, sigma0, nu = self.nodes
+        return Lines(self.delta0_axis, self.centre.ravel(), np.exp(self.log_scale).ravel(), sigma0.ravel(), nu.ravel())
+
+    def log_terms(self, likelihood: MeanLikelihood) -> FloatArray:
+        """Log p(x_i | delta0, sigma0, nu) of some data sets at every node, as exact as the sum of all.
+
+        The shape is (data sets, sigma0 nodes, nu nodes, delta0 nodes).
+        """
+        error = LIKELIHOOD_ERROR / len(self.problem.likelihood.n)
+        if isinstance(self.delta0_axis, StretchedLine):
+            populations = self.delta0, *(values[..., None] for values in self.nodes[1:])
+            found = likelihood.log_integrals(*populations, step=step_for(error, 1)).T
+        else:
+            chosen = np.arange(len(likelihood.n))
+            found = likelihood.log_kernels_on_lines(self._lines, chosen, error).swapaxes(0, 1)
+            found = found + likelihood.log_constant[:, None, None]
+        return found.reshape(len(likelihood.n), *self.log_likelihood.shape)
 
     @property
     def stretched_at_last(self) -> bool:
@@ -280,7 +298,8 @@ class FineGrid:
         problem = grid.problem
         wanted = SMOOTH_NODES if half_width is None else FINE_NODES
         factors = [(COARSER if less else 1.0) * more for less, more in zip(coarse, grid.fineness, strict=True)]
-        factors[0] *= max(1.0, grid.support.length / USUAL_LENGTHS[0])
+        usual = USUAL_LOG_LENGTH if problem.log_sigma0 else USUAL_LENGTHS[0]
+        factors[0] *= max(1.0, grid.support.length / usual)
         factors[1] *= max(1.0, problem.nu_length(grid.support.nu) / USUAL_LENGTHS[1])
         sigma0_count, nu_count, delta0_count = (
             int(factor * count) for factor, count in zip(factors, wanted, strict=True)
@@ -529,7 +548,7 @@ def shortfall(grid: PosteriorGrid) -> float:
     """By how much the difference from a coarser grid may fall short of the error."""
     if grid.stretched_at_last:
         return SHORTFALL_OF_STRETCHED
-    to_zero = grid.problem.nu_prior is not None and grid.problem.priors.nu_lower == 0
+    to_zero = grid.problem.nu_reaches_zero
     of_splines = SHORTFALL_OF_SPLINES if isinstance(grid.delta0_axis, StretchedLine) else 1.0
     return of_splines * (SHORTFALL_OF_NU if to_zero else SHORTFALL)
 
@@ -593,6 +612,18 @@ def _split_rule(split: FloatArray, count: int) -> tuple[FloatArray, FloatArray]:
         np.concatenate([middle[:, None] + half[:, None] * nodes for middle, half in (below, above)], axis=1),
         np.concatenate([half[:, None] * weights for _, half in (below, above)], axis=1),
     )
+
+
+def conditional_places(
+    problem: Integrand, support: Support, relative: FloatArray, nu_places: FloatArray, centring: Centring | None
+) -> tuple[FloatArray, FloatArray]:
+    """Centre and scale of delta0's axis at places of the other two, shape (sigma0, nu)."""
+    places = support.sigma0_place(relative, nu_places)
+    nu = np.broadcast_to(problem.nu(nu_places), places.shape)
+    centre, scale = conditional_moments(problem.likelihood, problem.sigma0(places), nu, problem.delta0_prior)
+    if centring is None:
+        return centre, scale
+    return centre + scale * centring.scales(places, np.broadcast_to(nu_places, places.shape)), scale
 
 
 def conditional_moments(

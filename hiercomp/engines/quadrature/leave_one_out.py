@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from hiercomp.arguments import FloatArray
 from hiercomp.engines.quadrature.engine import QuadratureEngine, widened
-from hiercomp.engines.quadrature.grid import LIKELIHOOD_ERROR, FineGrid, PosteriorGrid
-from hiercomp.engines.quadrature.likelihood import step_for
+from hiercomp.engines.quadrature.grid import FineGrid, PosteriorGrid
+from hiercomp.engines.quadrature.likelihood import VALUES_AT_ONCE
 from hiercomp.engines.quadrature.predictive import Populations
 from hiercomp.engines.quadrature.regions import masses_between, region_boundaries
 from hiercomp.rope import Rope
@@ -39,9 +39,13 @@ def most_probable_without(grid: PosteriorGrid, rope: Rope) -> Iterator[FloatArra
     # Pairs without mass may have some without a data set that lies far from the others
     fine = FineGrid.of(replace(grid, fineness=FINENESS), rope.half_width, log_unseen=-np.inf)
     boundaries = region_boundaries(fine, rope)
-    for terms in _terms(grid, range(len(grid.problem.likelihood.n))):
+    _, which = grid.problem.likelihood.distinct  # without one of several that are equal the same is left
+    first = np.unique(which, return_index=True)[1]
+    found = []
+    for terms in _terms(grid, first.tolist()):
         rest = _without(fine, terms)
-        yield None if rest is None else masses_between(rest, boundaries)[0]
+        found.append(None if rest is None else masses_between(rest, boundaries)[0])
+    yield from (found[place] for place in which)
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,12 +124,9 @@ def _without(fine: FineGrid, terms: FloatArray) -> FineGrid | None:
 
 def _terms(grid: PosteriorGrid, places: Sequence[int]) -> Iterator[FloatArray]:
     """Log p(x_i | delta0, sigma0, nu) of some data sets at every node, as exact as the grid's own sum."""
-    likelihood = grid.problem.likelihood
-    step = step_for(LIKELIHOOD_ERROR, len(likelihood.n))
-    delta0, sigma0, nu = grid.nodes
-    for place in places:
-        alone = likelihood.subset(np.array([place]))
-        yield alone.log_marginal(delta0, sigma0[..., None], nu[..., None], step=step).reshape(delta0.shape)
+    size = max(1, VALUES_AT_ONCE // grid.log_likelihood.size)
+    for start in range(0, len(places), size):
+        yield from grid.log_terms(grid.problem.likelihood.subset(np.array(places[start : start + size])))
 
 
 def _populations(grid: PosteriorGrid) -> Populations:

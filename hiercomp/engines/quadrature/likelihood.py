@@ -13,14 +13,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hiercomp.arguments import FloatArray
+from hiercomp.engines.quadrature.axes import ChebyshevAxis
 
 # Of the trapezoidal rule; its error falls as exp(-pi^2 / (2 step)) for a Gaussian, faster for heavier tails: 1e-8 here
 STEP = 0.27
-TAIL_SHARE = 0.01  # of that error: an infinite range ends where the integrand is this small against its peak
+WIDEST = 3.0  # by which the map's widths may be those of the peaks: a third fewer nodes for Gaussians
+TAIL_SHARE = 0.1  # of that error: about as much lies beyond the ends of the range
 ITERATIONS = 2  # more would merge the two centres where the narrower peak is a shoulder of the wider one
 # Arrays below 128 kB stay in the cache, and glibc takes no new pages for each of them, which Dask has it give back
 PAIRS_AT_ONCE = 15_000  # of a data set and a population
-NODES_AT_ONCE = 12_000
+NODES_AT_ONCE, NODE_ARRAYS = 24_000, 5
+VALUES_AT_ONCE, DATASETS_AT_ONCE = 250_000, 5_000  # of data sets at nodes of lines: 2 MB
+FEWEST_ON_LINE, SPARE_ON_LINE = 6, 1  # nodes of a data set on a line, and how many more than are expected to do
+SHARE_OF_LINE = 0.25  # of the error allowed, for the polynomial along a line
+SLOWEST_FALL = 0.9  # of coefficients along a line that the estimate of their sum reckons with
+LARGEST_EXPONENT = 700.0  # of the largest double
 TERMS = 60  # of the continued fraction; where it is used x > 300, and 20 give all digits
 LOG_NEGLIGIBLE = -23.0  # of the share that the bound of sigma_i cuts off: exp(-23) = 1e-10
 
@@ -28,6 +35,11 @@ LOG_NEGLIGIBLE = -23.0  # of the share that the bound of sigma_i cuts off: exp(-
 def step_for(error: float, datasets: int) -> float:
     """The step of the trapezoidal rule at which the log likelihoods of all data sets are together wrong by ``error``."""
     return float(np.pi**2 / (2 * np.log(max(datasets, 1) / error)))
+
+
+def memory_for_nodes() -> FloatArray:
+    """The memory that `MeanIntegrals.nodes` works in: taken once, since new pages cost as much as what is done in them."""
+    return np.empty((NODE_ARRAYS, NODES_AT_ONCE))
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,26 +127,125 @@ class MeanLikelihood:
         ndarray, shape (populations,)
         """
         delta0, sigma0, nu = (np.ravel(value) for value in np.broadcast_arrays(delta0, sigma0, nu))
-        total = np.full(len(delta0), self.log_constant.sum())
-        rows = max(1, PAIRS_AT_ONCE // len(self.n))
+        total, work = np.full(len(delta0), self.log_constant.sum()), memory_for_nodes()
+        distinct, which = self.distinct
+        times = np.bincount(which).astype(np.float64)
+        rows = max(1, PAIRS_AT_ONCE // len(times))
         for start in range(0, len(delta0), rows):
             part = slice(start, start + rows)
-            for first in range(0, len(self.n), PAIRS_AT_ONCE):
-                chosen = np.arange(first, min(first + PAIRS_AT_ONCE, len(self.n)))
-                integrals = MeanIntegrals.of(self, chosen, delta0[part], sigma0[part], nu[part], step)
-                total[part] += integrals.log_values().sum(axis=1)
+            for first in range(0, len(times), PAIRS_AT_ONCE):
+                some = slice(first, first + PAIRS_AT_ONCE)
+                chosen = np.arange(len(times))[some]
+                found = distinct.log_kernels(chosen, delta0[part, None], sigma0[part, None], nu[part, None], step, work)
+                total[part] += (found * times[some]).sum(axis=1)
         return total
+
+    def log_marginal_on_lines(self, lines: Lines, error: float) -> FloatArray:
+        """The sum over the data sets along lines in delta0, shape (lines, nodes), each wrong by about ``error``."""
+        distinct, which = self.distinct
+        times = np.bincount(which).astype(np.float64)
+        total = np.full((len(lines.centre), lines.axis.count), self.log_constant.sum())
+        for first in range(0, len(times), DATASETS_AT_ONCE):
+            chosen = np.arange(len(times))[first : first + DATASETS_AT_ONCE]
+            rows = max(1, VALUES_AT_ONCE // (lines.axis.count * len(chosen)))
+            for start in range(0, len(total), rows):
+                part = slice(start, start + rows)
+                found = distinct.log_kernels_on_lines(lines.part(part), chosen, error)
+                total[part] += (found * times[chosen, None]).sum(axis=1)
+        return total
+
+    def log_kernels_on_lines(self, lines: Lines, chosen: NDArray[np.intp], error: float) -> FloatArray:
+        """Log p(x_i | delta0, sigma0, nu) less ``log_constant`` of some data sets along lines in delta0.
+
+        A data set that is wide against a line needs few nodes there; the others follow from the polynomial through them.
+        Where its last coefficients are not small enough, all nodes are computed.
+
+        Parameters
+        ----------
+        lines : Lines
+        chosen : ndarray of int, shape (chosen,)
+            Data sets.
+        error : float
+            Of each value, by the step of the trapezoidal rule; a quarter of it, about, by the polynomials.
+
+        Returns
+        -------
+        ndarray, shape (lines, chosen, nodes)
+        """
+        axis, step, work = lines.axis, step_for(error, 1), memory_for_nodes()
+        needed = self._nodes_needed(lines, chosen, SHARE_OF_LINE * error)
+        found = np.empty((*needed.shape, axis.count))
+        for count in [*np.unique(needed[needed < axis.count]).tolist(), axis.count]:  # all nodes last
+            line, place = np.nonzero(needed == count)
+            fewer = ChebyshevAxis(*axis.ends, count)
+            values = np.empty((len(line), count))
+            rows = max(1, PAIRS_AT_ONCE // count)
+            for start in range(0, len(line), rows):
+                some = slice(start, start + rows)
+                populations = lines.populations(line[some], fewer)
+                values[some] = self.log_kernels(chosen[place[some], None], *populations, step, work)
+            if count < axis.count:
+                size = np.abs(values @ fewer.coefficients(np.eye(count)).T)
+                before, last = size[:, -5:-2].max(axis=1), size[:, -3:].max(axis=1)
+                fall = np.minimum(last / before, SLOWEST_FALL)
+                exact = last * fall / (1 - fall) <= SHARE_OF_LINE * error
+                needed[line[~exact], place[~exact]] = axis.count
+                line, place, values = line[exact], place[exact], values[exact] @ fewer.interpolation(axis.nodes).T
+            found[line, place] = values
+        return found
+
+    def _nodes_needed(self, lines: Lines, chosen: NDArray[np.intp], error: float) -> NDArray[np.intp]:
+        """How many nodes data sets probably need on lines, shape (lines, data sets); as many as there are if nearly all.
+
+        The mean of a data set is about Student-t around delta0, as `conditional_moments` has it. Coefficient m of a
+        logarithm with a singularity at z is 2 / m times rho^-m, rho = |z + sqrt(z^2 - 1)|.
+        """
+        a2, spread2 = self.width[chosen] ** 2, lines.sigma0[:, None] ** 2
+        variance = a2 + spread2
+        df = variance**2 / (a2**2 / self.df[chosen] + spread2**2 / lines.nu[:, None])
+        axis, half = lines.axis, (lines.axis.upper - lines.axis.lower) / 2
+        middle = lines.centre + lines.scale * (axis.upper + axis.lower) / 2
+        z = (self.mean[chosen] - middle[:, None] + 1j * np.sqrt(df * variance)) / (lines.scale * half)[:, None]
+        log_rho = np.log(np.abs(z + np.sqrt(z - 1) * np.sqrt(z + 1)))
+        log_size = np.log(2 * (df + 1) / error)
+        count = log_size / log_rho
+        for _ in range(2):
+            count = (log_size - np.log(np.maximum(count, 1))) / log_rho
+        needed = np.maximum(np.ceil(count) + SPARE_ON_LINE, FEWEST_ON_LINE)
+        return np.where(needed < axis.count - 1, needed, axis.count).astype(np.intp)
 
     def log_integrals(self, delta0: ArrayLike, sigma0: ArrayLike, nu: ArrayLike, *, step: float = STEP) -> FloatArray:
         """Log p(x_i | delta0, sigma0, nu) of each data set, shape (populations, q)."""
-        delta0, sigma0, nu = (np.ravel(value) for value in np.broadcast_arrays(delta0, sigma0, nu))
+        delta0, sigma0, nu = (np.ravel(value)[:, None] for value in np.broadcast_arrays(delta0, sigma0, nu))
         chosen = np.arange(len(self.n))
-        found = np.empty((len(delta0), len(self.n)))
+        found, work = np.empty((len(delta0), len(self.n))), memory_for_nodes()
         rows = max(1, PAIRS_AT_ONCE // len(self.n))
-        for start in range(0, len(delta0), rows):
+        for start in range(0, len(found), rows):
             part = slice(start, start + rows)
-            found[part] = MeanIntegrals.of(self, chosen, delta0[part], sigma0[part], nu[part], step).log_values()
+            found[part] = self.log_kernels(chosen, delta0[part], sigma0[part], nu[part], step, work)
         return found + self.log_constant
+
+    def log_kernels(
+        self,
+        chosen: NDArray[np.intp],
+        delta0: FloatArray,
+        sigma0: FloatArray,
+        nu: FloatArray,
+        step: float,
+        work: FloatArray,
+    ) -> FloatArray:
+        """Log p(x_i | delta0, sigma0, nu) less ``log_constant``, for arrays of data sets and populations that broadcast."""
+        arrays = np.broadcast_arrays(chosen, delta0, sigma0, nu)
+        which, centre, spread, dof = (values.ravel() for values in arrays)
+        integrals = MeanIntegrals.of(self, which, centre, spread, dof, step)
+        return integrals.log_values(work).reshape(arrays[0].shape)
+
+    @cached_property
+    def distinct(self) -> tuple[MeanLikelihood, NDArray[np.intp]]:
+        """The data sets without repetitions, and which of these each is: constant ones are often the same."""
+        rows = np.stack([self.mean, self.sum_of_squares, self.n, self.rho])
+        _, first, which = np.unique(rows, axis=1, return_index=True, return_inverse=True)
+        return self.subset(first), which.ravel()
 
     def subset(self, chosen: NDArray[np.intp]) -> MeanLikelihood:
         """The likelihood of some of the data sets."""
@@ -160,27 +271,51 @@ class MeanLikelihood:
 
 
 @dataclass(frozen=True, eq=False)
+class Lines:
+    """Lines in delta0: ``centre`` + ``scale`` times a place on an axis, each of one sigma0 and one nu.
+
+    Attributes
+    ----------
+    axis : ChebyshevAxis
+    centre, scale, sigma0, nu : ndarray, shape (lines,)
+    """
+
+    axis: ChebyshevAxis
+    centre: FloatArray
+    scale: FloatArray
+    sigma0: FloatArray
+    nu: FloatArray
+
+    def part(self, part: slice) -> Lines:
+        """Some of the lines."""
+        return Lines(self.axis, self.centre[part], self.scale[part], self.sigma0[part], self.nu[part])
+
+    def populations(self, line: NDArray[np.intp], axis: ChebyshevAxis) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """delta0, sigma0 and nu at the nodes of an axis on some of the lines, of shapes that broadcast to (lines, nodes)."""
+        delta0 = self.centre[line, None] + self.scale[line, None] * axis.nodes
+        return delta0, self.sigma0[line, None], self.nu[line, None]
+
+
+@dataclass(frozen=True, eq=False)
 class MeanIntegrals:
     """Integrals over delta_i of many data sets under many populations, each with nodes of its own.
 
     The map delta -> asinh((delta - c1) / A) + asinh((delta - c2) / B) makes the integrand smooth. c1 and c2 come from two
     steps of the EM algorithm for the mode of the product, from the data's and from the population's centre; they are the
-    same where there is one peak, and A and B are the widths there. Steps are equal in the map's value; its inverse is the
-    root of a quadratic equation.
+    same where there is one peak. A and B are the widths there, or up to `WIDEST` times these; c1 is where it is less.
+    Steps are equal in the map's value; its inverse is the root of a quadratic equation.
 
     Attributes
     ----------
     likelihood : MeanLikelihood
     chosen : ndarray of int, shape (pairs,)
         Data set of each integral.
-    shape : tuple of int
-        (populations, data sets), whose product is the number of pairs.
     distance, spread, k : ndarray, shape (pairs,)
         Of the data from delta0 (not negative), sigma0, and 1 / nu.
     side : ndarray, shape (pairs,)
         -1 where the data lie below delta0, else 1.
-    near_data, near_population, width1, width2 : ndarray, shape (pairs,)
-        c1, c2, A, B, all seen from delta0.
+    centre1, centre2, width1, width2 : ndarray, shape (pairs,)
+        c1, c2, A, B, all seen from delta0; A is not above B.
     lowest, highest : ndarray, shape (pairs,)
         Ends in the map's value.
     count : ndarray of int, shape (pairs,)
@@ -195,13 +330,12 @@ class MeanIntegrals:
 
     likelihood: MeanLikelihood
     chosen: NDArray[np.intp]
-    shape: tuple[int, int]
     distance: FloatArray
     spread: FloatArray
     k: FloatArray
     side: FloatArray
-    near_data: FloatArray
-    near_population: FloatArray
+    centre1: FloatArray
+    centre2: FloatArray
     width1: FloatArray
     width2: FloatArray
     lowest: FloatArray
@@ -220,13 +354,12 @@ class MeanIntegrals:
         sigma0: FloatArray,
         nu: FloatArray,
         step: float,
+        widest: float = WIDEST,
     ) -> MeanIntegrals:
-        """Find centres, widths and ends for every data set in ``chosen`` under every population."""
-        shape = len(delta0), len(chosen)
-        signed = (likelihood.mean[chosen] - delta0[:, None]).ravel()
+        """Find centres, widths and ends for pairs of a data set and a population, whose arrays have the shape (pairs,)."""
+        signed = likelihood.mean[chosen] - delta0
         distance = np.abs(signed)
-        spread, k = np.repeat(sigma0, shape[1]), np.repeat(1 / nu, shape[1])
-        chosen = np.tile(chosen, shape[0])
+        spread, k = sigma0, 1 / nu
         a, k1 = likelihood.width[chosen], 1 / likelihood.df[chosen]
         known = distance, a**2, k1, spread**2, k
         near_data, near_population = distance, np.zeros_like(distance)
@@ -235,108 +368,132 @@ class MeanIntegrals:
             near_population = _em_step(near_population, *known)[0]
         width1 = 1 / np.sqrt(_em_step(near_data, *known)[1])
         width2 = 1 / np.sqrt(_em_step(near_population, *known)[1])
-        # Ends: beyond both centres, where one factor alone has fallen far enough, whatever the other may still gain
+        # Where both densities are analytic far beyond a peak's width, a wider map there has more even nodes, so fewer do
+        reach1, reach2 = (
+            np.sqrt(np.minimum((near - distance) ** 2 + a**2 / k1, near**2 + spread**2 * nu))
+            for near in (near_data, near_population)
+        )
+        wider1, wider2 = np.clip(reach1 / (2 * width1), 1, widest), np.clip(reach2 / (2 * width2), 1, widest)
+        width1, width2 = width1 * wider1, width2 * wider2
+        step_here = step / (1 + step * (np.maximum(wider1, wider2) ** 2 - 1) / (2 * np.pi**2))
+        # Ends: beyond both centres, where one factor alone has fallen far enough, whatever the other may still gain. What
+        # lies beyond is as its density times the distance, which falls by a power less
         u1, u2 = (near_data - distance) / a, (near_population - distance) / a
         w1, w2 = near_data / spread, near_population / spread
         log_tail = np.log(TAIL_SHARE) - np.pi**2 / (2 * step)
         data1, population2 = _log_kernel(u1, k1), _log_kernel(w2, k)
         data2, population1 = _log_kernel(u2, k1), _log_kernel(w1, k)
         right = np.minimum(
-            distance + a * _reach(data1 + log_tail, k1), spread * _reach(population1 + data1 + log_tail, k)
+            distance + a * _reach((1 + k1) * (data1 + log_tail), k1),
+            spread * _reach((1 + k) * (population1 + data1 + log_tail), k),
         )
         left = np.maximum(
-            distance - a * _reach(data2 + population2 + log_tail, k1), -spread * _reach(population2 + log_tail, k)
+            distance - a * _reach((1 + k1) * (data2 + population2 + log_tail), k1),
+            -spread * _reach((1 + k) * (population2 + log_tail), k),
         )
         log_height = np.maximum(data1 + population1, data2 + population2)
         lowest = np.arcsinh((left - near_data) / width1) + np.arcsinh((left - near_population) / width2)
         highest = np.arcsinh((right - near_data) / width1) + np.arcsinh((right - near_population) / width2)
         # One peak is mapped by twice the same function, so half as many steps do
         single = 1 / (1 + ((near_data - near_population) / np.minimum(width1, width2)) ** 2)
-        count = np.ceil((highest - lowest) / (step * (1 + single))).astype(np.int64)
+        count = np.ceil((highest - lowest) / (step_here * (1 + single))).astype(np.int64)
         side = np.where(signed < 0, -1.0, 1.0)
         farthest = np.maximum(right - distance, distance - left) / likelihood.scale[chosen]
         bounded = likelihood.bound_term[chosen] * (1 + k1 * farthest**2) > likelihood.harmless_bound_term[chosen]
-        log_constant = np.repeat(_log_student_constant(1 / nu) - np.log(sigma0), shape[1])
+        # Places near the narrower peak must not be small differences of large numbers
+        swapped = width1 > width2
+        centre1, centre2 = np.where(swapped, (near_population, near_data), (near_data, near_population))
+        width1, width2 = np.minimum(width1, width2), np.maximum(width1, width2)
+        values, which = np.unique(k, return_inverse=True)
+        log_constant = _log_student_constant(values)[which] - np.log(spread)
         return cls(
-            likelihood, chosen, shape, distance, spread, k, side,
-            near_data, near_population, width1, width2, lowest, highest, count,
+            likelihood, chosen, distance, spread, k, side,
+            centre1, centre2, width1, width2, lowest, highest, count,
             log_height, log_constant, bounded,
         )  # fmt: skip
 
-    def log_values(self) -> FloatArray:
-        """Log of each integral less the data set's constant, shape (populations, data sets)."""
+    def log_values(self, work: FloatArray | None = None) -> FloatArray:
+        """Log of each integral less the data set's constant, shape (pairs,); ``work`` as `nodes` has it."""
         values = np.empty(len(self.count))
         order = np.argsort(self.count, kind="stable")
+        most = int(self.count.max(initial=0)) + 1
+        work = np.empty((NODE_ARRAYS, max(NODES_AT_ONCE, most))) if work is None or most > NODES_AT_ONCE else work
         first = 0
         while first < len(order):
             # as many alike integrals as stay in the cache together
             some = order[first : first + max(1, NODES_AT_ONCE // int(self.count[order[first]] + 1))]
-            nodes = self.nodes(some)
+            while len(some) * int(self.count[some[-1]] + 1) > work.shape[1]:
+                some = some[: len(some) // 2]
+            nodes = self.nodes(some, work)
             density = np.exp(nodes.log_density, out=nodes.log_density)
-            values[some] = np.log(np.einsum("ij,ij->j", density, nodes.weight)) + nodes.log_peak
+            sums = np.einsum("ij,ij->j", density, nodes.slope)
+            values[some] = np.log(sums * nodes.spacing) + nodes.log_peak
             first += len(some)
-        return values.reshape(self.shape)
+        return values
 
-    def nodes(self, some: NDArray[np.intp]) -> Nodes:
+    def nodes(self, some: NDArray[np.intp], work: FloatArray | None = None) -> Nodes:
         """The nodes of some of the integrals.
 
         The pairs run along the last axis: loops over some hundred of them are faster than loops over some fifteen nodes.
+
+        Parameters
+        ----------
+        some : ndarray of int
+            Which integrals.
+        work : ndarray, shape (NODE_ARRAYS, at least the number of nodes), optional
+            Memory for the nodes, to be used again for others.
         """
-        count = int(self.count[some].max())
+        steps = int(self.count[some].max())
+        shape = steps + 1, len(some)
+        work = np.empty((NODE_ARRAYS, shape[0] * shape[1])) if work is None else work
+        growth, cosh, denominator, root, place = (row[: shape[0] * shape[1]].reshape(shape) for row in work)
         chosen, k = self.chosen[some], self.k[some]
-        width1, width2 = self.width1[some], self.width2[some]
+        centre1, width1, width2 = self.centre1[some], self.width1[some], self.width2[some]
         lowest = self.lowest[some]
-        spacing = (self.highest[some] - lowest) / count
-        ratio, gap = width1 / width2, (self.near_data[some] - self.near_population[some]) / width2
-        # In place from here on: these arrays are nearly all of the engine's work
-        growth = np.arange(count + 1)[:, None] * spacing
+        spacing = (self.highest[some] - lowest) / steps
+        ratio, gap = width1 / width2, (centre1 - self.centre2[some]) / width2
+        # With u = (delta - c1) / A, v = (delta - c2) / B = ratio u + gap and t = asinh(u) + asinh(v),
+        #     u = (sinh t root - gap (cosh t + ratio)) / D,    root^2 = D + gap^2,    D = 1 + ratio^2 + 2 ratio cosh t,
+        #     du/dt = (cosh t - u v) / root.
+        # In place: these arrays are nearly all of the engine's work
+        np.multiply(np.arange(steps + 1)[:, None], spacing, out=growth)
         growth += lowest
         np.exp(growth, out=growth)
-        shrinkage = 1 / growth
-        cosh = growth + shrinkage
-        sinh = np.subtract(growth, shrinkage, out=growth)  # twice cosh and sinh
-        denominator = np.add(cosh, ratio, out=shrinkage)
-        denominator *= ratio
-        denominator += 1
-        root = np.sqrt(denominator + gap**2)
+        shrinkage = np.divide(1, growth, out=denominator)
+        np.add(growth, shrinkage, out=cosh)  # twice cosh and sinh
+        sinh = np.subtract(growth, shrinkage, out=growth)
+        np.multiply(cosh, ratio, out=denominator)
+        denominator += 1 + ratio**2
+        np.add(denominator, gap**2, out=root)
+        np.sqrt(root, out=root)
         sinh *= root
-        cosh += 2 * ratio
-        cosh *= gap
-        u = np.subtract(sinh, cosh, out=sinh)
-        u /= denominator
-        u /= 2
-        v = np.multiply(u, ratio, out=root)
-        v += gap
-        # The weight is spacing / (1 / (width1 sqrt(1 + u^2)) + 1 / (width2 sqrt(1 + v^2)))
-        slope1 = np.multiply(u, u, out=cosh)
-        slope1 += 1
-        np.sqrt(slope1, out=slope1)
-        slope1 *= width1
-        v *= v
-        v += 1
-        slope2 = np.sqrt(v, out=v)
-        slope2 *= width2
-        sums = np.add(slope1, slope2, out=denominator)
-        weight = np.multiply(slope1, slope2, out=slope1)
-        weight /= sums
-        weight *= spacing
+        twice_u = np.multiply(cosh, gap, out=place)
+        twice_u += 2 * ratio * gap
+        np.subtract(sinh, twice_u, out=twice_u)
+        twice_u /= denominator
+        product = np.multiply(twice_u, ratio / 2, out=growth)
+        product += gap
+        product *= twice_u
+        slope = np.subtract(cosh, product, out=cosh)
+        slope /= root
         df, scale = self.likelihood.df[chosen], self.likelihood.scale[chosen]
-        offset = np.multiply(u, width1, out=u)
-        from_data = offset + (self.near_data - self.distance)[some]
-        offset += self.near_data[some]
+        width = np.sqrt(df) * scale
+        from_data = np.multiply(twice_u, width1 / (2 * width), out=growth)
+        from_data += (centre1 - self.distance[some]) / width
         from_data *= from_data
-        from_data *= 1 / (scale**2 * df)
         from_data += 1
-        log_density = np.log(from_data)
+        log_density = np.log(from_data, out=root)
         log_density *= -(df + 1) / 2
-        log_density += _log_kernel(offset / self.spread[some], k)
+        offset = np.multiply(twice_u, width1 / 2, out=place)
+        offset += centre1
+        log_density += _log_kernel(np.multiply(offset, 1 / self.spread[some], out=denominator), k, in_place=True)
         log_peak = self.log_height[some]
         bounded = self.bounded[some]
         if bounded.any():
             log_density[:, bounded] += self.likelihood.log_bound_factor(chosen[bounded], from_data[:, bounded])
             log_peak = log_density.max(axis=0)
         log_density -= log_peak
-        return Nodes(offset, weight, log_density, log_peak + self.log_constant[some])
+        return Nodes(offset, slope, spacing * width1 / 2, log_density, log_peak + self.log_constant[some])
 
 
 @dataclass(frozen=True, eq=False)
@@ -347,14 +504,16 @@ class Nodes:
     ----------
     offset : ndarray, shape (nodes, pairs)
         (delta_i - delta0) times the side of the data.
-    weight, log_density : ndarray, shape (nodes, pairs)
-        Weights, and the log of the integrand less about its largest value.
+    slope, log_density : ndarray, shape (nodes, pairs)
+        Weights by ``spacing``, and the log of the integrand less about its largest value.
+    spacing : ndarray, shape (pairs,)
     log_peak : ndarray, shape (pairs,)
         That value, normalised as a density of the population.
     """
 
     offset: FloatArray
-    weight: FloatArray
+    slope: FloatArray
+    spacing: FloatArray
     log_density: FloatArray
     log_peak: FloatArray
 
@@ -391,24 +550,27 @@ def _em_step(
     return data * distance / precision, precision
 
 
-def _log_kernel(z: FloatArray, k: FloatArray) -> FloatArray:
+def _log_kernel(z: FloatArray, k: FloatArray, *, in_place: bool = False) -> FloatArray:
     """Log of the Student-t kernel with 1/k degrees of freedom; k = 0 is a Gaussian."""
     gaussian = k == 0
+    kernel = np.multiply(z, z, out=z if in_place else None)
     if gaussian.all():
-        return np.asarray(-0.5 * z**2)
+        kernel *= -0.5
+        return kernel
     safe = np.where(gaussian, 1.0, k)
-    kernel = z * z
+    normal = -0.5 * kernel if gaussian.any() else None
     kernel *= safe
     np.log1p(kernel, out=kernel)
     kernel *= -(1 / safe + 1) / 2
-    return np.asarray(np.where(gaussian, -0.5 * z**2, kernel) if gaussian.any() else kernel)
+    return kernel if normal is None else np.where(gaussian, normal, kernel)
 
 
 def _reach(drop: FloatArray, k: FloatArray) -> FloatArray:
     """Where the log of a kernel is ``drop``."""
     gaussian = k == 0
     safe = np.where(gaussian, 1.0, k)
-    heavy = np.sqrt(np.expm1(-2 * safe / (1 + safe) * np.where(gaussian, 0.0, drop)) / safe)
+    exponent = np.minimum(-2 * safe / (1 + safe) * np.where(gaussian, 0.0, drop), LARGEST_EXPONENT)
+    heavy = np.sqrt(np.expm1(exponent) / safe)
     return np.asarray(np.where(gaussian, np.sqrt(-2 * drop), heavy) if gaussian.any() else heavy)
 
 

@@ -61,6 +61,11 @@ class Integrand:
         """Prior of nu, or None for a Gaussian population."""
         return None if self.priors.population == "gaussian" else NuPrior(self.priors)
 
+    @property
+    def nu_reaches_zero(self) -> bool:
+        """Whether the prior allows nu down to 0."""
+        return self.nu_prior is not None and self.priors.nu_lower == 0
+
     def log_prior(self, delta0: FloatArray | None, sigma0: FloatArray) -> FloatArray:
         """Log density of the priors on delta0 and sigma0 that are not uniform, without the others' constants.
 
@@ -138,8 +143,8 @@ class Integrand:
 
     def falls(self, nu_tried: int) -> bool:
         """Whether it falls like that, with delta0 stretched or not; looked at for so many nu."""
-        if self.nu_prior is None:
-            return False
+        if self.nu_prior is None or self.nu_reaches_zero:
+            return self.nu_reaches_zero
         sigma0 = self.usual_offset
         by_mean = np.argsort(self.likelihood.mean, kind="stable")
         places = np.linspace(0, len(by_mean) - 1, min(len(by_mean), DATASETS_TRIED)).round().astype(np.intp)

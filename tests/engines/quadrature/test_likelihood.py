@@ -10,7 +10,8 @@ import pytest
 from numpy.polynomial.legendre import leggauss
 from scipy import integrate, special, stats
 
-from hiercomp.engines.quadrature.likelihood import MeanLikelihood
+from hiercomp.engines.quadrature.axes import ChebyshevAxis
+from hiercomp.engines.quadrature.likelihood import Lines, MeanLikelihood, step_for
 
 PROBLEMS = 200
 POPULATIONS = 4  # of each problem
@@ -211,3 +212,38 @@ def test_mirrored_data_and_another_unit_give_the_same_integrals():
     scaled = MeanLikelihood(unit * likelihood.mean, unit**2 * fields[0], fields[1], fields[2], unit * fields[3])
     found = scaled.log_integrals(unit * delta0, unit * sigma0, nu)
     np.testing.assert_allclose(found, given - likelihood.n * np.log(unit), rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize(("ratio", "nu"), [(1e-5, 1.0001), (1e-8, 1.0001), (1e-8, 0.3), (1e-12, 0.1), (1e6, 1.5)])
+@pytest.mark.parametrize("n", [3.0, 100.0])
+def test_tails_that_hold_mass_far_away_are_not_cut_off(ratio, nu, n):
+    # A density that has fallen by 1e-9 says little of the mass beyond where that falls like distance^-nu
+    fields = (np.array([value]) for value in (0.1, 0.8 * (n - 1), n, 0.1))
+    likelihood = MeanLikelihood(*fields, 1e9)
+    population = 0.0, ratio * float(likelihood.scale[0]), nu
+    expected = composite_log_integral(statistics_of(likelihood, 0), *population)
+    assert likelihood.log_integrals(*population)[0, 0] == pytest.approx(expected, abs=1e-6)
+
+
+def test_data_sets_that_are_equal_count_as_often_as_they_occur():
+    likelihood, *population = random_problem(7)
+    repeated = likelihood.subset(np.array([3, 0, 3, 3, 1, 0]))
+    distinct, which = repeated.distinct
+    assert len(distinct.n) == 3
+    np.testing.assert_array_equal(distinct.mean[which], repeated.mean)
+    expected = likelihood.log_integrals(*population) @ np.bincount([3, 0, 3, 3, 1, 0], minlength=len(likelihood.n))
+    np.testing.assert_allclose(repeated.log_marginal(*population), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("number", range(12))
+def test_values_along_lines_are_those_of_every_node(number):
+    # Lines as short as those of the engine's grids: some scales of delta0 given the others
+    likelihood, _, sigma0, nu = random_problem(number)
+    axis = ChebyshevAxis(-6.0, 6.0, 21)
+    centre = np.full(4, np.median(likelihood.mean))
+    scale = np.median(np.hypot(likelihood.scale, sigma0[:, None]), axis=1) / np.sqrt(len(likelihood.n))
+    error = 1e-6
+    delta0 = centre[:, None] + scale[:, None] * axis.nodes
+    expected = likelihood.log_marginal(delta0, sigma0[:, None], nu[:, None], step=step_for(1e-9, 1)).reshape(4, 21)
+    found = likelihood.log_marginal_on_lines(Lines(axis, centre, scale, sigma0, nu), error)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=2 * error * len(likelihood.n))
