@@ -21,7 +21,7 @@ from hiercomp.posterior.influence import FEWEST, Influence, influence
 from hiercomp.posterior.saved import load_fit, save_fit
 from hiercomp.posterior.sensitivity import Sensitivity, sensitivity
 from hiercomp.rope import Rope, RopeLike, RopesLike
-from hiercomp.scores.differences import PairedDifferences, rope_of
+from hiercomp.scores.differences import Likelihood, PairedDifferences, rope_of
 from hiercomp.scores.rho import RhoLike
 from hiercomp.wording import shown
 
@@ -69,6 +69,10 @@ class HierarchicalComparison:
         Distribution of the data sets' mean differences; by default that of ``priors``, a Student-t, the paper's. "gaussian"
         is ``Priors.gaussian()``; "mixture", ``Priors.mixture()``, can have several modes and be skewed, and needs some 20
         data sets to say more than its prior.
+    likelihood : {"gaussian", "trinomial"}
+        Distribution of the differences of a data set: normal, the paper's; or that of the counts of -1, 0 and 1, for scores
+        that are 0 or 1, such as wrong and right answers to questions, with ``rho=0``. It needs no spread from the rope where
+        hardly any answers differ.
     covariates : data frame, or path of a file, optional
         Numbers that describe each data set, such as its rows and classes, on which the centre of the population then
         depends: one row for each data set, whose name is the index or a column ``dataset``. All columns are used and
@@ -124,6 +128,7 @@ class HierarchicalComparison:
         higher_is_better: bool | None = None,
         priors: Priors | str = Priors(),  # noqa: B008 - frozen
         population: Population | None = None,
+        likelihood: Likelihood = "gaussian",
         covariates: Any = None,
         groups: str | tuple[str, str] | None = None,
         columns: Mapping[str, str] | None = None,
@@ -142,7 +147,7 @@ class HierarchicalComparison:
             missing=missing,
             transform=transform,
         )
-        self._prepare(differences, rope, priors, population, covariates)
+        self._prepare(differences.with_likelihood(likelihood), rope, priors, population, covariates)
 
     @classmethod
     def from_arrays(
@@ -159,6 +164,7 @@ class HierarchicalComparison:
         higher_is_better: bool | None = None,
         priors: Priors | str = Priors(),  # noqa: B008 - frozen
         population: Population | None = None,
+        likelihood: Likelihood = "gaussian",
         covariates: Any = None,
         transform: Literal["log"] | None = None,
     ) -> HierarchicalComparison:
@@ -188,7 +194,7 @@ class HierarchicalComparison:
             higher_is_better=higher_is_better,
             transform=transform,
         )
-        comparison._prepare(differences, rope, priors, population, covariates)
+        comparison._prepare(differences.with_likelihood(likelihood), rope, priors, population, covariates)
         return comparison
 
     @classmethod
@@ -613,6 +619,7 @@ def compare(
     higher_is_better: bool | None = None,
     priors: Priors | str = Priors(),  # noqa: B008 - frozen
     population: Population | None = None,
+    likelihood: Likelihood = "gaussian",
     covariates: Any = None,
     groups: str | tuple[str, str] | None = None,
     columns: Mapping[str, str] | None = None,
@@ -625,7 +632,9 @@ def compare(
 
     Parameters
     ----------
-    df, left, right, rope, rho, higher_is_better, priors, population, covariates, groups, columns, missing, transform
+    df, left, right, rope, rho, higher_is_better, priors, population, likelihood, covariates, groups, columns, missing
+        As for `HierarchicalComparison`.
+    transform
         As for `HierarchicalComparison`.
     engine, **fit_options
         As for `HierarchicalComparison.fit`, such as ``seed``.
@@ -651,6 +660,7 @@ def compare(
         higher_is_better=higher_is_better,
         priors=priors,
         population=population,
+        likelihood=likelihood,
         covariates=covariates,
         groups=groups,
         columns=columns,

@@ -164,6 +164,7 @@ def compare(
             groups=pairing.group_columns,
             higher_is_better=model.higher_is_better,
             priors=model.priors,
+            likelihood=pairing.of_differences,
             covariates=explaining.covariates,
             missing=pairing.missing,
             transform=model.ratio,

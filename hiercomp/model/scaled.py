@@ -15,6 +15,7 @@ from hiercomp.errors import FewDatasetsWarning, Note, ScaleWarning
 from hiercomp.model.distributions import HalfNormal, HalfStudentT, Normal
 from hiercomp.model.priors import Priors
 from hiercomp.model.programs import StanProgram
+from hiercomp.model.trinomial import PRIOR, moments
 from hiercomp.scores.covariates import Covariates
 from hiercomp.scores.differences import PairedDifferences
 from hiercomp.wording import counted
@@ -60,6 +61,9 @@ class HierarchicalModel:
         s0 of (C2), scaled.
     slope_datasets : int or None
         Number of data sets for the choice between (C2) and (C3); None: those that there are.
+    counts : ndarray of int, shape (q, 3), or None
+        Of a trinomial likelihood (T1); the unit is then 1, and ``mean`` and ``sum_of_squares`` are those with which
+        independent differences have the centre and the standard error of that likelihood.
     """
 
     unit: float
@@ -77,17 +81,22 @@ class HierarchicalModel:
     covariate: FloatArray | None = None
     slope_scale: float = 1.0
     slope_datasets: int | None = None
+    counts: NDArray[np.int64] | None = None
 
     @classmethod
     def of(cls, differences: PairedDifferences, priors: Priors) -> HierarchicalModel:
         """Scale the sufficient statistics and the bounds of the priors."""
-        unit = float(differences.standard_deviation.mean())
-        mean = differences.mean / unit
+        unit = float(differences.standard_deviation.mean()) if differences.counts is None else 1.0
+        mean, error = differences.mean / unit, differences.standard_error / unit
+        squares = differences.sum_of_squares / unit**2
+        if differences.counts is not None:
+            _, centre, error = moments(differences.counts)
+            squares = error**2 * differences.n * (differences.n - 1)
         s0 = float(np.std(mean, ddof=1))
         notes: tuple[Note, ...] = ()
         flat = s0 <= 1e-12 * max(1.0, float(np.abs(mean).max()))
         if flat and (priors.sigma0 is None or differences.covariates is not None):
-            s0 = float(differences.standard_error.mean()) / unit
+            s0 = float(error.mean())
         if flat and priors.sigma0 is None:
             text = (
                 "All data sets have the same mean difference, so the bound of the prior on sigma0 is undefined; "
@@ -102,12 +111,12 @@ class HierarchicalModel:
             bound = delta0_prior.reach(float(np.abs(mean).max()))
         sigma0_upper = priors.sigma0_upper * s0
         if sigma0_prior is not None:
-            farthest = float((np.abs(mean) + ERRORS_AWAY * differences.standard_error / unit).max())
+            farthest = float((np.abs(mean) + ERRORS_AWAY * error).max())
             sigma0_upper = sigma0_prior.reach(bound + farthest, len(mean))
         return cls(
             unit=unit,
-            mean=mean,
-            sum_of_squares=differences.sum_of_squares / unit**2,
+            mean=mean if differences.counts is None else centre,
+            sum_of_squares=squares,
             n=differences.n.astype(float),
             rho=differences.rho,
             delta0_bound=bound,
@@ -119,11 +128,12 @@ class HierarchicalModel:
             sigma0_prior=sigma0_prior,
             covariate=None if differences.covariates is None else differences.covariates.standardised,
             slope_scale=s0,
+            counts=differences.counts,
         )
 
     def without(self, place: int) -> HierarchicalModel:
         """The same without a data set: bounds, unit, the scale of the covariates and all priors stay those of all."""
-        names = ("mean", "sum_of_squares", "n", "rho", "covariate")
+        names = ("mean", "sum_of_squares", "n", "rho", "covariate", "counts")
         arrays = {name: getattr(self, name) for name in names}
         kept = {name: np.delete(value, place, axis=0) for name, value in arrays.items() if value is not None}
         return replace(self, slope_datasets=self._datasets_of_slopes, **kept)
@@ -245,8 +255,12 @@ class HierarchicalModel:
                 "shrunk": int(self.shrunk),
                 "global_scale": self.global_scale,
             }
+        if self.counts is not None:
+            data["counts"] = self.counts
+            data["excess_shapes"] = PRIOR
         starts = tuple(self.initial_values(centred, np.random.default_rng([seed, chain])) for chain in range(chains))
-        name = priors.program if self.covariate is None else f"{priors.program}_covariates"
+        ending = "" if self.covariate is None else "_covariates"
+        name = priors.program + ("_trinomial" if self.counts is not None else ending)
         return StanProgram(name, data, starts, self.inverse_metric(centred), variables)
 
     @property
@@ -277,15 +291,19 @@ class HierarchicalModel:
         centres = delta0 if self.covariate is None else delta0 + (self.mean - self._residual)
         shrunken = (self.mean / squared_error + centres / sigma0**2) / (1 / squared_error + 1 / sigma0**2)
         noise = np.exp(0.05 * generator.normal(size=len(self.mean)))
+        sigma = np.minimum(self.sigma_estimate * noise, 0.9 * self.sigma_upper)
+        spread = {"sigma": sigma}
+        if self.counts is not None:
+            sigma, spread = self.sigma_estimate, {"excess": self._excess}  # (M10) has a known error
         values: dict[str, Any] = {
             "delta0": delta0,
             "sigma0": sigma0,
-            "sigma": np.minimum(self.sigma_estimate * noise, 0.9 * self.sigma_upper),
+            **spread,
             "delta_centred": shrunken[centred],
         }
         # (M10) solved for z at the starting values
         weight = sigma0**2 / (sigma0**2 + squared_error)
-        scale = np.sqrt(weight * values["sigma"] ** 2 * (1 + (self.n - 1) * self.rho) / self.n)
+        scale = np.sqrt(weight * sigma**2 * (1 + (self.n - 1) * self.rho) / self.n)
         deviation = (shrunken - centres - weight * (self.mean - centres)) / scale
         values |= self._initial_slopes()
         if self.priors.population == "gaussian":
@@ -331,13 +349,24 @@ class HierarchicalModel:
         return np.concatenate(
             [
                 [variance_of_delta0 * slope**2, VARIANCE_OF_LOG_SIGMA0],
-                1 / (2 * (self.n - 1)),  # of the log of a standard deviation
+                1 / (2 * (self.n - 1)) if self.counts is None else self._variance_of_excess,  # of the log of sigma_i
                 np.ones(unknown),  # nu, alpha, beta
                 1 / (1 / squared_error + 1 / variance)[centred],
                 np.ones(np.count_nonzero(~centred)),
                 self._inverse_metric_of_slopes(float(squared_error.mean()) + variance),
             ]
         )
+
+    @property
+    def _excess(self) -> FloatArray:
+        """About the posterior mean of u_i (T2), shape (q,)."""
+        assert self.counts is not None
+        return np.asarray((2 * np.minimum(self.counts[:, 0], self.counts[:, 2]) + 1) / (self.n + 3))
+
+    @property
+    def _variance_of_excess(self) -> FloatArray:
+        """Of the logit of u_i, as that of a Beta distribution with this mean."""
+        return np.asarray(1 / (self._excess * (1 - self._excess) * (self.n + 3)))
 
     def _inverse_metric_of_slopes(self, variance: float) -> FloatArray:
         """Of the parameters of the slopes, given the variance of the means about their centres."""

@@ -51,6 +51,7 @@ def check_description(plain: Mapping[str, Any]) -> None:
             raise ValueError(f"{name} has another length than dataset_names")
     if (differences["transform"] == "rope") != (differences.get("ropes") is not None):
         raise ValueError("differences in units of ropes without ropes, or the other way round")
+    _check_counts(differences, q)
     for name in ("runs", "two_level"):
         if any(len(values) != q for values in differences.get(name, {}).values() if isinstance(values, list)):
             raise ValueError(f"{name} of another number of data sets")
@@ -73,11 +74,18 @@ def _check_covariates(covariates: Mapping[str, Any], q: int) -> None:
         raise ValueError("covariates of another shape than their names and data sets")
 
 
+def _check_counts(plain: Mapping[str, Any], q: int) -> None:
+    counts = plain.get("counts")
+    if counts is not None and [sum(row) for row in counts] != plain["n"][:q]:
+        raise ValueError("counts that do not add up to n")
+
+
 def _check_grid(grid: Mapping[str, Any], q: int) -> None:
     """Compare the lengths of an integration's arrays."""
     line, counts = grid["delta0_axis"], [axis["count"] for axis in grid["axes"]]
     if any(len(grid["problem"][name]) != q for name in ("mean", "sum_of_squares", "n", "rho")):
         raise ValueError("an integration of another number of data sets")
+    _check_counts(grid["problem"], q)
     if line["stretched"] and (not line["places"] or len(line["places"]) != len(line["widths"])):
         raise ValueError("an axis with places and widths of different lengths")
     for name in ("centre", "log_scale", "log_likelihood"):
@@ -243,6 +251,7 @@ DIFFERENCES = OF_DATASETS | {
     "?covariates": {"names": [_name], "values": [[_finite]]},
     "?runs": OF_RUNS,
     "?two_level": OF_TWO_LEVELS,
+    "?counts": [_three(_whole)],
     "notes": [NOTE],
 }
 ROPE = {"lower": _number, "upper": _number}
@@ -298,6 +307,7 @@ INTEGRATION = {
         "sigma0_upper": _positive,
         "priors": PRIORS,
         "log_sigma0": _true_or_false,
+        "?counts": [_three(_whole)],
         "?delta0_prior": DISTRIBUTION,
         "?sigma0_prior": DISTRIBUTION,
     },

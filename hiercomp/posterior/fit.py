@@ -18,6 +18,7 @@ from hiercomp.engines.base import Mixer
 from hiercomp.engines.mixture import SWEEPS_A_DRAW, MixtureProblem, log_table
 from hiercomp.engines.mixture import log_likelihood as mixture_log_likelihood
 from hiercomp.errors import (
+    Argument,
     ArgumentError,
     ConvergenceWarning,
     DoubtfulDrawsWarning,
@@ -30,6 +31,7 @@ from hiercomp.errors import (
     RefitWarning,
     warn_caller,
 )
+from hiercomp.model import trinomial
 from hiercomp.model.mixture import Dictionary
 from hiercomp.model.priors import Priors
 from hiercomp.model.scaled import HierarchicalModel
@@ -464,11 +466,16 @@ class Fit:
 
     def log_likelihood(self) -> FloatArray:
         """Log p(x_i | delta_i, sigma_i) of each data set, shape (chains, draws, q)."""
+        if self.differences.counts is not None:
+            return trinomial.log_likelihood(self.differences.counts, self.draws("delta"), self.draws("sigma"))
         return log_likelihood(self.draws("delta"), self.draws("sigma"), self.differences)
 
     def replicated_means(self, seed: int | np.random.Generator = 0) -> FloatArray:
         """Means of replicated data sets, shape (chains, draws, q), for posterior predictive checks."""
         generator = np.random.default_rng(seed)
+        if self.differences.counts is not None:
+            parameters = self.draws("delta"), self.draws("sigma")
+            return trinomial.replicated_means(self.differences.counts, *parameters, generator)
         return replicated_means(self.draws("delta"), self.draws("sigma"), self.differences, generator)
 
     def refuse_if_failed(self) -> None:
@@ -496,7 +503,9 @@ def checked_differences(differences: PairedDifferences, rope: Rope) -> PairedDif
     """
     notes = notes_or_error(comparison_problems(differences, rope))
     differences = replace(differences, notes=(*differences.notes, *notes))
-    return differences if differences.identical else differences.with_spread_of_rope(rope)
+    if differences.identical or differences.counts is not None:
+        return differences
+    return differences.with_spread_of_rope(rope)
 
 
 def fit_differences(
@@ -519,6 +528,12 @@ def fit_differences(
     if monte_carlo_error is not None:
         monte_carlo_error = number_between("monte_carlo_error", monte_carlo_error, 0, 1)
     one_of("keep", keep, ("all", "population"))
+    if differences.counts is not None and differences.covariates is not None:
+        raise ArgumentError(
+            "likelihood='trinomial' takes no covariates.",
+            remedy="Leave one of them out.",
+            arguments=(Argument("likelihood", "trinomial"),),
+        )
     chosen = choose_engine(engine, priors.population, covariates=differences.covariates is not None)
     if differences.identical:
         text = "The scores of the two algorithms are identical everywhere; nothing was sampled."

@@ -21,6 +21,7 @@ from hiercomp.engines.quadrature.likelihood import MeanLikelihood
 from hiercomp.engines.quadrature.marginals import Marginal, marginals, probability_below
 from hiercomp.engines.quadrature.regions import RegionMasses, region_masses
 from hiercomp.engines.quadrature.support import Integrand, Support
+from hiercomp.engines.quadrature.trinomial import TrinomialLikelihood
 from hiercomp.errors import ArgumentError
 from hiercomp.model.distributions import distribution_from, plain_distribution
 from hiercomp.model.priors import Priors
@@ -1023,7 +1024,8 @@ def integrated_next_dataset(
 
 def likelihood_of(model: HierarchicalModel) -> MeanLikelihood:
     """The likelihood of each data set given its mean difference, in the unit of the model."""
-    return MeanLikelihood(model.mean, model.sum_of_squares, model.n, model.rho, model.sigma_upper)
+    fields = model.mean, model.sum_of_squares, model.n, model.rho, model.sigma_upper
+    return MeanLikelihood(*fields) if model.counts is None else TrinomialLikelihood(*fields, model.counts)
 
 
 def integrand(model: HierarchicalModel) -> Integrand:
@@ -1052,18 +1054,19 @@ SUFFICIENT = ("mean", "sum_of_squares", "n", "rho")
 def plain_integration(integration: Integration) -> dict[str, Any]:
     """Plain values from which `integration_from` makes an equal integration."""
     grid, problem = integration.grid, integration.grid.problem
-    line = grid.delta0_axis
+    line, likelihood = grid.delta0_axis, problem.likelihood
     stretched = isinstance(line, StretchedLine)
     return {
         "refinements": integration.refinements,
-        "problem": {name: value.tolist() for name, value in vars(problem.likelihood).items() if name in SUFFICIENT}
+        "problem": {name: value.tolist() for name, value in vars(likelihood).items() if name in SUFFICIENT}
         | {
-            "sigma_upper": problem.likelihood.sigma_upper,
+            "sigma_upper": likelihood.sigma_upper,
             "delta0_bound": problem.delta0_bound,
             "sigma0_upper": problem.sigma0_upper,
             "priors": problem.priors.to_dict(),
             "log_sigma0": problem.log_sigma0,
         }
+        | ({"counts": likelihood.counts.tolist()} if isinstance(likelihood, TrinomialLikelihood) else {})
         | {
             name: plain_distribution(prior)
             for name, prior in (("delta0_prior", problem.delta0_prior), ("sigma0_prior", problem.sigma0_prior))
@@ -1091,6 +1094,8 @@ def integration_from(plain: dict[str, Any]) -> Integration:
     problem = plain["problem"]
     sufficient = {name: np.array(problem[name], dtype=float) for name in SUFFICIENT}
     likelihood = MeanLikelihood(**sufficient, sigma_upper=problem["sigma_upper"])
+    if "counts" in problem:
+        likelihood = TrinomialLikelihood(**vars(likelihood), counts=np.array(problem["counts"], dtype=int))
     distributions: dict[str, Any] = {
         name: distribution_from(problem[name]) for name in ("delta0_prior", "sigma0_prior") if name in problem
     }

@@ -151,7 +151,7 @@ def plain_values(fit: Fit) -> dict[str, Any]:
     differences = {
         name: value.tolist() if isinstance(value, np.ndarray) else value
         for name, value in vars(fit.differences).items()
-        if name not in ("notes", "scores", *PARTS)
+        if name not in ("notes", "scores", *PARTS) and not (name == "counts" and value is None)
     }
     for name in PARTS:
         if (held := getattr(fit.differences, name)) is not None:
@@ -173,7 +173,7 @@ def from_plain_values(plain: dict[str, Any], tree: xr.DataTree | None) -> Fit:
     for name in ("median_score", "score_mean", "score_standard_deviation", "ropes"):
         if fields.get(name) is not None:
             arrays[name] = np.array(fields[name], dtype=float)
-    for name in ("n_scores", "crossed"):
+    for name in ("n_scores", "crossed", "counts"):
         if fields.get(name) is not None:
             arrays[name] = np.array(fields[name], dtype=int)
     named: dict[str, Any] = {"dataset_names": tuple(fields["dataset_names"]), "notes": _notes(fields["notes"])}

@@ -178,7 +178,7 @@ def sensitivity(result: Fit, *, alpha: float = 0.05, n_jobs: int | None = None, 
     tasks = [
         delayed(_refit)(variant, differences, result.rope, alpha, options)
         for variant in variants(result.priors)
-        if not differences.identical
+        if not differences.identical and (differences.counts is None or variant.rho_factor == 1)
     ]
     with worker_errors():
         others = Parallel(n_jobs=n_jobs)(tasks)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from hiercomp.posterior.fit import Fit
     from hiercomp.posterior.influence import Influence
     from hiercomp.posterior.sensitivity import Sensitivity
-    from hiercomp.scores.differences import PairedDifferences
+    from hiercomp.scores.differences import Likelihood, PairedDifferences
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def methods(
     given = result.differences
     sentences = [
         *_data(result),
-        *([] if given.identical else model_sentences(result.priors, [given.delta0_bound])),
+        *([] if given.identical else model_sentences(result.priors, [given.delta0_bound], given.likelihood)),
         *_covariates(result),
         *computation_sentences(result.posterior),
         *_findings(result, alpha),
@@ -208,7 +208,7 @@ def _data(result: Fit) -> list[Sentence]:
         correlation_sentence([given]),
         say(f"Differences within {result.rope} were regarded as practically equivalent."),
     ]
-    if constant and not given.identical:
+    if constant and not given.identical and given.counts is None:
         spread = given.standard_deviation[given.constant][0]
         sentences.append(
             say(
@@ -250,6 +250,8 @@ def correlation_sentence(given: Sequence[PairedDifferences]) -> Sentence:
             "variances by either grouping less that of what is left beyond both, each grouping adding at least 0, with "
             "degrees of freedom by Satterthwaite's approximation."
         )
+    if all(each.counts is not None for each in given):
+        return say("The questions of a data set were taken as independent.")
     if any(each.n_scores is not None for each in given):
         sizes = span(np.concatenate([each.n for each in given]))
         return say(
@@ -275,17 +277,20 @@ def correlation_sentence(given: Sequence[PairedDifferences]) -> Sentence:
     )
 
 
-def integration_sentence(error: str) -> Sentence:
+def integration_sentence(error: str, likelihood: Likelihood = "gaussian") -> Sentence:
     """How the posterior was integrated, and the largest estimated error of a probability."""
+    parameter, rule = "standard deviation", "trapezoidal rule"
+    if likelihood == "trinomial":
+        parameter, rule = "share of differing answers", "rule of Gauss and Legendre"
     return say(
-        "The posterior was integrated numerically: the standard deviation of each data set in closed form, "
-        "its mean difference by the trapezoidal rule, and the parameters of the population on a grid fitted to "
+        f"The posterior was integrated numerically: the {parameter} of each data set in closed form, "
+        f"its mean difference by the {rule}, and the parameters of the population on a grid fitted to "
         f"their posterior; the estimated error of a probability, from a coarser grid, is at most {error}."
     )
 
 
-def model_sentences(priors: Priors, bounds: Sequence[float]) -> list[Sentence]:
-    """The model and its priors; ``bounds`` as in `priors_text`."""
+def model_sentences(priors: Priors, bounds: Sequence[float], likelihood: Likelihood = "gaussian") -> list[Sentence]:
+    """The model and its priors; ``bounds`` and ``likelihood`` as in `priors_text`."""
     population = "a Student-t distribution with centre delta0, scale sigma0 and nu degrees of freedom"
     if priors.population == "gaussian":
         population = "a Gaussian with mean delta0 and standard deviation sigma0"
@@ -300,13 +305,15 @@ def model_sentences(priors: Priors, bounds: Sequence[float]) -> list[Sentence]:
     on_nu = replace(priors, delta0=None, sigma0=None)
     source = (named[on_nu],) if on_nu in named else ()
     cited = f" ({source[0].short})" if source else ""
+    within = "The differences of a data set are multivariate normal with equal means and variances and that correlation"
+    if likelihood == "trinomial":
+        within = (
+            "The answers of a data set that the left algorithm alone has right, that the right one alone has right, and all "
+            "others have a trinomial distribution"
+        )
     return [
-        say(
-            "The differences of a data set are multivariate normal with equal means and variances and that correlation; the "
-            f"means of the data sets are draws from {population}.",
-            *process,
-        ),
-        say(f"The priors were: {priors_text(priors, bounds)}{cited}.", *source),
+        say(f"{within}; the means of the data sets are draws from {population}.", *process),
+        say(f"The priors were: {priors_text(priors, bounds, likelihood)}{cited}.", *source),
     ]
 
 
@@ -340,7 +347,7 @@ def _of_exact(posterior: Exact) -> list[Sentence]:
 
 @computation_sentences.register
 def _of_integrated(posterior: Integrated) -> list[Sentence]:
-    return [integration_sentence(f"{posterior.diagnostics.integration_error:.1g}")]
+    return [integration_sentence(f"{posterior.diagnostics.integration_error:.1g}", posterior.differences.likelihood)]
 
 
 @computation_sentences.register
@@ -402,7 +409,11 @@ def _of_verified(posterior: Verified) -> list[Sentence]:
             f"{checks.verification.farthest.distance:.1f} combined standard errors."
         )
     integrated = f"{checks.integration.integration_error:.1g}"
-    return [integration_sentence(integrated), *computation_sentences(posterior.sampled), say(confirmed)]
+    return [
+        integration_sentence(integrated, posterior.integrated.differences.likelihood),
+        *computation_sentences(posterior.sampled),
+        say(confirmed),
+    ]
 
 
 def _findings(result: Fit, alpha: float) -> list[Sentence]:

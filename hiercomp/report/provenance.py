@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hiercomp.model.priors import Priors
     from hiercomp.pairs.tournament import Tournament
     from hiercomp.posterior.fit import Fit
-    from hiercomp.scores.differences import PairedDifferences
+    from hiercomp.scores.differences import Likelihood, PairedDifferences
 
 
 RANGES = {None: "Range of the scores", LOG: "Range of the logs", IN_ROPES: f"Range of the scores, in {OWN_ROPES}"}
@@ -119,7 +119,10 @@ def tournament_data_facts(result: Tournament, source: Source | None) -> tuple[Fa
 
 def setting_facts(result: Fit, alpha: float) -> tuple[Fact, ...]:
     """The rope, the priors and how the posterior was computed."""
-    shared = _shared_settings(result, alpha, [result.differences.delta0_bound], result.differences.transform)
+    given = result.differences
+    shared = _shared_settings(result, alpha, [given.delta0_bound], given.transform, given.likelihood)
+    if given.counts is not None:
+        shared = (*shared, Fact("Likelihood of a data set", given.likelihood_words))
     return (*shared, *(Fact(name, text) for name, text in result.posterior.facts))
 
 
@@ -141,14 +144,18 @@ def tournament_setting_facts(result: Tournament, alpha: float, ranking: pd.DataF
 
 
 def _shared_settings(
-    result: Fit | Tournament, alpha: float, bounds: Sequence[float], transform: str | None
+    result: Fit | Tournament,
+    alpha: float,
+    bounds: Sequence[float],
+    transform: str | None,
+    likelihood: Likelihood = "gaussian",
 ) -> tuple[Fact, ...]:
     """Settings of one comparison or of many; ``bounds`` as in `priors_text`."""
     unit = {None: "the unit of the scores", LOG: "the unit of the scores' logs, so 0.01 is a ratio of about 1%"}
     return (
         Fact("Rope", f"{with_minus(result.rope)}, in {unit.get(transform, OWN_ROPES)}"),
         Fact("Level", f"a verdict needs a probability above {1 - alpha:g}"),
-        Fact("Priors", f"{result.priors!r}: {priors_text(result.priors, bounds)}"),
+        Fact("Priors", f"{result.priors!r}: {priors_text(result.priors, bounds, likelihood)}"),
         Fact("Engine", engine_words(result.engine_name, result.engine_version)),
     )
 
@@ -160,7 +167,7 @@ def software_facts() -> tuple[Fact, ...]:
     return tuple(Fact(name, found[name]) for name in names)
 
 
-def priors_text(priors: Priors, bounds: Sequence[float]) -> str:
+def priors_text(priors: Priors, bounds: Sequence[float], likelihood: Likelihood = "gaussian") -> str:
     """The priors in words and numbers, (M3) to (M7) and (M17) to (M19) of the model page.
 
     Parameters
@@ -168,8 +175,11 @@ def priors_text(priors: Priors, bounds: Sequence[float]) -> str:
     priors : Priors
     bounds : sequence of float
         The bounds of delta0 from the data, one for each comparison; 0 if the scores are identical.
+    likelihood : {"gaussian", "trinomial"}
     """
     of_datasets = f"the standard deviation of each data set uniform up to {priors.sigma_upper:g} times their average"
+    if likelihood == "trinomial":
+        of_datasets = "the share of the answers that differ, beyond what the difference needs, uniform"
     if priors.population == "mixture":
         return (
             f"the concentration Gamma-distributed with shape {priors.concentration[0]:g} and rate "
@@ -191,11 +201,7 @@ def priors_text(priors: Priors, bounds: Sequence[float]) -> str:
     elif limits:
         centre += f" within a bound that depends on the pair, {min(limits):g} to {max(limits):g}"
     uniform = f"uniform up to {priors.sigma0_upper:g} times the standard deviation of the data sets' means"
-    parts = [
-        centre,
-        f"sigma0 {uniform if priors.sigma0 is None else priors.sigma0.words}",
-        of_datasets,
-    ]
+    parts = [centre, f"sigma0 {uniform if priors.sigma0 is None else priors.sigma0.words}", of_datasets]
     if priors.population == "student_t":
         variable = f"nu - {priors.nu_lower:g}" if priors.nu_lower else "nu"
         alpha, beta = priors.alpha, priors.beta

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hiercomp.arguments import FloatArray, finite_number, true_false_or_none, whole_number
+from hiercomp.arguments import FloatArray, finite_number, one_of, true_false_or_none, whole_number
 from hiercomp.errors import Argument, ArgumentError, DefaultedRhoWarning, Note, ScaleWarning, ScoreTableError
 from hiercomp.rope import Rope, RopesLike
 from hiercomp.scores.arrays import ScoreArrays, ScorePairs, checked_transform
@@ -24,6 +24,7 @@ from hiercomp.scores.problems import (
     few_datasets,
     few_groups,
     few_scores,
+    not_trinomial,
     notes_or_error,
     outlying_spread,
     scores_out_of_range,
@@ -39,6 +40,10 @@ from hiercomp.wording import first_names, shown, span
 
 if TYPE_CHECKING:
     import pandas as pd
+
+Likelihood: TypeAlias = Literal["gaussian", "trinomial"]
+LIKELIHOODS: tuple[Likelihood, ...] = ("gaussian", "trinomial")
+BINARY = 1e-9  # by which a mean of squares may differ from the mean by rounding
 
 
 @dataclass(frozen=True)
@@ -95,6 +100,8 @@ class PairedDifferences:
         Half-width of the rope of each data set in its metric's own unit, if each has its own.
     crossed : ndarray of int, shape (q, 2), or None
         Groups of each of two crossed groupings. ``n`` is then 1 + the degrees of freedom of the standard error (G3).
+    counts : ndarray of int, shape (q, 3), or None
+        Numbers of the differences -1, 0 and 1, if the likelihood is trinomial; see `with_likelihood`.
 
     Examples
     --------
@@ -130,6 +137,7 @@ class PairedDifferences:
     n_scores: NDArray[np.int64] | None = None
     ropes: FloatArray | None = None
     crossed: NDArray[np.int64] | None = None
+    counts: NDArray[np.int64] | None = None
 
     @classmethod
     def from_table(
@@ -510,6 +518,13 @@ class PairedDifferences:
         return np.asarray(self.standard_deviation * np.sqrt(1 / self.n + self.rho / (1 - self.rho)))
 
     @property
+    def likelihood_words(self) -> str:
+        """Such as "trinomial, from 12 of 240 answers that differ"; empty if it is Gaussian."""
+        if self.counts is None:
+            return ""
+        return f"trinomial, from {int(self.counts[:, [0, 2]].sum()):,} of {int(self.n.sum()):,} answers that differ"
+
+    @property
     def correlation_words(self) -> str:
         """The correlation between folds, such as "0.1", in words."""
         if self.n_scores is not None:
@@ -554,8 +569,9 @@ class PairedDifferences:
 
     @property
     def identical(self) -> bool:
-        """Whether every difference of every data set is zero."""
-        return bool(self.largest_difference <= ROUNDING * np.abs([self.lowest_score, self.highest_score]).max())
+        """Whether every difference of every data set is zero, and the likelihood can make nothing of that."""
+        size = np.abs([self.lowest_score, self.highest_score]).max()
+        return self.counts is None and bool(self.largest_difference <= ROUNDING * size)
 
     @property
     def delta0_bound(self) -> float:
@@ -590,13 +606,59 @@ class PairedDifferences:
             If no data set varies, or the rope has no width.
         """
         pair = f"{self.left} and {self.right}"
-        notes = notes_or_error(without_spread(pair, self.dataset_names, self.constant, rope))
+        outcomes = bool(self.constant.any()) and self.suits_trinomial
+        notes = notes_or_error(without_spread(pair, self.dataset_names, self.constant, rope, outcomes=outcomes))
         if not self.constant.any():
             return self
         sum_of_squares = np.where(
             self.constant, (self.n - 1) * (rope.half_width / np.sqrt(3)) ** 2, self.sum_of_squares
         )
         return replace(self, sum_of_squares=sum_of_squares, notes=(*self.notes, *notes))
+
+    def with_likelihood(self, likelihood: Likelihood) -> PairedDifferences:
+        """The same for another likelihood of the differences of a data set.
+
+        Parameters
+        ----------
+        likelihood : {"gaussian", "trinomial"}
+            "trinomial" counts the differences -1, 0 and 1 of scores that are 0 or 1 (T1).
+
+        Raises
+        ------
+        ArgumentError
+            If the likelihood does not suit the scores or the correlation.
+        """
+        if one_of("likelihood", likelihood, LIKELIHOODS) == "gaussian":
+            return replace(self, counts=None)
+        notes_or_error(not_trinomial(self.dataset_names, self._binary, self.rho, grouped=self.n_scores is not None))
+        sums = np.rint(self.n * self.mean)
+        squares = np.where(self.constant, self.n * self.mean**2, self.sum_of_squares + self.n * self.mean**2)
+        discordant = np.rint(squares)
+        counts = np.stack([(discordant - sums) / 2, self.n - discordant, (discordant + sums) / 2], axis=1)
+        return replace(self, counts=counts.astype(np.int64))
+
+    @property
+    def likelihood(self) -> Likelihood:
+        """That of the differences of a data set."""
+        return "gaussian" if self.counts is None else "trinomial"
+
+    @property
+    def _binary(self) -> NDArray[np.bool_] | None:
+        """Whether all scores of a data set are 0 or 1, shape (q,): then, and only then, the mean of squares is the mean.
+
+        None if the scores are not known.
+        """
+        if self.score_mean is None or self.score_standard_deviation is None:
+            return None
+        mean, n = self.score_mean, self.paired_scores[:, None]
+        squares = np.where(n > 1, (n - 1) / n * self.score_standard_deviation**2, 0.0) + mean**2
+        inside = (self.lowest_score >= 0) & (self.highest_score <= 1)
+        return np.asarray(inside & (np.abs(squares - mean) <= BINARY).all(axis=1))
+
+    @property
+    def suits_trinomial(self) -> bool:
+        """Whether `with_likelihood` would accept "trinomial"."""
+        return not list(not_trinomial(self.dataset_names, self._binary, self.rho, grouped=self.n_scores is not None))
 
     def with_covariates(self, frame: Any) -> PairedDifferences:
         """The same with covariates of the data sets, which the centre of the population then depends on.

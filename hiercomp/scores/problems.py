@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from hiercomp.arguments import FloatArray
 from hiercomp.errors import (
     Argument,
+    ArgumentError,
     DefaultedRhoWarning,
     DegenerateScoresWarning,
     DroppedScoresWarning,
@@ -28,7 +29,7 @@ from hiercomp.errors import (
     ScoreTableError,
 )
 from hiercomp.rope import Rope
-from hiercomp.wording import EXAMPLES_SHOWN, cells_in_words, counted, first_names, shown
+from hiercomp.wording import EXAMPLES_SHOWN, cells_in_words, counted, first_names, shown, span
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,6 +39,8 @@ LARGEST_SCORE, SMALLEST_SCORE = 1e100, 1e-100  # far from where squares and thei
 SMALLEST_N = 3  # scores of a data set; the t distribution of its mean has n - 2 degrees of freedom
 FEW_DATASETS = 5
 MOST_FOLDS = 20  # more folds without a run column look like several runs in one numbering
+TRINOMIAL = (Argument("likelihood", "trinomial"),)
+OF_OUTCOMES = "Pass likelihood='trinomial': for scores that are 0 or 1 it needs no spread."
 SPREAD_RATIO = 100.0  # a data set whose standard deviation is this many times the median
 
 
@@ -309,22 +312,27 @@ def constant_pairs(
         yield constant_datasets(names, len(dataset_names), None)
 
 
-def constant_everywhere(pairs: Sequence[str]) -> TableProblem:
-    """Pairs of algorithms, each as "a and b", whose differences vary in no data set."""
+def constant_everywhere(pairs: Sequence[str], *, outcomes: bool = False) -> TableProblem:
+    """Pairs of algorithms, each as "a and b", whose differences vary in no data set; ``outcomes`` as in `without_spread`."""
     between = f"between {shown(pairs[0])}" if len(pairs) == 1 else f"of {len(pairs)} pairs of algorithms"
     listed = "" if len(pairs) == 1 else f" ({first_names(pairs)})"
     return TableProblem(
         ScoreTableError,
         f"The differences {between} are constant across folds in every data set{listed}, so their precision cannot be "
         "estimated.",
-        "Give the scores fold by fold, or use a test of the data sets' means: hc.bayesian_signed_rank_test or "
+        OF_OUTCOMES
+        if outcomes
+        else "Give the scores fold by fold, or use a test of the data sets' means: hc.bayesian_signed_rank_test or "
         "hc.signed_rank_test.",
         tuple(pairs),
-        "constant_everywhere",
+        "constant_outcomes" if outcomes else "constant_everywhere",
+        arguments=TRINOMIAL if outcomes else (),
     )
 
 
-def constant_datasets(names: Sequence[str], n_datasets: int, spread: float | None) -> TableProblem:
+def constant_datasets(
+    names: Sequence[str], n_datasets: int, spread: float | None, *, outcomes: bool = False
+) -> TableProblem:
     """Data sets whose differences never vary, and the standard deviation they get; None while no rope is known."""
     subject = "The differences" if spread is not None else "The differences of some algorithms"
     taken = (
@@ -336,7 +344,10 @@ def constant_datasets(names: Sequence[str], n_datasets: int, spread: float | Non
         f"{subject} are constant across folds in {len(names)} of {n_datasets} data sets ({first_names(names)}). "
         f"Their standard deviation {taken}; their means are kept."
     )
-    return TableProblem(DegenerateScoresWarning, message, "", tuple(names), "constant_datasets")
+    remedy, arguments = (OF_OUTCOMES, TRINOMIAL) if outcomes else ("", ())
+    return TableProblem(
+        DegenerateScoresWarning, message, remedy, tuple(names), "constant_datasets", arguments=arguments
+    )
 
 
 # The data sets of a comparison
@@ -421,21 +432,68 @@ def outlying_spread(dataset_names: Sequence[str], spread: FloatArray, what: str)
 
 
 def without_spread(
-    pair: str, dataset_names: Sequence[str], constant: NDArray[np.bool_], rope: Rope
+    pair: str, dataset_names: Sequence[str], constant: NDArray[np.bool_], rope: Rope, *, outcomes: bool = False
 ) -> Iterator[TableProblem]:
-    """Data sets whose differences never vary, which get the spread of the rope; ``pair`` is as "a and b"."""
+    """Data sets whose differences never vary, which get the spread of the rope; ``pair`` is as "a and b".
+
+    ``outcomes`` says that the trinomial likelihood suits the scores, which needs no such spread.
+    """
     names = [name for name, flat in zip(dataset_names, constant, strict=True) if flat]
     count = len(dataset_names)
     if len(names) == count:
-        yield constant_everywhere([pair])
+        yield constant_everywhere([pair], outcomes=outcomes)
     elif names and rope.half_width == 0:
         yield TableProblem(
             ScoreTableError,
             f"The differences are constant across folds in {len(names)} of {count} data sets ({first_names(names)}), and "
             "a rope of zero gives them no spread.",
-            "Pass a rope above 0, or remove these data sets.",
+            OF_OUTCOMES if outcomes else "Pass a rope above 0, or remove these data sets.",
             tuple(names),
             "constant_datasets",
+            arguments=TRINOMIAL if outcomes else (),
         )
     elif names:
-        yield constant_datasets(names, count, rope.half_width / np.sqrt(3))
+        yield constant_datasets(names, count, rope.half_width / np.sqrt(3), outcomes=outcomes)
+
+
+def not_trinomial(
+    dataset_names: Sequence[str], binary: NDArray[np.bool_] | None, rho: FloatArray, *, grouped: bool
+) -> Iterator[TableProblem]:
+    """What the trinomial likelihood does not suit; ``binary``: whether a data set's scores are 0 and 1, None if unknown."""
+    gaussian = (Argument("likelihood", "gaussian"),)
+    if binary is None:
+        yield TableProblem(
+            ArgumentError,
+            "likelihood='trinomial' counts answers, and only means and standard errors are given.",
+            "Give the table of answers, or leave the likelihood out.",
+            key="not_binary",
+            arguments=TRINOMIAL,
+        )
+        return
+    others = [name for name, each in zip(dataset_names, binary, strict=True) if not each]
+    if others:
+        yield TableProblem(
+            ArgumentError,
+            f"likelihood='trinomial' takes scores that are 0 or 1, such as wrong and right answers, and {len(others)} of "
+            f"{len(dataset_names)} data sets have others ({first_names(others)}).",
+            "Leave the likelihood out (likelihood='gaussian'), or remove these data sets.",
+            tuple(others),
+            "not_binary",
+            arguments=TRINOMIAL + gaussian,
+        )
+    if grouped:
+        yield TableProblem(
+            ArgumentError,
+            "likelihood='trinomial' takes questions as independent, and groups were given.",
+            "Leave the groups out if each question has one answer; else leave the likelihood out.",
+            key="trinomial_with_groups",
+            arguments=TRINOMIAL,
+        )
+    elif (rho != 0).any():
+        yield TableProblem(
+            ArgumentError,
+            f"likelihood='trinomial' takes questions as independent, and rho is {span(rho)}.",
+            "Pass rho=0 if the scores are answers to different questions; else leave the likelihood out.",
+            key="trinomial_with_rho",
+            arguments=(*TRINOMIAL, Argument("rho", 0)),
+        )

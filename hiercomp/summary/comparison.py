@@ -81,6 +81,8 @@ class Summary(Documented):
         standard deviation, one_sd; empty without covariates.
     correlation : str
         The correlations within and across runs if they differ, or that the runs refute one for all folds; else empty.
+    likelihood : str
+        Of the differences of a data set, if it is not Gaussian; else empty.
     n_groups : int or None
         Number of groups of paired scores, if there are groups; None if they are crossed.
     crossed_groups : tuple of int or None
@@ -114,6 +116,7 @@ class Summary(Documented):
     transform: str | None = None
     slopes: dict[str, dict[str, float]] = field(default_factory=dict)
     correlation: str = ""
+    likelihood: str = ""
     n_groups: int | None = None
     crossed_groups: tuple[int, int] | None = None
     size: str = ""
@@ -189,6 +192,7 @@ class Summary(Documented):
             "population": self.population,
             "slopes": self.slopes,
             "correlation": self.correlation,
+            "likelihood": self.likelihood,
             "computation": self.computation,
             "confirmation": self.confirmation,
             "diagnostics": _with_nulls(self.diagnostics),
@@ -222,6 +226,7 @@ class Summary(Documented):
         details += ropes_in_words(self.ropes)
         details += self._covariates()
         details += [self.correlation] if self.correlation else []
+        details += [f"Likelihood of a data set: {self.likelihood}"] if self.likelihood else []
         details.append(f"Computation {self.status}: {self.computation}")
         details += [self.confirmation] if self.confirmation else []
         table = Table(HEADER, tuple(rows), self.legend, COLOURS)
@@ -328,6 +333,7 @@ def summarise(result: Fit, alpha: float, population_check: PopulationCheck | Non
         transform=result.differences.transform,
         slopes={} if failed else _slopes(result),
         correlation=_correlation(result.differences),
+        likelihood=result.differences.likelihood_words,
         non_inferiority=()
         if failed
         else (result.non_inferiority("left", alpha), result.non_inferiority("right", alpha)),

@@ -26,6 +26,9 @@ PROGRAMS = (
     "hierarchical_gaussian_covariates",
     "hierarchical_student_t_covariates",
     "hierarchical_student_t_fixed_nu_prior_covariates",
+    "hierarchical_gaussian_trinomial",
+    "hierarchical_student_t_trinomial",
+    "hierarchical_student_t_fixed_nu_prior_trinomial",
 )
 Q, N, RHO = 6, 20, 0.1
 

@@ -41,6 +41,14 @@ def changed(row: int, column: str, value: object) -> pd.DataFrame:
     return frame
 
 
+def answers(unanimous: int = 2) -> pd.DataFrame:
+    """Right and wrong answers; on some data sets the algorithms answer alike."""
+    frame = table()
+    number, differing = frame["dataset"].str[1:].astype(int), frame["algorithm"] == "tree"
+    right = (frame["fold"] + number) % 3 > 0
+    return frame.assign(score=np.where(differing & (number >= unanimous) & (frame["fold"] == 1), ~right, right) * 1.0)
+
+
 def in_units() -> pd.DataFrame:
     """Errors of each data set in a unit of its own."""
     return table().assign(score=lambda rows: rows["score"] * 10.0 ** rows["dataset"].str[1:].astype(int))
@@ -158,6 +166,19 @@ CASES: dict[str, Callable[[Path], object]] = {
     "a rope with a decimal comma": compared(table(), rope="0,01"),
     "identical scores": compared(table().assign(score=0.8), rope=0.0),
     "constant differences": compared(table().assign(score=np.where(table()["algorithm"] == "tree", 0.9, 0.8))),
+    "answers without a difference": compared(answers(), rho=0),
+    "answers without a difference, and no rope": compared(answers(), rope=0, rho=0),
+    "answers without any difference but a constant one": compared(
+        answers(6).assign(score=lambda x: x["score"].where(x["dataset"] != "d0", 1.0 * (x["algorithm"] == "tree"))),
+        rho=0,
+    ),
+    "a likelihood that is none": compared(table(), likelihood="binomial"),
+    "counts of scores that are no answers": compared(table(), rho=0, likelihood="trinomial"),
+    "counts of answers with a correlation": compared(answers(), likelihood="trinomial"),
+    "counts of answers in groups": compared(answers(), groups="fold", likelihood="trinomial"),
+    "counts of answers and covariates": lambda folder: hc.compare(
+        answers(), rope=0.01, rho=0, covariates=covariates(), likelihood="trinomial"
+    ),
     "a negative rope": compared(table(), rope=-0.01),
     "a rope that is no number and no column": compared(table(), rope="wide"),
     "ropes without that of a data set": compared(table(), rope={"d0": 0.1, "d1": 0.2}),

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from hiercomp.arguments import FloatArray
 from hiercomp.engines.quadrature.grid import FineGrid, PosteriorGrid
 from hiercomp.engines.quadrature.likelihood import MeanIntegrals, MeanLikelihood
+from hiercomp.engines.quadrature.trinomial import TrinomialLikelihood, inverse
 
 CELLS = 128  # of sigma0 and of nu, each; draws are uniform within a cell, 1 / 128 of a range of some ten deviations
 BISECTIONS = 25  # of a cell of delta0: to 2^-25 = 3e-8 of it
@@ -60,6 +61,9 @@ def dataset_draws(
     """Draws of delta_i and sigma_i given those of the population, each of shape (draws, q)."""
     delta0, sigma0 = population["delta0"], population["sigma0"]
     nu = population.get("nu", np.full(len(delta0), np.inf))
+    if isinstance(likelihood, TrinomialLikelihood):
+        delta = likelihood.delta_draws(delta0, sigma0, nu, generator.random((len(delta0), len(likelihood.n))))
+        return delta, likelihood.sigma_draws(delta, generator)
     delta = np.empty((len(delta0), len(likelihood.n)))
     chosen = np.arange(len(likelihood.n))
     for rows in _batches(len(delta0), max(1, PAIRS_AT_ONCE // len(chosen))):
@@ -71,7 +75,7 @@ def dataset_draws(
         level = generator.random(len(order))
         for part in _batches(len(order), 1000):
             some = order[part]
-            offset[some] = _inverse(*_node_masses(integrals, some), level[some])
+            offset[some] = inverse(*_node_masses(integrals, some), level[some])
         delta[rows] = delta0[rows, None] + (offset * integrals.side).reshape(pairs[0].shape)
     return delta, sigma_draws(likelihood, delta, generator)
 
@@ -101,12 +105,15 @@ def mean_draws(
     -------
     ndarray, shape (draws,)
     """
+    if isinstance(likelihood, TrinomialLikelihood):
+        one = likelihood.subset(np.array([i]))
+        return one.delta_draws(centre[place], scale[place], np.full(len(place), np.inf), level[:, None])[:, 0]
     chosen, gaussian = np.full(len(centre), i), np.full(len(centre), np.inf)
     integrals = MeanIntegrals.of(likelihood, chosen, centre, scale, gaussian, MEAN_STEP, widest=1.0)
     places, masses = _node_masses(integrals, np.arange(len(centre)))
     offset = np.empty(len(place))
     for some in _batches(len(place), 1000):
-        offset[some] = _inverse(places[place[some]], masses[place[some]], level[some])
+        offset[some] = inverse(places[place[some]], masses[place[some]], level[some])
     return np.asarray(centre[place] + offset * integrals.side[place])
 
 
@@ -115,26 +122,12 @@ def _node_masses(integrals: MeanIntegrals, some: NDArray[np.intp]) -> tuple[Floa
     return nodes.offset.T, (np.exp(nodes.log_density) * nodes.slope).T
 
 
-def _inverse(places: FloatArray, mass: FloatArray, level: FloatArray) -> FloatArray:
-    """Places at which the masses at the nodes, joined by straight lines, reach a share ``level`` of their sum."""
-    cells = (mass[:, 1:] + mass[:, :-1]) / 2
-    total = np.cumsum(cells, axis=1)
-    wanted = level * total[:, -1]
-    rows = np.arange(len(level))
-    cell = np.minimum((total < wanted[:, None]).sum(axis=1), cells.shape[1] - 1)
-    rest = wanted - (total[rows, cell] - cells[rows, cell])
-    first, last = mass[rows, cell], mass[rows, cell + 1]
-    # first s + (last - first) s^2 / 2 = rest, in the form that does not cancel
-    root = np.sqrt(np.maximum(first**2 + 2 * (last - first) * rest, 0.0))
-    share = np.clip(2 * rest / np.maximum(first + root, np.finfo(float).tiny), 0, 1)
-    start, end = places[rows, cell], places[rows, cell + 1]
-    return np.asarray(start + share * (end - start))
-
-
 def sigma_draws(likelihood: MeanLikelihood, delta: FloatArray, generator: np.random.Generator) -> FloatArray:
     """sigma_i given delta_i: Q / (2 sigma_i^2) has a Gamma distribution, cut off by the bound of sigma_i."""
     from scipy import special
 
+    if isinstance(likelihood, TrinomialLikelihood):
+        return likelihood.sigma_draws(delta, generator)
     n, rho = likelihood.n, likelihood.rho
     quadratic = likelihood.sum_of_squares / (1 - rho) + n * (likelihood.mean - delta) ** 2 / (1 + (n - 1) * rho)
     half = np.broadcast_to((n - 1) / 2, delta.shape)
