@@ -133,6 +133,14 @@ def compare(
     ] = None,
     right: Annotated[str | None, typer.Option(help="The right algorithm.", metavar="NAME")] = None,
     engine: EngineOption = "auto",
+    likelihood: Annotated[
+        str,
+        typer.Option(
+            help="gaussian, the default; or trinomial, for scores that are 0 or 1, with --rho 0.",
+            rich_help_panel=MODEL,
+            **chosen_from("NAME", "gaussian", "trinomial"),
+        ),
+    ] = "gaussian",
     save: Annotated[
         Path | None, typer.Option(help="Also save the whole result as netCDF.", rich_help_panel=OUTPUT)
     ] = None,
@@ -145,10 +153,14 @@ def compare(
     """
     from hiercomp.arguments import verdict_level
     from hiercomp.comparison import HierarchicalComparison
+    from hiercomp.scores.differences import LIKELIHOODS
 
     verdict_level(model.alpha)
     if further.require not in (None, "non-inferior"):
         raise ArgumentError(f"--require must be non-inferior, got {further.require!r}.")
+    of_differences = next((name for name in LIKELIHOODS if name == likelihood), None)
+    if of_differences is None:
+        raise ArgumentError(f"--likelihood must be one of {', '.join(LIKELIHOODS)}, got {likelihood!r}.")
     points = explaining.points
     outputs.check(scores, explaining.covariates, save=save, report=report, **paper.files(OF_TWO))
     source = score_source(scores) if report is not None or outputs.json_file is not None else None
@@ -164,7 +176,7 @@ def compare(
             groups=pairing.group_columns,
             higher_is_better=model.higher_is_better,
             priors=model.priors,
-            likelihood=pairing.of_differences,
+            likelihood=of_differences,
             covariates=explaining.covariates,
             missing=pairing.missing,
             transform=model.ratio,

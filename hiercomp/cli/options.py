@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from hiercomp.model.priors import Priors
     from hiercomp.rope import RopesLike
-    from hiercomp.scores.differences import Likelihood
 
 ToWrite: TypeAlias = "tuple[Path | None, Callable[[], object]]"  # a file, and what writes it
 READING, MODEL, OUTPUT = "How the file is read", "Model and verdict", "Output"
@@ -316,30 +315,12 @@ class PairingOptions:
             rich_help_panel=MODEL,
         ),
     ] = None
-    likelihood: Annotated[
-        str,
-        typer.Option(
-            help="gaussian, the default; or trinomial, for scores that are 0 or 1, with --rho 0.",
-            rich_help_panel=MODEL,
-            **chosen_from("NAME", "gaussian", "trinomial"),
-        ),
-    ] = "gaussian"
     drop_unpaired: DropUnpairedOption = False
 
     @property
     def group_columns(self) -> Any:
         """The column of groups, or the two of crossed groups."""
         return None if self.groups is None else tuple(self.groups.split(","))
-
-    @property
-    def of_differences(self) -> Likelihood:
-        """The likelihood that ``--likelihood`` names."""
-        from hiercomp.scores.differences import LIKELIHOODS
-
-        for name in LIKELIHOODS:
-            if self.likelihood == name:
-                return name
-        raise ArgumentError(f"--likelihood must be one of {', '.join(LIKELIHOODS)}, got {self.likelihood!r}.")
 
     @property
     def missing(self) -> Literal["error", "drop"]:

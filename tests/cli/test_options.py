@@ -23,7 +23,7 @@ OWN = {
         *MODEL,
         *("--left", "--right", "--drop-unpaired", "--chains", "--warmup", "--draws", "--closed-form-tests"),
         *("--sensitivity", "--population-check", "--save", "--report", "--folds", "--covariates", "--at"),
-        *("--groups", "--require"),
+        *("--groups", "--require", "--likelihood"),
         *PAPER,
     },
     "pairs": {

@@ -185,7 +185,7 @@ class TrinomialLikelihood(MeanLikelihood):
         return found
 
     def sigma_draws(self, delta: FloatArray, generator: np.random.Generator) -> FloatArray:
-        """Draws of sigma_i, the standard deviation of a difference, given delta_i, shape (draws, q), by (T3)."""
+        """Draws of sigma_i, the standard deviation of a difference, given delta_i, shape (draws, q): by a term of (T3)."""
         found = np.empty(delta.shape)
         for place, both in enumerate(map(halves, self.counts)):
             for half, chosen in zip(both, (delta[:, place] < 0, delta[:, place] >= 0), strict=True):
