@@ -52,7 +52,7 @@ PRIORS = {
 DOUBLED = {
     "engine.NODES_FOR_LENGTH": (7.0, 10.6, 14.0),
     "engine.NODES_FOR_LOG_SIGMA0": (4.4, 14.8, 14.0),
-    "engine.NODES_FOR_LOG_SIGMA0_TO_ZERO": (3.2, 8.4, 16.0),
+    "engine.NODES_FOR_LOG_SIGMA0_TO_ZERO": (3.8, 9.2, 16.0),
     "engine.NODES_AT_LEAST": 8.0,
     "engine.NODES_FOR_LENGTH_SPLINE": (7.2, 6.0),
     "engine.FEWEST_SPLINE": 22,

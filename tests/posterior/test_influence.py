@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import hiercomp as hc
@@ -38,6 +39,18 @@ def test_leaving_out_a_data_set_is_the_integral_of_the_others(which, request):
         again = hc.HierarchicalComparison.from_differences(rest, rope=0.01).fit("quadrature").next_dataset
         error = again.largest_error + result.next_dataset.largest_error
         np.testing.assert_allclose(found.without[place], list(again.probabilities.values()), atol=error)
+
+
+def test_equal_data_sets_are_left_out_alike():
+    frame = simulated_scores(12, runs=1, centre=0.01, spread=0.02, seed=6)
+    twin = frame[frame["dataset"] == "d3"].assign(dataset="twin")
+    result = integrated(pd.concat([frame, twin]))
+    found = result.influence()
+    places = [found.dataset_names.index(name) for name in ("d3", "twin")]
+    np.testing.assert_array_equal(*found.without[places])
+    seen = integrated(frame).next_dataset  # what is left without the twin, but for the priors' bounds
+    error = seen.largest_error + result.next_dataset.largest_error
+    np.testing.assert_allclose(found.without[places[0]], list(seen.probabilities.values()), atol=1e-3 + error)
 
 
 def test_a_sampled_result_has_the_influence_of_the_integrated_one(scores, result):

@@ -24,6 +24,7 @@ SHARE_OF_PRIOR = 0.1  # of the scale of sigma0's prior, for the c of its axis: t
 FAR = 8.0  # standard errors of delta0 within its bound: a Gaussian has 1e-15 beyond them
 # To see how the likelihood falls as sigma0 goes to 0: a look, so coarse
 DATASETS_TRIED, CENTRES_TRIED, NU_TRIED, COARSE_STEP = 200, 9, 8, 1.0
+NU_TRIED_TO_ZERO = 24  # where nu may reach 0: few of them count, and the likelihood falls for fewer
 NEARLY = 0.9  # of the fall that one far data set would make
 NOTABLE = 7.0  # log density below that of the best nu, down to which a nu counts: a thousandth
 SMALLEST_SHARE = 1e-7  # of the standard errors, for a sigma0 that has no least value: less mass is below than counts
@@ -139,12 +140,12 @@ class Integrand:
         On the axis log(sigma0 + c) it then has a singularity at sigma0 = 0. Splines, which few data sets have, keep its
         error to that end.
         """
-        return not self.stretched and self.falls(NU_TRIED)
+        return not self.stretched and self.falls(NU_TRIED_TO_ZERO if self.nu_reaches_zero else NU_TRIED)
 
     def falls(self, nu_tried: int) -> bool:
         """Whether it falls like that, with delta0 stretched or not; looked at for so many nu."""
-        if self.nu_prior is None or self.nu_reaches_zero:
-            return self.nu_reaches_zero
+        if self.nu_prior is None:
+            return False
         sigma0 = self.usual_offset
         by_mean = np.argsort(self.likelihood.mean, kind="stable")
         places = np.linspace(0, len(by_mean) - 1, min(len(by_mean), DATASETS_TRIED)).round().astype(np.intp)
