@@ -159,8 +159,9 @@ def legend(ax: Axes, *, columns: int = 1, settled: bool = True, **options: Any) 
     place = {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "bbox_transform": ax.transAxes + down}
     grid = ax.get_subplotspec()
     room = figure.bbox.width / (1 if grid is None else grid.get_gridspec().ncols)
-    if settled and columns > 1:
-        figure.draw_without_rendering()
+    engine = figure.get_layout_engine()
+    if settled and columns > 1 and engine is not None:
+        engine.execute(figure)
         room = min(room, BROADER * ax.bbox.width)  # a much wider legend would make the axes narrow
     for count in range(columns, 0, -1):
         given = {"ncols": count, "frameon": False, "fontsize": "x-small", "borderaxespad": 0.0}
@@ -168,8 +169,8 @@ def legend(ax: Axes, *, columns: int = 1, settled: bool = True, **options: Any) 
         plainly(drawn.get_texts())
         if drawn.get_window_extent().width <= room:
             break
-    if settled and figure.get_layout_engine() is not None:
-        figure.draw_without_rendering()  # a legend below the axes takes the layout two passes
+    if settled and engine is not None:
+        engine.execute(figure)  # a legend below the axes takes the layout two passes; drawing would take as long again
 
 
 def options(given: dict[str, Any], **defaults: Any) -> dict[str, Any]:

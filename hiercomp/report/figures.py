@@ -187,6 +187,7 @@ def draw(specs: Sequence[FigureSpec], names: Sequence[str]) -> tuple[Figure, ...
         for spec in specs:
             figure = MatplotlibFigure(figsize=spec.size, layout="constrained")
             spec.draw(figure)
+            _lay_out(figure)
             stream = io.BytesIO()
             unsaid = dict.fromkeys(("Creator", "Date", "Format", "Type"))
             figure.savefig(stream, format="svg", transparent=True, metadata=unsaid)
@@ -197,6 +198,18 @@ def draw(specs: Sequence[FigureSpec], names: Sequence[str]) -> tuple[Figure, ...
             width, height = (round(PIXELS_PER_INCH * length) for length in spec.size)
             drawn.append(Figure(**vars(spec), address=address, width=width, height=height))
     return tuple(drawn)
+
+
+def _lay_out(figure: MatplotlibFigure) -> None:
+    """Settle the layout of a figure that becomes an SVG; else `savefig` draws all of it once more for that."""
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    FigureCanvasSVG(figure)  # whose letters have their own widths
+    resolution, engine = figure.dpi, figure.get_layout_engine()
+    assert engine is not None
+    engine.execute(figure)
+    figure.set_layout_engine(None)
+    figure.dpi = resolution
 
 
 def themed(svg: str) -> str:
