@@ -7,11 +7,13 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from multiprocessing import current_process
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from hiercomp.errors import ArgumentError, EngineError
 from hiercomp.wording import error_in_words
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 LARGEST_TASK_SEED = 2**31 - 1
 WATCHER = "hiercomp parent"  # the name of a thread
 FEWER = "Use fewer processes at a time (n_jobs)."
+Result = TypeVar("Result")
 DASK_SECONDS = 30  # until a scheduler that does not answer is given up
 
 
@@ -193,6 +196,19 @@ def sampling_progress(description: str, chains: int, iterations: int, *, shown: 
                 progress.add(sum(finished) - progress.finished)
 
         yield report
+
+
+@contextmanager
+def beside(work: Callable[[], Result]) -> Iterator[Callable[[], Result]]:
+    """Do some work in a thread beside the block, which gets a function that waits for the result.
+
+    If the block raises, the work is not waited for.
+    """
+    pool = ThreadPoolExecutor(1)
+    try:
+        yield pool.submit(copy_context().run, work).result
+    finally:
+        pool.shutdown(wait=False)
 
 
 @contextmanager

@@ -6,6 +6,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+import threading
 import warnings
 from contextlib import closing
 
@@ -14,7 +15,7 @@ from joblib import Parallel, delayed
 
 import hiercomp as hc
 from hiercomp.pairs.fits import PairFits
-from hiercomp.workers import end_with_parent, worker_errors
+from hiercomp.workers import beside, end_with_parent, worker_errors
 
 
 def test_the_death_of_a_process_is_an_engine_error():
@@ -67,3 +68,31 @@ def test_a_pair_that_kills_its_processes_is_named_and_the_checkpoint_keeps_the_o
             hc.compare_all(table, **options)
     with closing(sqlite3.connect(tmp_path / "pairs.sqlite")) as connection:
         assert connection.execute("SELECT count(*) FROM pairs").fetchone() == (5,)
+
+
+def test_work_beside_a_block_runs_at_the_same_time_and_gives_its_result():
+    begun, met = threading.Event(), threading.Event()
+
+    def work() -> str:
+        begun.set()
+        assert met.wait(60)
+        return "done"
+
+    with beside(work) as result:
+        assert begun.wait(60)
+        met.set()
+        assert result() == "done"
+
+
+def test_an_error_of_work_beside_a_block_is_raised_where_the_result_is_asked_for():
+    with beside(lambda: 1 // 0) as result, pytest.raises(ZeroDivisionError):
+        result()
+
+
+def test_a_block_that_fails_does_not_wait_for_the_work_beside_it():
+    released = threading.Event()
+    finished: list[bool] = []
+    with pytest.raises(ValueError, match="fails"), beside(lambda: finished.append(released.wait(60))):
+        raise ValueError("the block fails")
+    assert not finished
+    released.set()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from math import ceil
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -95,7 +95,7 @@ from hiercomp.scores.differences import PairedDifferences, comparison_problems
 from hiercomp.scores.problems import notes_or_error
 from hiercomp.scores.scale import IN_ROPES, LOG
 from hiercomp.wording import OWN_ROPES, counted, shown
-from hiercomp.workers import said_after
+from hiercomp.workers import beside, said_after
 
 if TYPE_CHECKING:
     from typing import Self
@@ -614,19 +614,23 @@ class Computation:
         share of divergent transitions and the draws agree with the integral, or most trajectories reached the largest
         tree depth. If that fails too, only the integral stands.
         """
-        integrated, notes = self.integral(quadrature)
-        notes = (*self.model.notes, *self._size_notes(), *notes)
+        notes = (*self.model.notes, *self._size_notes())
         warn_caller(notes)
         attempts: list[Attempt] = []
-        for run in replace(self, monte_carlo_error=None)._runs(sampler, PURPOSES[:2]):
-            sampled = self._posterior_of(run, [run.attempt])
-            verification = verified_by(integrated, sampled, self.rope)
-            lenient = replace(run.diagnostics, allowed_divergences=ALLOWED_DIVERGENCES)
-            if run.diagnostics.failures and not lenient.failures and verification.agrees:
-                run = replace(run, diagnostics=lenient, attempt=replace(run.attempt, failures=()))
-            attempts.append(run.attempt)
-            if not run.diagnostics.failures or run.diagnostics.mostly_saturated:
-                break
+        with beside(partial(self.integral, quadrature)) as integral:  # in the time of the first run
+            for run in replace(self, monte_carlo_error=None)._runs(sampler, PURPOSES[:2]):
+                integrated, of_integral = integral()
+                if not attempts:
+                    warn_caller(of_integral)
+                sampled = self._posterior_of(run, [run.attempt])
+                verification = verified_by(integrated, sampled, self.rope)
+                lenient = replace(run.diagnostics, allowed_divergences=ALLOWED_DIVERGENCES)
+                if run.diagnostics.failures and not lenient.failures and verification.agrees:
+                    run = replace(run, diagnostics=lenient, attempt=replace(run.attempt, failures=()))
+                attempts.append(run.attempt)
+                if not run.diagnostics.failures or run.diagnostics.mostly_saturated:
+                    break
+        notes = (*notes, *of_integral)
         sampled = replace(sampled, diagnostics=run.diagnostics, attempts=tuple(attempts))
         diagnostics = VerifiedDiagnostics(integrated.diagnostics, run.diagnostics, verification)
         outcome = _verification_notes(attempts, diagnostics)
@@ -683,7 +687,8 @@ class Computation:
         """The posterior by integration, and a note if its error is large."""
         unit = self.model.unit
         integration = engine.integrate(integrand(self.model), self.rope.scaled(1 / unit))
-        error = max(integrated_next_dataset(integration, self.rope, unit).errors.values())
+        inference = integrated_next_dataset(integration, self.rope, unit)
+        error = max(inference.errors.values())
         notes: tuple[Note, ...] = ()
         if error > GOOD_INTEGRATION_ERROR:
             note = Note(
@@ -703,6 +708,7 @@ class Computation:
             engine_name=engine.name,
             engine_version=engine.version(),
         )
+        posterior.inferences[self.rope] = inference
         return posterior, notes
 
     def _runs(self, engine: Sampler, purposes: Sequence[str]) -> Iterator[Run]:
