@@ -33,7 +33,7 @@ OPTIONS = {
         name: f"--{name}"
         for name in (
             *("measure", "folds", "format", "left", "right", "rho", "rope", "transform", "encoding", "decimal"),
-            *("baseline", "engine", "alpha"),
+            *("baseline", "engine", "alpha", "likelihood"),
         )
     },
     "separator": "--sep",

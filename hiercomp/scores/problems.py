@@ -40,7 +40,7 @@ SMALLEST_N = 3  # scores of a data set; the t distribution of its mean has n - 2
 FEW_DATASETS = 5
 MOST_FOLDS = 20  # more folds without a run column look like several runs in one numbering
 TRINOMIAL = (Argument("likelihood", "trinomial"),)
-OF_OUTCOMES = "Pass likelihood='trinomial': for scores that are 0 or 1 it needs no spread."
+OF_OUTCOMES = "Pass likelihood='trinomial' (--likelihood trinomial): for scores that are 0 or 1 it needs no spread."
 SPREAD_RATIO = 100.0  # a data set whose standard deviation is this many times the median
 
 

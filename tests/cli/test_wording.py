@@ -29,6 +29,7 @@ IN_PYTHON = re.compile(r"\b[a-z_]+=(['\"{]|True|False|None)")
             "With --transform log --rope 0.01.",
         ),
         ("Pass separator=... (--sep).", [("separator", ...)], "Pass --sep."),
+        ("Pass likelihood='trinomial'.", [("likelihood", "trinomial")], "Pass --likelihood trinomial."),
         ("Algorithm \"score='auc'\" is odd.", [], "Algorithm \"score='auc'\" is odd."),
         ("Pass priors='flat'.", [("priors", "flat")], "Pass priors='flat'."),
     ],
