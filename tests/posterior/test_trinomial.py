@@ -91,6 +91,7 @@ def test_a_file_with_other_counts_is_refused(result):
         check_description(plain)
 
 
+@pytest.mark.slow
 def test_leave_one_out_is_the_fit_without_the_data_set(result):
     # p(x_i | the others) is the ratio of marginal likelihoods; the priors' bounds stay those of all
     found = result.loo()
@@ -107,6 +108,7 @@ def test_leave_one_out_is_the_fit_without_the_data_set(result):
         assert found.elpd_i.values[place] == pytest.approx(expected - spread, abs=5e-3)
 
 
+@pytest.mark.slow
 def test_influence_and_sensitivity_keep_the_likelihood(result):
     frame = result.influence().to_frame()
     assert frame.loc["b0", "p_left"] == pytest.approx(frame.loc["b3", "p_left"], abs=1e-3)

@@ -162,6 +162,7 @@ def test_the_ranking_of_many_takes_crossed_groups_too(of_seed):
     np.testing.assert_allclose(standings.means @ contrast, differences.mean, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_the_summary_the_report_and_a_saved_result_know_the_groups(tmp_path):
     table = crossed_table()
     table.to_csv(tmp_path / "answers.csv", index=False)

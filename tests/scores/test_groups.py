@@ -79,6 +79,7 @@ def test_the_ranking_of_many_takes_groups_too():
     np.testing.assert_allclose(standings.means @ contrast, differences.mean, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_the_summary_the_report_and_a_saved_result_know_the_groups(tmp_path):
     result = hc.compare(
         questions_in_passages(balanced=True), "base", "tuned", rope=0.01, groups="passage", engine="quadrature"

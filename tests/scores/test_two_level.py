@@ -30,7 +30,7 @@ def random_designs(count: int, seed: int) -> list[tuple[list[int], float, float]
 
 
 def dense_form(matrix: np.ndarray, x: np.ndarray) -> tuple[float, float]:
-    """x' M^-1 x and log det M by elimination in extended precision: in double precision it errs more than the closed form."""
+    """x' M^-1 x and log det M by elimination in extended precision, as double precision errs more than the closed form."""
     rows = np.column_stack([matrix, x]).astype(np.longdouble)
     form = log_determinant = np.longdouble(0)
     for k in range(len(matrix)):

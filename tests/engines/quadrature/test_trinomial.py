@@ -124,6 +124,7 @@ def test_draws_have_the_distribution_that_is_integrated():
 @pytest.mark.parametrize(
     "counts", [[[0, 30, 0], [1, 28, 1], [0, 27, 3]], [[0, 30, 0], [0, 30, 0], [0, 29, 1]], [[0, 12, 0]] * 3], ids=str
 )
+@pytest.mark.slow
 def test_a_whole_posterior_with_a_gaussian_population(counts):
     # delta0 and sigma0 on a plain grid, delta_i on a finer one: sums, nothing else
     comparison = comparison_of(counts, priors=hc.Priors.gaussian())
