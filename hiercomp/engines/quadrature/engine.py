@@ -55,12 +55,9 @@ MOST_WORK = 10_000_000  # of one grid, about ten seconds: it's the last
 # Of sigma0, nu and delta0 for each unit of length: of log sigma0, of nu's axis, of the data sets' sd (study)
 NODES_FOR_LENGTH, NODES_AT_LEAST = (3.5, 4.2, 7.0), 4.0
 # The first two where the axis of sigma0 is log sigma0, along which nothing bends sharply, but its ends depend on nu (study)
-NODES_FOR_LOG_SIGMA0 = (2.2, 7.4, 7.0)
-NODES_FOR_LOG_SIGMA0_TO_ZERO = (
-    1.6,
-    4.2,
-    8.0,
-)  # the same where nu may reach 0: its axis is log nu, and sigma0's twice as long
+NODES_FOR_LOG_SIGMA0 = (2.8, 7.4, 7.0)
+# The same where nu may reach 0: its axis is log nu, and sigma0's twice as long
+NODES_FOR_LOG_SIGMA0_TO_ZERO = (1.6, 4.2, 8.0)
 GAUSSIAN_NODES = 1.5  # by which they are more with a Gaussian population: with a single nu they cost little
 FEWEST_NODES = 7  # two degrees fewer, for the error, leave a parabola
 NODES_FOR_LENGTH_SPLINE, FEWEST_SPLINE = (3.6, 3.0), 11  # of sigma0 and nu, where delta0 is stretched (study)

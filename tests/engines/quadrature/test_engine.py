@@ -82,6 +82,7 @@ def with_twice_the_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
         (quadrature, "NODES_FOR_LENGTH"),
         (quadrature, "NODES_FOR_LENGTH_SPLINE"),
         (quadrature, "NODES_FOR_LOG_SIGMA0"),
+        (quadrature, "NODES_FOR_LOG_SIGMA0_TO_ZERO"),
         (posterior_grid, "FINE_NODES"),
         (posterior_grid, "SMOOTH_NODES"),
     ]:
