@@ -165,6 +165,7 @@ PAIR = ["compare", "scores.csv", "--left", "bayes", "--right", "tree"]
 
 
 @pytest.mark.filterwarnings("ignore::hiercomp.RefitWarning", "ignore::hiercomp.FewDatasetsWarning")
+@pytest.mark.slow
 def test_covariates_give_what_python_gives(hiercomp, meta, scores):
     done = hiercomp(
         meta, *PAIR, *ENGINE, "--covariates", "meta.csv", "--at", "size=3", "--at", "size=7.5", "--json", "out.json"
@@ -298,6 +299,7 @@ def test_a_loss_by_its_name_is_refused_in_the_words_of_the_command_line(hiercomp
     assert any("the name of a loss" in note for note in higher["notes"])
 
 
+@pytest.mark.slow
 def test_ratios_and_the_default_rope_on_the_command_line(hiercomp, tmp_path, scores):
     unit = scores["dataset"].map({f"d{i}": 3.0**i for i in range(8)})
     scores.assign(score=scores["score"] * unit).to_csv(tmp_path / "scores.csv", index=False)
@@ -314,6 +316,7 @@ def test_ratios_and_the_default_rope_on_the_command_line(hiercomp, tmp_path, sco
     )
 
 
+@pytest.mark.slow
 def test_a_rope_for_each_data_set_on_the_command_line(hiercomp, tmp_path, scores):
     ropes = {f"d{place}": 0.01 * 3.0**place for place in range(8)}
     table = scores.assign(score=scores["score"] * scores["dataset"].map(ropes) / 0.01)
@@ -455,6 +458,7 @@ def test_a_plan_takes_the_correlations_of_its_pilot(hiercomp, folder, scores):
     assert alone.stderr == "hiercomp: --rho runs needs --pilot, whose runs say how much their means vary.\n"
 
 
+@pytest.mark.slow
 def test_groups_on_the_command_line(hiercomp, tmp_path):
     questions_in_passages(balanced=True).to_csv(tmp_path / "answers.csv", index=False)
     options = ("--rope", "0.01", "--groups", "passage", "--engine", "quadrature", "--json", "-")
@@ -463,6 +467,7 @@ def test_groups_on_the_command_line(hiercomp, tmp_path):
     assert hiercomp(tmp_path, "pairs", "answers.csv", *options).returncode == 0
 
 
+@pytest.mark.slow
 def test_crossed_groups_on_the_command_line(hiercomp, tmp_path):
     table = questions_in_passages(balanced=True)
     table[["question", "seed"]] = table.pop("question_id").str.split("-", expand=True)

@@ -74,6 +74,7 @@ def test_compare_has_the_same_options(folder):
 
 
 @pytest.mark.parametrize("ending", BEGINNINGS)
+@pytest.mark.slow
 def test_a_figure_has_the_kind_of_its_ending_and_the_same_bytes_again(folder, ending):
     for name in ("one", "two"):
         done = run(folder, *PAIRS, "--figure", f"{name}{ending}")

@@ -64,6 +64,7 @@ def test_a_message_about_such_a_name_is_one_line(folder):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes that break")
 @pytest.mark.parametrize("more", [(), ("--json", "-")])
+@pytest.mark.slow
 def test_a_reader_that_leaves_is_no_error(folder, more):
     command = [*COMMAND, *COMPARE, *more, "--save", "fit.nc"]
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:

@@ -93,6 +93,7 @@ def test_a_few_atoms_have_the_moments_of_the_sum_over_all_assignments(shape, rat
             agrees((draws.allocation[..., i] == g).astype(float), expected["allocation"][i, g])
 
 
+@pytest.mark.slow
 def test_leaving_one_out_by_importance_gives_the_predictive_density_of_the_exact_sum():
     generator = np.random.default_rng(4)
     weight = np.array([0.4, 0.4, 0.2])

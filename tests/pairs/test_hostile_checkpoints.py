@@ -93,6 +93,7 @@ def silent_changes(fits: dict[str, Fit], path: Path, number: int, seed: int) -> 
     return noticed, silent
 
 
+@pytest.mark.slow
 def test_no_changed_byte_restores_another_fit(fitted, tmp_path):
     noticed, silent = silent_changes(fitted, tmp_path / "c.sqlite", 60, seed=1)
     assert silent == []
@@ -123,6 +124,7 @@ def test_exchanged_rows_are_noticed_with_and_without_true_checksums(integrated, 
     assert kept.read(one, OPTIONS) is kept.read(other, OPTIONS) is True
 
 
+@pytest.mark.slow
 def test_a_damaged_pair_is_fitted_again_with_a_warning_and_the_others_are_not(tmp_path, monkeypatch):
     from hiercomp.pairs.fits import PairFits
 

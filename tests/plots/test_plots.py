@@ -387,6 +387,7 @@ def test_a_failed_computation_can_be_diagnosed(failed):
 
 @pytest.mark.cmdstan
 @pytest.mark.filterwarnings("ignore::hiercomp.errors.HiercompWarning")
+@pytest.mark.slow
 def test_draws_of_cmdstan_can_be_diagnosed(scores):
     fit = hc.HierarchicalComparison(scores, "bayes", "tree", rope=0.01).fit("cmdstan", draws=300, progress=False)
     assert len(plots.plot_diagnostics(fit).axes) == 6

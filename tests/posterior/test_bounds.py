@@ -38,6 +38,7 @@ def test_nu_is_pressed_against_its_bound_in_6_of_the_15_pairs_of_the_keel_table(
 
 
 @pytest.mark.filterwarnings("ignore::hiercomp.HiercompWarning")
+@pytest.mark.slow
 def test_the_note_is_in_summary_and_dictionary_whatever_the_engine(keel):
     options = {"rope": 0.01, "chains": 2, "draws": 1000, "progress": False}
     for engine in ("quadrature", "embedded"):

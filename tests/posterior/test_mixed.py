@@ -255,6 +255,7 @@ def test_a_file_with_components_that_can_not_be_is_refused(two_modes, tmp_path, 
         hc.load_result(path)
 
 
+@pytest.mark.slow
 def test_leaving_out_by_weights_is_leaving_out(two_modes):
     given = two_modes.differences
     model = HierarchicalModel.of(given, two_modes.priors)

@@ -71,6 +71,7 @@ def of_differences(result):
     return given.mean, given.sum_of_squares, given.n, given.rho, given.covariates.standardised
 
 
+@pytest.mark.slow
 def test_draws_agree_with_a_gibbs_sampler(fit):
     s0 = np.std(fit.differences.mean, ddof=1)
     assert_same_posterior(fit, gibbs(*of_differences(fit), normal_slopes(s0), 12_000, seed=1))
@@ -126,6 +127,7 @@ def test_the_draws_of_both_samplers_agree(keel, meta, fit):
     assert_same_posterior(fit, pooled | {"slope": other.draws("slope").reshape(-1, 3)})
 
 
+@pytest.mark.slow
 def test_a_known_slope_is_found():
     generator = np.random.default_rng(4)
     z = generator.normal(size=30)
@@ -149,6 +151,7 @@ def test_a_known_slope_is_found():
     assert result.at(size=20).next_dataset.expected_right > 0.95
 
 
+@pytest.mark.slow
 def test_pure_noise_loses_in_leave_one_out():
     scores = simulated_scores(40, 1, centre=0.01, spread=0.03, seed=2)
     gains = []
@@ -240,6 +243,7 @@ def small() -> hc.ComparisonResult:
     return compared(scores, frame, "bayes", "tree")
 
 
+@pytest.mark.slow
 def test_leaving_out_by_weights_is_leaving_out_by_sampling(small, monkeypatch):
     weighted = small.loo()
     assert not weighted.refitted.any()
@@ -394,6 +398,7 @@ def test_a_mean_that_never_varies_leaves_a_scale_for_the_slopes():
     assert np.isfinite(model.program(model.centred(), 2, 0).inverse_metric).all()
 
 
+@pytest.mark.slow
 def test_the_summary_and_the_report_name_every_covariate(fit, tmp_path):
     text, page = str(fit.summary()), fit.report(tmp_path / "page.html").read_text(encoding="utf-8")
     for name in ("rows", "features", "classes"):

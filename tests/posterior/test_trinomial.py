@@ -62,6 +62,7 @@ def test_data_sets_are_shrunken_towards_the_population(result):
     assert result.log_likelihood().shape == result.replicated_means().shape == (4, 500, 6)
 
 
+@pytest.mark.slow
 def test_summary_json_and_report_name_the_likelihood(result, tmp_path):
     words = "trinomial, from 6 of 180 answers that differ"
     assert words in str(result.summary())
@@ -118,6 +119,7 @@ def test_influence_and_sensitivity_keep_the_likelihood(result):
 
 
 @pytest.mark.filterwarnings("ignore::hiercomp.errors.HiercompWarning")
+@pytest.mark.slow
 def test_answers_that_never_differ_are_data_and_not_a_certainty():
     with pytest.raises(ScoreTableError, match="trinomial"):
         hc.HierarchicalComparison(table([[0, 30, 0]] * 4 + [[0, 0, 30]]), rope=0.01, rho=0)
@@ -165,6 +167,7 @@ def test_covariates_are_refused():
         given.fit()
 
 
+@pytest.mark.slow
 def test_the_command_line_has_it(result, tmp_path):
     path = tmp_path / "answers.csv"
     table().to_csv(path, index=False)

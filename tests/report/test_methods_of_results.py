@@ -50,6 +50,7 @@ def test_a_level_outside_the_range_is_refused(result, tournament):
             one.methods(alpha=0.6)
 
 
+@pytest.mark.slow
 def test_the_paragraph_names_the_metric(tournament):
     scores = four_algorithms(6).rename(columns={"score": "auc"})
     assert "paired differences of the scores (auc)" in hc.compare_all(scores, rope=0.01, progress=False).methods().text

@@ -266,6 +266,7 @@ def test_every_figure_is_a_drawing_of_the_size_that_the_page_gives_it(page):
         assert given["width"] / given["height"] == pytest.approx(width / height, rel=0.01)
 
 
+@pytest.mark.slow
 def test_the_populations_are_in_the_page_with_their_plot(result, folder):
     compared = result.check_population()
     content = result.report(folder / "populations.html").read_text(encoding="utf-8")
@@ -354,6 +355,7 @@ def test_a_note_and_a_file_name_that_attack_are_text(identical, tmp_path):
     assert shown.facts()["File"] == f"{name} (3 bytes)"
 
 
+@pytest.mark.slow
 def test_every_warning_is_on_the_page(tmp_path, scores):
     flat = scores.copy()
     flat.loc[flat["dataset"] == "d3", "score"] = 0.8
@@ -599,6 +601,7 @@ def test_a_gaussian_population_has_no_degrees_of_freedom(scores, tmp_path):
         ),
     ],
 )
+@pytest.mark.slow
 def test_the_report_names_priors_that_are_not_uniform(scores, tmp_path, distributions, words):
     priors = hc.Priors(alpha=1.0, beta=0.0345, **distributions)
     fitted = hc.compare(scores, "bayes", "tree", rope=0.01, priors=priors, engine="quadrature", progress=False)
@@ -616,6 +619,7 @@ def test_a_metric_whose_lower_values_are_better_is_said_to_be_one(identical, tmp
     assert "with the sign reversed" in shown.by_id("methods-text").text
 
 
+@pytest.mark.slow
 def test_logs_of_a_named_measure_are_said_to_be_logs(scores, tmp_path):
     options = {"transform": "log", "rope": 0.01, "engine": "quadrature", "progress": False}
     fitted = hc.compare(scores.rename(columns={"score": "accuracy"}), "bayes", "tree", **options)
@@ -648,6 +652,7 @@ def hiercomp(folder, *arguments):
     return run(folder, "compare", "scores.csv", "--engine", "embedded", *arguments)
 
 
+@pytest.mark.slow
 def test_the_command_writes_the_report_that_python_writes(scores, result, tmp_path):
     scores.to_csv(tmp_path / "scores.csv", index=False)
     done = hiercomp(tmp_path, "--left", "bayes", "--right", "tree", "--report", "report.html")
@@ -722,6 +727,7 @@ def test_the_means_of_both_algorithms_are_those_of_the_scores(page, scores):
     assert bold - {"Table 4."} >= set(shown["tree"].tolist()[:-1])
 
 
+@pytest.mark.slow
 def test_a_long_table_of_means_is_folded_and_a_short_one_is_not(page, identical, tmp_path):
     assert page.all("details") == []
     long = hc.HierarchicalComparison(simulated_scores(40, centre=0.03, spread=0.01), "bayes", "tree", rope=0.01)

@@ -204,6 +204,7 @@ def test_a_saved_result_with_a_rope_that_is_none_is_refused(found, tmp_path):
             wrong.save(tmp_path / "wrong.nc")
 
 
+@pytest.mark.slow
 def test_the_report_says_it_and_the_plots_too(found, tmp_path):
     page = found.report(tmp_path / "report.html").read_text(encoding="utf-8")
     assert "a region of practical equivalence of its own, with a half-width of 0.007 to 40" in page.replace("\n", " ")
@@ -230,6 +231,7 @@ def three() -> pd.DataFrame:
     return pd.concat([table, copy.assign(algorithm="forest", score=copy["score"] + noise)])
 
 
+@pytest.mark.slow
 def test_a_tournament_compares_each_pair_with_the_ropes(found, tmp_path):
     options: Any = {"progress": False, "n_jobs": 1, "checkpoint": tmp_path / "pairs.sqlite"}
     tournament = hc.compare_all(three(), rope=ROPES, **options)

@@ -75,6 +75,7 @@ QUICK = [("nbc", "j48"), ("nbc", "j48gr"), ("hnb", "j48gr")]  # the sampler take
 @pytest.mark.parametrize(
     "pair", [pytest.param(pair, marks=[] if pair in QUICK else pytest.mark.slow, id="-".join(pair)) for pair in EXACT]
 )
+@pytest.mark.slow
 def test_real_pairs_are_within_four_reported_errors_of_the_exact_values(uci54, pair, engine):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", hc.DegenerateScoresWarning)

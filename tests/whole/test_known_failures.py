@@ -72,6 +72,7 @@ def tidy(left: np.ndarray, right: np.ndarray) -> pd.DataFrame:
 # Winners without variation
 
 
+@pytest.mark.slow
 def test_a_winner_by_the_same_margin_on_every_fold_stays_a_winner():
     """baycomp replaces such a data set by noise about zero, and stops where the number of scores is odd, as here."""
     n, means = 9, np.array([0.25] * 5 + [0.02, 0.03, 0.01, 0.04, 0.02])
@@ -160,6 +161,7 @@ def test_a_missing_fold_may_be_dropped_from_one_data_set():
 # Designs
 
 
+@pytest.mark.slow
 def test_data_sets_may_have_unequal_numbers_of_scores():
     """baycomp and bayes-testkit refuse them."""
     generator = np.random.default_rng(4)

@@ -78,6 +78,7 @@ def test_a_figure_agrees_to_its_last_digit_and_the_errors(printed, ours, error, 
 
 
 @pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.slow
 def test_an_exhibit_agrees_with_the_paper(name):
     rows = reproduce.EXHIBITS[name].run(exhibit.Settings(quick=True))
     compared = [row for row in rows if OTHER_INFERENCE.get(name, "nothing") not in row.what]
@@ -146,6 +147,7 @@ def test_the_nearest_neighbour_is_nearest_and_a_random_one_of_several():
 
 
 @pytest.mark.parametrize("name", OF_DATA)
+@pytest.mark.slow
 def test_an_exhibit_of_the_data_sets_agrees_with_the_paper(name, uci54_file, monkeypatch):
     monkeypatch.setenv(exhibit.UCI54, str(uci54_file))
     rows = reproduce.EXHIBITS[name].run(exhibit.Settings(quick=True))

@@ -29,6 +29,7 @@ def test_the_population_is_a_normal_one_that_is_cut_off():
 
 
 @pytest.mark.parametrize("likelihood", ["gaussian", "trinomial"])
+@pytest.mark.slow
 def test_a_row_can_be_had_again(likelihood):
     found = [study.measured(likelihood, simulations=1, benchmarks=5, questions=30, discordance=0.1) for _ in range(2)]
     np.testing.assert_array_equal(*found)

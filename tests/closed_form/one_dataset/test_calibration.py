@@ -157,6 +157,7 @@ def test_a_level_that_even_two_df_exceed_has_no_df():
     assert 0.05 < calibration.type_one_error == calibration.to_frame().loc[0, "type_one_error"]
 
 
+@pytest.mark.slow
 def test_a_df_whose_error_is_a_little_above_the_level_is_not_taken():
     closer = 0
     for seed in range(12):

@@ -54,6 +54,7 @@ def plain_integration(rows, rho, bound, largest_sigma0, largest_delta0):
 
 @pytest.mark.parametrize("sigma_upper", [1.0, 2.0])
 @pytest.mark.parametrize("far", [0.0, 300.0])
+@pytest.mark.slow
 def test_a_bound_of_sigma_near_the_data(sigma_upper, far):
     rho, generator = 0.1, np.random.default_rng(7)
     rows = [

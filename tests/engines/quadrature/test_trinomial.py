@@ -157,6 +157,7 @@ def test_a_whole_posterior_with_a_gaussian_population(counts):
 
 
 @FEW
+@pytest.mark.slow
 def test_exchanging_left_and_right_mirrors_the_answer():
     counts = np.array([[0, 30, 0], [1, 28, 1], [0, 27, 3], [2, 28, 0]])
     one, other = (comparison_of(each).fit("quadrature").next_dataset for each in (counts, counts[:, ::-1]))
@@ -165,6 +166,7 @@ def test_exchanging_left_and_right_mirrors_the_answer():
 
 
 @pytest.mark.parametrize("population", ["student_t", "gaussian"])
+@pytest.mark.slow
 def test_draws_of_stan_confirm_the_integral(population):
     counts = [[0, 30, 0], [0, 29, 1], [0, 29, 1], [0, 30, 0], [1, 29, 0], [0, 27, 3]]
     result = comparison_of(counts, population=population).fit("auto", progress=False)
