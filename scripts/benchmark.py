@@ -19,7 +19,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from benchmarks import closed_forms, crossval, growth, pairs, pictures, reading, sampling
+from benchmarks import calls, closed_forms, crossval, growth, pairs, pictures, reading, sampling
 from benchmarks.measure import Context, Row
 from rich.console import Console
 from rich.table import Table
@@ -37,6 +37,11 @@ ROWS: dict[str, Callable[[Context], list[Row]]] = {
     "plan": growth.plans,
     "closed_form": sampling.closed_form,
     "first_fit": sampling.first_fit,
+    "fits": calls.fits,
+    "refits": calls.refits,
+    "populations": calls.populations,
+    "mixture_pairs": calls.mixture_pairs,
+    "command": calls.command,
     "baycomp": sampling.baycomp,
     "bayes_testkit": sampling.bayes_testkit,
     "poisson_binomial": closed_forms.poisson_binomial,

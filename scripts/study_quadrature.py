@@ -50,7 +50,7 @@ SIZES = (2, 5, 10, 20, 43, 54, 120, 200, 500, 1000, 5000, 20_000)
 MOST_WITH_REFERENCE = 200  # data sets; the reference takes about ten times as long as what it is for
 REFERENCE = {
     "engine.NODES_FOR_LENGTH": (5.3, 8.0, 10.5),
-    "engine.NODES_FOR_LOG_SIGMA0": (4.2, 11.1, 10.5),
+    "engine.NODES_FOR_LOG_SIGMA0": (3.3, 11.1, 10.5),
     "engine.NODES_FOR_LOG_SIGMA0_TO_ZERO": (2.9, 6.9, 12.0),
     "engine.NODES_AT_LEAST": 6.0,
     "engine.NODES_FOR_LENGTH_SPLINE": (5.4, 4.5),
@@ -72,8 +72,8 @@ CONSTANTS: list[tuple[str, Any]] = [
     ("engine.NODES_FOR_LENGTH", (2.5, 4.2, 7.0)),
     ("engine.NODES_FOR_LENGTH", (3.5, 3.2, 7.0)),
     ("engine.NODES_FOR_LENGTH", (3.5, 4.2, 5.0)),
-    ("engine.NODES_FOR_LOG_SIGMA0", (1.8, 7.4, 7.0)),
-    ("engine.NODES_FOR_LOG_SIGMA0", (2.8, 5.3, 7.0)),
+    ("engine.NODES_FOR_LOG_SIGMA0", (1.6, 7.4, 7.0)),
+    ("engine.NODES_FOR_LOG_SIGMA0", (2.2, 5.3, 7.0)),
     ("engine.NODES_AT_LEAST", 2.0),
     ("engine.NODES_FOR_LENGTH_SPLINE", (2.5, 3.0)),
     ("engine.NODES_FOR_LENGTH_SPLINE", (3.6, 2.0)),

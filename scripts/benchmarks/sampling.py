@@ -136,7 +136,7 @@ print(json.dumps([spent, peak / 1024, (peak - before) / 1024]))
 
 def first_fit(context: Context) -> list[Row]:
     """The first fit of a process, with the imports that it causes."""
-    memory: dict[str, list[float]] = {"quadrature": [], "embedded": []}
+    memory: dict[str, list[float]] = {"quadrature": [], "auto": []}
 
     def run(engine: str) -> Callable[[], float]:
         def measured() -> float:
@@ -148,9 +148,9 @@ def first_fit(context: Context) -> list[Row]:
 
         return measured
 
-    measured = alternately(run("quadrature"), run("embedded"), context.repetitions, warm=False)
+    measured = alternately(run("quadrature"), run("auto"), context.repetitions, warm=False)
     details = {f"MB at the peak, {engine}": float(np.median(values)) for engine, values in memory.items()}
-    return [Row("first_fit", "first fit, quadrature", "first fit, embedded (error 0.005)", "s", *measured, details)]
+    return [Row("first_fit", "first fit, quadrature", "first fit, auto", "s", *measured, details)]
 
 
 CHAINS, WARMUP, DRAWS = 4, 1000, 1000  # of all samplers compared

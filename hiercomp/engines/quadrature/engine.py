@@ -55,7 +55,7 @@ MOST_WORK = 10_000_000  # of one grid, about ten seconds: it's the last
 # Of sigma0, nu and delta0 for each unit of length: of log sigma0, of nu's axis, of the data sets' sd (study)
 NODES_FOR_LENGTH, NODES_AT_LEAST = (3.5, 4.2, 7.0), 4.0
 # The first two where the axis of sigma0 is log sigma0, along which nothing bends sharply, but its ends depend on nu (study)
-NODES_FOR_LOG_SIGMA0 = (2.8, 7.4, 7.0)
+NODES_FOR_LOG_SIGMA0 = (2.2, 7.4, 7.0)
 # The same where nu may reach 0: its axis is log nu, and sigma0's twice as long
 NODES_FOR_LOG_SIGMA0_TO_ZERO = (1.6, 4.2, 8.0)
 GAUSSIAN_NODES = 1.5  # by which they are more with a Gaussian population: with a single nu they cost little
@@ -144,6 +144,9 @@ def _refined(problem: Integrand, rope: Rope) -> Integration:
                 longer = min(longer + LONGER, longest)
                 continue
             if smooth.beyond_delta0 > BEYOND and q <= MOST_STRETCHED:
+                if more[0] == 1 and ripples(grid)[0] > BEYOND:  # waves along sigma0 may be all that is seen there
+                    more[0] = REFINEMENT
+                    continue
                 cut_off = Integration(replace(grid, beyond=smooth.beyond_delta0), refinement).with_regions(rope)
                 few = local = True
                 more = np.array(MORE_STRETCHED)
