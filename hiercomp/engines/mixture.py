@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from hiercomp.arguments import FloatArray
 from hiercomp.engines.base import Answer, Computation
-from hiercomp.engines.quadrature.draws import mean_draws, sigma_draws
 from hiercomp.engines.quadrature.likelihood import MeanLikelihood, step_for
 from hiercomp.model.mixture import Dictionary
 
@@ -320,8 +319,10 @@ def dataset_draws(
     for i in range(q):
         atoms, place = np.unique(allocation[..., i], return_inverse=True)
         level = generator.random(chains * draws)
-        delta[:, i] = mean_draws(likelihood, i, dictionary.centre[atoms], dictionary.scale[atoms], place.ravel(), level)
-    sigma = sigma_draws(likelihood, delta, generator)
+        delta[:, i] = likelihood.draws_of_one(
+            i, dictionary.centre[atoms], dictionary.scale[atoms], place.ravel(), level
+        )
+    sigma = likelihood.sigma_draws(delta, generator)
     return delta.reshape(allocation.shape), sigma.reshape(allocation.shape)
 
 

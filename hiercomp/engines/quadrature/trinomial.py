@@ -18,9 +18,10 @@ from hiercomp.engines.quadrature.likelihood import (
     STEP,
     TAIL_SHARE,
     MeanLikelihood,
-    _log_kernel,
-    _log_student_constant,
-    _reach,
+    inverse,
+    kernel_reach,
+    log_student_constant,
+    log_student_kernel,
 )
 from hiercomp.model.trinomial import PRIOR, halves, moments
 
@@ -158,15 +159,7 @@ class TrinomialLikelihood(MeanLikelihood):
     def delta_draws(self, delta0: FloatArray, sigma0: FloatArray, nu: FloatArray, level: FloatArray) -> FloatArray:
         """Draws of delta_i of each data set given populations: the inverse of its distribution function.
 
-        Parameters
-        ----------
-        delta0, sigma0, nu : ndarray, shape (draws,)
-        level : ndarray, shape (draws, q)
-            Uniform numbers: the values of the distribution function.
-
-        Returns
-        -------
-        ndarray, shape (draws, q)
+        The arguments are those of `MeanLikelihood.delta_draws`.
         """
         found, q = np.empty(level.shape), len(self.n)
         rows = max(1, DRAWS_AT_ONCE // q)
@@ -183,6 +176,13 @@ class TrinomialLikelihood(MeanLikelihood):
             drawn = inverse(delta.T, mass.T, within.ravel()).reshape(wanted.shape)
             found[part] = np.where(mirrored, -drawn, drawn)
         return found
+
+    def draws_of_one(
+        self, i: int, centre: FloatArray, scale: FloatArray, place: NDArray[np.intp], level: FloatArray
+    ) -> FloatArray:
+        """Draws of delta_i of one data set; the arguments are those of `MeanLikelihood.draws_of_one`."""
+        one, gaussian = self.subset(np.array([i])), np.full(len(place), np.inf)
+        return one.delta_draws(centre[place], scale[place], gaussian, level[:, None])[:, 0]
 
     def sigma_draws(self, delta: FloatArray, generator: np.random.Generator) -> FloatArray:
         """Draws of sigma_i, the standard deviation of a difference, given delta_i, shape (draws, q): by a term of (T3)."""
@@ -251,11 +251,11 @@ class HalfIntegrals:
         # Beyond these ends the integrand is negligible against its value nearest to delta0, or at the likelihood's mode
         near = np.clip(centre, 0.0, 1.0)
         log_tail = np.log(TAIL_SHARE) - np.pi**2 / (2 * step)
-        at_near, at_mode = (_log_kernel((x - centre) / spread, k) for x in (near, halves.mode[rows]))
+        at_near, at_mode = (log_student_kernel((x - centre) / spread, k) for x in (near, halves.mode[rows]))
         fallen = np.minimum(halves.log_value(rows, near, (near - c) / a) - halves.log_highest[rows], 0.0)
         fallen = np.maximum(fallen, -1e4)
         with np.errstate(over="ignore"):  # an infinite reach is no end
-            reach = spread * _reach(at_near + fallen + log_tail, k)
+            reach = spread * kernel_reach(at_near + fallen + log_tail, k)
         depth = np.searchsorted(DEPTHS, at_near - at_mode - log_tail)
         low = np.maximum(centre - reach, halves.lower[rows, depth])
         high = np.minimum(centre + reach, halves.upper[rows, depth])
@@ -282,7 +282,7 @@ class HalfIntegrals:
                 # Where the population lies so far beyond 0 that rounding leaves nothing, the other half is all
                 half = np.maximum((self.highest[some] - self.lowest[some]) / 2, SMALLEST)
                 values[some] = np.log(weights @ np.exp(log_density, out=log_density) * half) + log_peak
-        values += _log_student_constant(self.k) - np.log(self.spread)
+        values += log_student_constant(self.k) - np.log(self.spread)
         return values.reshape(self.shape)
 
     def at(self, some: NDArray[np.intp], nodes: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -298,26 +298,10 @@ class HalfIntegrals:
         v = u * ratio + gap
         slope = 1 / (1 / (a * np.sqrt(1 + u**2)) + 1 / (spread * np.sqrt(1 + v**2)))
         delta = np.clip(c + a * u, 0.0, 1.0)
-        return delta, self.halves.log_value(rows, delta, u) + _log_kernel(v, k) + np.log(slope)
+        return delta, self.halves.log_value(rows, delta, u) + log_student_kernel(v, k) + np.log(slope)
 
 
 @cache
 def _rule(count: int) -> tuple[FloatArray, FloatArray]:
     nodes, weights = np.polynomial.legendre.leggauss(count)
     return nodes, weights
-
-
-def inverse(places: FloatArray, mass: FloatArray, level: FloatArray) -> FloatArray:
-    """Places at which the masses at the nodes, joined by straight lines, reach a share ``level`` of their sum."""
-    cells = (mass[:, 1:] + mass[:, :-1]) / 2
-    total = np.cumsum(cells, axis=1)
-    wanted = level * total[:, -1]
-    rows = np.arange(len(level))
-    cell = np.minimum((total < wanted[:, None]).sum(axis=1), cells.shape[1] - 1)
-    rest = wanted - (total[rows, cell] - cells[rows, cell])
-    first, last = mass[rows, cell], mass[rows, cell + 1]
-    # first s + (last - first) s^2 / 2 = rest, in the form that does not cancel
-    root = np.sqrt(np.maximum(first**2 + 2 * (last - first) * rest, 0.0))
-    share = np.clip(2 * rest / np.maximum(first + root, np.finfo(float).tiny), 0, 1)
-    start, end = places[rows, cell], places[rows, cell + 1]
-    return np.asarray(start + share * (end - start))
