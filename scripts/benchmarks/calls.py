@@ -131,8 +131,8 @@ def _row(
     **details: float | str,
 ) -> Row:
     values = alternately(seconds(first), seconds(second), context.repetitions)
-    which = {"of": f"{context.left} against {context.right}"} if not details else details
-    return Row(name, measured, against, "s", *values, which)
+    pair = "" if details else f", {context.left} - {context.right}"
+    return Row(name, measured + pair, against, "s", *values, details)
 
 
 def _fit(comparison: hc.HierarchicalComparison, engine: str) -> Callable[[], object]:
