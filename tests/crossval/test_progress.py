@@ -60,6 +60,7 @@ def on_a_terminal(checkpoint: Path, progress: str = "shown", slow: str = "works"
     return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", written.decode())
 
 
+@pytest.mark.slow
 def test_a_terminal_sees_the_cells_counted_and_the_time_left(tmp_path):
     counts = COUNT.findall(on_a_terminal(tmp_path / "run.sqlite"))
     finished = [int(count[0]) for count in counts]

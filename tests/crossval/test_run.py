@@ -163,6 +163,7 @@ def test_any_kind_of_table_gives_the_same_scores(data):
     )
 
 
+@pytest.mark.slow
 def test_processes_and_the_order_of_names_change_no_score():
     estimators = FAST | {"forest": RandomForestClassifier(5), "random": Random()}
     one = run(estimators, {"iris": IRIS, "wine": WINE}, seed=7)

@@ -184,6 +184,7 @@ def test_more_folds_and_data_sets_make_the_verdict_likelier():
     assert right[1, 5] <= right[10, 5]
 
 
+@pytest.mark.slow
 def test_the_table_is_the_same_for_any_number_of_processes_and_another_for_another_seed():
     options = {"n_datasets": (13, 16), "simulations": 4}
     tables = [plan(**SIMPLE, **options, **(FAST | {"n_jobs": jobs})).counts for jobs in (1, 2)]

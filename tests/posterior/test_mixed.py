@@ -120,6 +120,7 @@ def test_without_new_clusters_it_is_a_gaussian_population():
     assert (np.abs(regions.mean(axis=(0, 1)) - exact) < 4 * errors).all()
 
 
+@pytest.mark.slow
 def test_another_order_of_the_data_sets_changes_nothing_but_the_noise(two_modes):
     order = np.random.default_rng(0).permutation(40)
     names = np.array(two_modes.differences.dataset_names)[order].tolist()
@@ -274,6 +275,7 @@ def test_leaving_out_by_weights_is_leaving_out(two_modes):
     assert ((found.below > 0) & (found.below < 1)).all()
 
 
+@pytest.mark.slow
 def test_a_mixture_does_not_win_where_the_population_is_gaussian():
     # The sign of the importance ratios: with the wrong one every richer model would win by 5 to 13
     delta = stats.norm.ppf((np.arange(40) + 0.5) / 40) * 0.02 + 0.01

@@ -77,6 +77,7 @@ def test_draws_agree_with_a_gibbs_sampler(fit):
     assert_same_posterior(fit, gibbs(*of_differences(fit), normal_slopes(s0), 12_000, seed=1))
 
 
+@pytest.mark.slow
 def test_draws_of_a_gaussian_population_agree_with_a_gibbs_sampler(keel, meta):
     result = compared(keel, meta, population="gaussian")
     s0 = np.std(result.differences.mean, ddof=1)

@@ -159,6 +159,7 @@ def test_use_all_data_of_ten_runs_of_ten_folds_has_the_ten_df_of_the_paper():
     np.testing.assert_allclose(result.pvalue, 2 * stats.t.sf(np.abs(t), 10), rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_use_all_data_with_ten_df_has_the_type_one_error_that_follows_from_equal_correlation():
     # m / s sqrt(n) is t(n - 1) times ratio: m has variance (1 + (n - 1) rho) / n, s^2 estimates 1 - rho
     simulations, n, rho = 20_000, 100, 0.1

@@ -357,6 +357,7 @@ def equally_correlated(generator, simulations: int, n: int, rho: float) -> np.nd
     return math.sqrt(rho) * shared + math.sqrt(1 - rho) * generator.standard_normal((simulations, n))
 
 
+@pytest.mark.slow
 def test_the_corrected_t_test_keeps_its_level_and_the_naive_one_does_not():
     simulations, n, rho = 20_000, 100, 0.1
     x = equally_correlated(np.random.default_rng(2015), simulations, n, rho)

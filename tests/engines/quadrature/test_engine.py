@@ -238,6 +238,7 @@ def integrals_of(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return counted
 
 
+@pytest.mark.slow
 def test_one_far_data_set_of_five_takes_less_than_a_million_integrals(far_one, monkeypatch, tmp_path):
     counted = integrals_of(monkeypatch)
     result = integrate(far_one)
@@ -257,6 +258,7 @@ def test_the_stated_error_of_one_far_data_set_of_five_holds(far_one, monkeypatch
     assert (np.abs(values(result) - values(integrate(far_one))) <= errors(result)).all()
 
 
+@pytest.mark.slow
 def test_a_grid_that_takes_too_much_work_is_not_computed_and_the_last_ones_error_is_stated(far_one, monkeypatch):
     exact = values(integrate(far_one))
     counted = integrals_of(monkeypatch)

@@ -12,6 +12,7 @@ from tests.engines.quadrature.reference_quadrature import next_dataset
 LEVELS = np.array([0.025, 0.5, 0.975])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gaussian", [False, True])
 def test_means_deviations_and_quantiles_agree_with_an_independent_integration(gaussian):
     # 1e-2 standard deviations: the reference takes 60 values of sigma0 and 24 of nu

@@ -93,6 +93,7 @@ def test_with_many_questions_the_likelihood_is_that_of_the_mean_difference():
                                atol=0.05)  # fmt: skip
 
 
+@pytest.mark.slow
 def test_draws_have_the_distribution_that_is_integrated():
     counts = [[0, 30, 0], [1, 29, 0], [0, 27, 3], [2, 20, 8], [15, 0, 5]]
     draws, (delta0, sigma0, nu) = 20_000, (0.02, 0.05, 3.0)
