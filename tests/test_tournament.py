@@ -166,6 +166,7 @@ def single_fit(df: pd.DataFrame, left: str, right: str, **options) -> hc.Compari
         return comparison.fit("quadrature", seed=pair_seed(0, left, right), progress=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("priors", [FAST["priors"], hc.Priors()], ids=["gaussian", "default"])
 def test_each_pair_is_the_single_comparison(priors):
     df = simulated({"plain": 0.0, "same": 0.001, "good": 0.05}, datasets=13)

@@ -54,6 +54,7 @@ def test_the_table_of_scores_is_written_by_the_files_ending(folder, three):
     assert means["n"].tolist() == by_hand["count"].tolist()
 
 
+@pytest.mark.slow
 def test_table_and_methods_are_printed_after_the_summary_and_are_in_the_json(folder, three):
     done = run(folder, *PAIRS, "--scores-table", "-", "--methods")
     assert done.stdout == f"{three.summary()}\n\n{three.scores_table()}\n\n{three.methods()}\n"

@@ -48,6 +48,7 @@ def test_nothing_is_lost_in_utf_8_and_names_stay_distinct_in_other_encodings(fol
         assert done.stdout.decode(encoding).split() == expected.split()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["utf-8", "cp1252", "ascii"])
 def test_json_stays_json_in_every_encoding(folder, encoding):
     done = run(folder, *COMPARE, "--json", "-", encoding=encoding)

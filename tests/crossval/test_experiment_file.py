@@ -96,6 +96,7 @@ def expected_table() -> pd.DataFrame:
     )
 
 
+@pytest.mark.slow
 def test_the_command_writes_what_python_gives(folder):
     done = crossval_process(folder, "experiment.toml", "--output", "scores.csv")
     assert done.returncode == 0, done.stderr
@@ -299,6 +300,7 @@ def test_nested_estimators_groups_and_hold_out(folder):
     assert X.shape == (150, 4)
 
 
+@pytest.mark.slow
 def test_a_package_is_allowed_by_name_only(folder):
     (folder / "mine.py").write_text(
         "from sklearn.naive_bayes import GaussianNB\nclass Mine(GaussianNB):\n    pass\nprint('imported')\n"

@@ -733,6 +733,7 @@ def test_a_table_that_was_written_is_read_cell_by_cell(tmp_path, lines, separato
     assert_read_as_expected(tmp_path / "table.csv", text, separator, len(lines[0]))
 
 
+@pytest.mark.slow
 @given(st.text('ab1,;"\n\r \t\ufeffé', max_size=40), st.sampled_from([",", ";"]), st.integers(5, 60))
 @example('"x""y",""\n', ",", 60)
 @example('"x"y,1\n', ",", 60)

@@ -130,6 +130,7 @@ def test_another_order_of_the_data_sets_changes_nothing_but_the_noise(two_modes)
     _assert_alike(two_modes.next_dataset, other.next_dataset, {})
 
 
+@pytest.mark.slow
 def test_exchanged_algorithms_mirror_the_probabilities(two_modes):
     generator = np.random.default_rng(6)
     delta = np.where(np.arange(40) % 2 == 0, -0.04, 0.04) + generator.normal(0, 0.005, 40)
@@ -285,6 +286,7 @@ def test_a_mixture_does_not_win_where_the_population_is_gaussian():
     assert sum(found.weight.values()) == pytest.approx(1, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_two_modes_are_told_by_leaving_out(two_modes):
     comparison = hc.HierarchicalComparison.from_differences(two_modes.differences, rope=0.01)
     found = hc.compare_populations(comparison, draws=500)

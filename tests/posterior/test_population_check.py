@@ -73,6 +73,7 @@ def test_the_others_keep_what_the_priors_say_of_the_rest():
     assert list(other_populations(hc.Priors.gaussian())) == ["Student-t"]
 
 
+@pytest.mark.slow
 def test_results_of_other_populations_may_be_given(heavy, compared):
     own = of_means(heavy, 4, population="gaussian")
     given = own.check_population({"heavy": of_means(heavy, 4), "kruschke": of_means(heavy, 4, alpha=1.0, beta=0.0345)})

@@ -264,6 +264,7 @@ def test_leave_one_out_differs_from_that_of_no_covariates_by_the_gain(small):
     assert found.sigma0_without == pytest.approx(plain.population().loc["sigma0", "mean"])
 
 
+@pytest.mark.slow
 def test_few_data_sets_for_each_covariate_give_the_slopes_a_horseshoe(small, fit):
     assert not fit.effects(loo=False).shrunk  # 43 data sets for three
     assert not small.effects(loo=False).shrunk  # 12 for one
@@ -289,6 +290,7 @@ def test_without_a_data_set_the_priors_stay_those_of_all(small, q):
     assert others.without(0).global_scale == model.global_scale
 
 
+@pytest.mark.slow
 def test_a_saved_result_is_restored(small, tmp_path):
     again = hc.load_result(small.save(tmp_path / "result.nc"))
     assert again.next_dataset == small.next_dataset

@@ -156,6 +156,7 @@ def test_the_figures_say_their_numbers_in_words(pages, results):
         )
 
 
+@pytest.mark.slow
 def test_every_note_is_on_the_page(pairs, tmp_path):
     scores = four_algorithms()
     lacking = scores[~((scores["algorithm"] == "bayes") & (scores["dataset"] == "d0"))]
@@ -179,6 +180,7 @@ def test_the_level_changes_the_verdicts_and_the_words(base, tmp_path):
     assert "verdicts at 80%" in page.by_class("subtitle")[0].text
 
 
+@pytest.mark.slow
 def test_without_a_common_data_set_there_is_no_ranking(tmp_path):
     scores = four_algorithms(39)
     number, which = scores["dataset"].str[1:].astype(int), scores["algorithm"]

@@ -94,6 +94,7 @@ def test_the_summary_the_report_and_a_saved_result_know_the_groups(tmp_path):
     assert again.summary().title == result.summary().title
 
 
+@pytest.mark.slow
 def test_many_algorithms_and_files_take_groups(tmp_path):
     table = questions_in_passages(balanced=True)
     table.to_csv(tmp_path / "answers.csv", index=False)

@@ -198,6 +198,7 @@ def test_many_algorithms_take_them_as_two_do():
     assert pair.differences.two_level is not None
 
 
+@pytest.mark.slow
 def test_sensitivity_to_rho_has_no_bayes_factor_as_the_equivalent_data_change():
     table = simulated_scores(6, centre=0.01, spread=0.01)
     result = hc.compare(table, "bayes", "tree", rope=0.01, rho="runs", engine="quadrature")

@@ -65,6 +65,7 @@ def test_an_unknown_long_name_is_a_short_error(long_names):
         assert "\x1b" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_arguments_of_a_tournament_are_brought_to_the_form_of_its_names():
     apart = unicodedata.normalize("NFD", "étude")
     table = renamed({"boosting": apart, "forest": "B", "bayes": "C", "tree": "D"})

@@ -136,6 +136,7 @@ def test_a_missing_score_of_a_comparison_is_refused_with_its_place():
         hc.HierarchicalComparison(tidy(left, right), "a", "b", rope=ROPE)
 
 
+@pytest.mark.slow
 def test_a_missing_fold_may_be_dropped_from_one_data_set():
     """baycomp and bayes-testkit take rectangles only."""
     left, right = one_missing()
@@ -175,6 +176,7 @@ def test_data_sets_may_have_unequal_numbers_of_scores():
     np.testing.assert_allclose(regions(result), exact.most_probable, atol=CLOSE)
 
 
+@pytest.mark.slow
 def test_independent_scores_have_a_correlation_of_zero():
     """bayes-testkit refuses rho = 0."""
     generator = np.random.default_rng(8)

@@ -307,6 +307,7 @@ def test_prior_draws_are_those_of_the_priors(verified):
         assert stats.kstest(drawn["sigma0"], lambda x: 2 * prior.cdf(x) - 1).pvalue > 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("priors", list(SAMPLED.values()), ids=list(SAMPLED))
 def test_leaving_out_a_data_set_is_a_fit_without_it(priors):
     x = collection(12, spread=0.01, seed=8)
