@@ -106,6 +106,8 @@ def test_a_check_by_tests_counts_those_that_fail(tmp_path):
     both = referred.of_tests(str(tmp_path))(Settings())
     none = referred.of_tests(str(tmp_path), words="neither")(Settings())
     assert [(row.ours, row.agrees) for row in (*one, *both, *none)] == [(0, True), (1, False), (0, False)]
+    assert both[0].what.startswith("tests that fail, of 2: ")
+    assert both[0].what.endswith("test_two.py::test_two")
 
 
 def test_every_test_that_a_check_names_is_there():
