@@ -51,7 +51,7 @@ PRIORS = {
 # Of the constants of the quadrature engine; less mass is left out too
 DOUBLED = {
     "engine.NODES_FOR_LENGTH": (7.0, 10.6, 14.0),
-    "engine.NODES_FOR_LOG_SIGMA0": (5.6, 14.8, 14.0),
+    "engine.NODES_FOR_LOG_SIGMA0": (4.4, 14.8, 14.0),
     "engine.NODES_FOR_LOG_SIGMA0_TO_ZERO": (3.8, 9.2, 16.0),
     "engine.NODES_AT_LEAST": 8.0,
     "engine.NODES_FOR_LENGTH_SPLINE": (7.2, 6.0),

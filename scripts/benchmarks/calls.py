@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from functools import partial
+from math import comb
 from pathlib import Path
 from typing import Any
 
@@ -13,28 +14,20 @@ import numpy as np
 import pandas as pd
 
 import hiercomp as hc
-from benchmarks.measure import Context, Row, alternately, seconds
+from benchmarks.measure import Context, Row, alternately, completed, seconds
 from benchmarks.problems import SCORES, real_comparison, real_table, simulated_table
 
 
 def fits(context: Context) -> list[Row]:
     """The default fit, and the integral under other priors, against the integral alone."""
     comparison = real_comparison(context)
-    rows = [
-        _row(context, "fits", "fit by auto", _fit(comparison, "auto"), "by quadrature", _fit(comparison, "quadrature"))
-    ]
+    differences, rope = comparison.differences, comparison.rope
+    alone = _fit(comparison, "quadrature")
+    rows = [_row(context, "fits", "fit by auto", _fit(comparison, "auto"), "by quadrature", alone)]
     for words, priors in (("Priors.kruschke()", hc.Priors.kruschke()), ("Priors(nu_lower=0)", hc.Priors(nu_lower=0))):
-        other = hc.HierarchicalComparison.from_differences(comparison.differences, rope=comparison.rope, priors=priors)
-        rows.append(
-            _row(
-                context,
-                "fits",
-                f"quadrature, {words}",
-                _fit(other, "quadrature"),
-                "the default priors",
-                _fit(comparison, "quadrature"),
-            )
-        )
+        other = hc.HierarchicalComparison.from_differences(differences, rope=rope, priors=priors)
+        first = _fit(other, "quadrature")
+        rows.append(_row(context, "fits", f"quadrature, {words}", first, "the default priors", alone))
     return rows
 
 
@@ -79,23 +72,15 @@ def populations(context: Context) -> list[Row]:
 
 def mixture_pairs(context: Context) -> list[Row]:
     """A tournament of mixtures against the same of Student-t populations, two processes each."""
-    table = simulated_table(*context.size((6, 54, SCORES), (3, 14, 20)))
+    algorithms, datasets, scores = context.size((6, 54, SCORES), (3, 14, 20))
+    table = simulated_table(algorithms, datasets, scores)
 
-    def compared(population: str) -> Callable[[], object]:
-        return lambda: hc.compare_all(table, rope=0.01, population=population, n_jobs=2, progress=False)
+    def compared(population: str) -> Callable[[], float]:
+        return seconds(lambda: hc.compare_all(table, rope=0.01, population=population, n_jobs=2, progress=False))
 
-    details = {"pairs": context.size(15, 3), "data sets": context.size(54, 14)}
-    return [
-        _row(
-            context,
-            "mixture_pairs",
-            "all pairs, mixtures",
-            compared("mixture"),
-            "Student-t",
-            compared("student_t"),
-            **details,
-        )
-    ]
+    measured = alternately(compared("mixture"), compared("student_t"), context.repetitions)
+    details = {"pairs": comb(algorithms, 2), "data sets": datasets}
+    return [Row("mixture_pairs", "all pairs, mixtures", "Student-t", "s", *measured, details)]
 
 
 def command(context: Context) -> list[Row]:
@@ -110,10 +95,9 @@ def command(context: Context) -> list[Row]:
         ]
         chosen = ["--left", context.left, "--right", context.right, "--rope", "0.01", "--quiet"]
         plain = [sys.executable, "-m", "hiercomp", "compare", str(scores), *chosen]
+        start = partial(completed, [sys.executable, "-c", "pass"])
         return [
-            _row(
-                context, "command", words, _run([*plain, *options]), "python -c pass", _run([sys.executable, "-c", ""])
-            )
+            _row(context, "command", words, partial(completed, [*plain, *options]), "python -c pass", start)
             for words, options in (
                 ("hiercomp compare", []),
                 ("hiercomp compare with --save --json --report", [*outputs, "--force"]),
@@ -122,27 +106,12 @@ def command(context: Context) -> list[Row]:
 
 
 def _row(
-    context: Context,
-    name: str,
-    measured: str,
-    first: Callable[[], object],
-    against: str,
-    second: Callable[[], object],
-    **details: float | str,
+    context: Context, name: str, measured: str, first: Callable[[], object], against: str, second: Callable[[], object]
 ) -> Row:
+    """A row of the pair of algorithms that the benchmark is asked for."""
     values = alternately(seconds(first), seconds(second), context.repetitions)
-    pair = "" if details else f", {context.left} - {context.right}"
-    return Row(name, measured + pair, against, "s", *values, details)
+    return Row(name, f"{measured}, {context.left} - {context.right}", against, "s", *values)
 
 
 def _fit(comparison: hc.HierarchicalComparison, engine: str) -> Callable[[], object]:
     return lambda: comparison.fit(engine, progress=False).next_dataset
-
-
-def _run(arguments: list[str]) -> Callable[[], object]:
-    def run() -> None:
-        done = subprocess.run(arguments, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise RuntimeError(f"{' '.join(arguments)} ended with {done.returncode}:\n{done.stderr}")
-
-    return run

@@ -136,9 +136,20 @@ def processor_seconds(function: Callable[[], Any]) -> Callable[[], float]:
 
 def in_fresh_process(code: str, *arguments: object) -> Any:
     """What a program printed as JSON on its last line, run in a process of its own."""
-    command = [sys.executable, "-c", code, json.dumps(arguments)]
-    environment_folder = str(Path(__file__).resolve().parent.parent)
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=environment_folder)
+    scripts = Path(__file__).resolve().parent.parent
+    said = completed([sys.executable, "-c", code, json.dumps(arguments)], scripts)
+    return json.loads(said.splitlines()[-1])
+
+
+def completed(command: list[str], folder: Path | None = None) -> str:
+    """What a program printed."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
     if done.returncode != 0:
         raise RuntimeError(f"A process of the benchmark ended with {done.returncode}:\n{done.stderr}")
-    return json.loads(done.stdout.splitlines()[-1])
+    return done.stdout
+
+
+def peak_megabytes() -> float:
+    """The largest resident memory of this process so far, on Linux; ``ru_maxrss`` would begin with what the parent used."""
+    with open("/proc/self/status", encoding="ascii") as status:
+        return next(int(line.split()[1]) / 1024 for line in status if line.startswith("VmHWM"))

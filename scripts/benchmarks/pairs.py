@@ -18,6 +18,7 @@ ALL_PAIRS = """
 import json, resource, sys, time, warnings
 [algorithms, datasets, scores, jobs] = json.loads(sys.argv[1])
 warnings.simplefilter("ignore")
+from benchmarks.measure import peak_megabytes
 from benchmarks.problems import simulated_table
 table = simulated_table(algorithms, datasets, scores)
 import hiercomp as hc
@@ -29,9 +30,9 @@ if __name__ == "__main__":
     from joblib.externals.loky import get_reusable_executor
     if jobs > 1:
         get_reusable_executor().shutdown(wait=True)  # so that its processes are counted
-    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    worker = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss if jobs > 1 else 0
-    print(json.dumps([spent, (own + jobs * worker) / 1024, len(result.pairs), result.status]))
+    # Of a worker it begins with what this process used when it started the worker: the sum is an upper bound
+    worker = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024 if jobs > 1 else 0
+    print(json.dumps([spent, peak_megabytes() + jobs * worker, len(result.pairs), result.status]))
 """
 
 PLAIN_LOOP = """

@@ -18,6 +18,7 @@ import pandas as pd
 import pyarrow, pyarrow.compute, pyarrow.csv, pyarrow.parquet
 from hiercomp.scores.differences import PairedDifferences
 from hiercomp.files.table import read_score_file
+from benchmarks.measure import peak_megabytes
 path, = json.loads(sys.argv[1])
 started = time.perf_counter()
 """
@@ -26,9 +27,7 @@ OURS = "PairedDifferences.from_table(read_score_file(path), 'algorithm_0', 'algo
 PANDAS = "pd.read_csv(path)"
 END = """
 taken = time.perf_counter() - started
-with open("/proc/self/status") as status:  # ru_maxrss would begin with what the parent has used
-    peak = next(int(line.split()[1]) / 1024 for line in status if line.startswith("VmHWM"))
-print(json.dumps([taken, peak]))
+print(json.dumps([taken, peak_megabytes()]))
 """
 
 

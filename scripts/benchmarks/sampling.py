@@ -116,33 +116,31 @@ def _largest_error(result: hc.ComparisonResult) -> float:
 
 
 FIT = """
-import json, resource, sys, time, warnings
+import json, sys, time, warnings
 [engine, small, scores, left, right] = json.loads(sys.argv[1])
 from pathlib import Path
-from benchmarks.measure import Context
+from benchmarks.measure import Context, peak_megabytes
 from benchmarks.problems import real_comparison
 context = Context(small, None if scores is None else Path(scores), left, right, frozenset(), 1)
 comparison = real_comparison(context)
 warnings.simplefilter("ignore")
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 started = time.perf_counter()
 result = comparison.fit(engine, progress=False)
 result.next_dataset
 spent = time.perf_counter() - started
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-print(json.dumps([spent, peak / 1024, (peak - before) / 1024]))
+print(json.dumps([spent, peak_megabytes()]))
 """
 
 
 def first_fit(context: Context) -> list[Row]:
-    """The first fit of a process, with the imports that it causes."""
+    """The first fit of a process, with the imports that it causes; its scores are read before."""
     memory: dict[str, list[float]] = {"quadrature": [], "auto": []}
 
     def run(engine: str) -> Callable[[], float]:
         def measured() -> float:
             scores = None if context.scores is None else str(context.scores.resolve())
             arguments = (engine, context.small, scores, context.left, context.right)
-            spent, peak, _ = in_fresh_process(FIT, *arguments)
+            spent, peak = in_fresh_process(FIT, *arguments)
             memory[engine].append(peak)
             return float(spent)
 

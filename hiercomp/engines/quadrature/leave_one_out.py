@@ -20,7 +20,8 @@ FINENESS = (0.7, 0.7, 0.6)  # of the usual fine nodes of sigma0, nu and delta0; 
 # of the logs of densities 1e-4
 LEFT_OUT = 1e-4  # mass that may lie beyond the grid of all data sets: a tenth of what is printed
 # Share of the mass where the density with all data sets is below a millionth of its peak. The nodes are not placed for
-# these places: with up to 0.002 of the mass there errors up to 4e-4 were seen, with 0.003 one of 8e-4, with 0.01 of 2e-3
+# these places: on made-up tables with one far data set, whose others were fitted anew, errors up to 4e-4 were seen with up
+# to 0.002 of the mass there, 8e-4 with 0.003, 2e-3 with 0.01
 FAINT, MOST_FAINT = 1e-6, 0.002
 FEWEST_ON_GRID = 5  # data sets; of fewer, sigma0 may reach its bound, which depends on the data set left out
 

@@ -247,7 +247,9 @@ class MeanLikelihood:
         return integrals.log_values(work).reshape(arrays[0].shape)
 
     def delta_draws(self, delta0: FloatArray, sigma0: FloatArray, nu: FloatArray, level: FloatArray) -> FloatArray:
-        """Draws of delta_i of each data set given populations: the inverse of its distribution function.
+        """Draws of delta_i of each data set given populations, whose density is the integrand of (M14).
+
+        The distribution function is inverted, its density joined by straight lines between the nodes.
 
         Parameters
         ----------
@@ -301,7 +303,10 @@ class MeanLikelihood:
         return np.asarray(centre[place] + offset * integrals.side[place])
 
     def sigma_draws(self, delta: FloatArray, generator: np.random.Generator) -> FloatArray:
-        """sigma_i given delta_i: Q / (2 sigma_i^2) has a Gamma distribution, cut off by the bound of sigma_i."""
+        """Draws of sigma_i given delta_i, both of shape (draws, q).
+
+        By (M13) Q / (2 sigma_i^2) has a Gamma distribution, which the bound of sigma_i cuts off.
+        """
         from scipy import special
 
         n, rho = self.n, self.rho

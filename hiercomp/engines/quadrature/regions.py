@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from hiercomp.arguments import FloatArray
 from hiercomp.engines.quadrature.grid import LIKELIHOOD_ERROR, NEGLIGIBLE, OUTSIDE, FineGrid, PosteriorGrid, coarse_axes
+from hiercomp.engines.quadrature.likelihood import log_student_constant, log_student_kernel
 from hiercomp.rope import REGIONS, Rope, student_t_half
 
 # Of the fine nodes of delta0 the expected probabilities take every one (study): where sigma0 is small they are steps
@@ -107,12 +108,8 @@ def centre_distance(half_width: float, sigma0: FloatArray, nu: FloatArray) -> Fl
 
 
 def _student_density(t: FloatArray, nu: FloatArray) -> FloatArray:
-    from scipy import special
-
-    finite = np.where(np.isinf(nu), 1.0, nu)
-    constant = special.gammaln((finite + 1) / 2) - special.gammaln(finite / 2) - 0.5 * np.log(finite * np.pi)
-    heavy = np.exp(constant - (finite + 1) / 2 * np.log1p(t**2 / finite))
-    return np.asarray(np.where(np.isinf(nu), np.exp(-0.5 * t**2) / np.sqrt(2 * np.pi), heavy))
+    k = 1 / nu
+    return np.asarray(np.exp(log_student_kernel(*np.broadcast_arrays(t, k)) + log_student_constant(k)))
 
 
 def region_masses(

@@ -157,10 +157,7 @@ class TrinomialLikelihood(MeanLikelihood):
         return found[:, which]
 
     def delta_draws(self, delta0: FloatArray, sigma0: FloatArray, nu: FloatArray, level: FloatArray) -> FloatArray:
-        """Draws of delta_i of each data set given populations: the inverse of its distribution function.
-
-        The arguments are those of `MeanLikelihood.delta_draws`.
-        """
+        """Draws of delta_i of each data set given populations; the arguments are those of `MeanLikelihood.delta_draws`."""
         found, q = np.empty(level.shape), len(self.n)
         rows = max(1, DRAWS_AT_ONCE // q)
         for start in range(0, len(delta0), rows):
