@@ -51,8 +51,7 @@ LARGEST_ERROR = 1e-3  # accepted where the grid is large; above it there is a wa
 MUCH_WORK = 1_000_000
 # No finer grid is computed that makes them more than this, or than four times those of the first grid
 MOST_REFINED, MOST_GRIDS = 3_000_000, 4
-MOST_WORK = 10_000_000  # of one grid, about ten seconds: it's the last; of all grids where an error allows no verdict
-NO_VERDICT = 0.01
+MOST_WORK = 10_000_000  # of one grid, about ten seconds: it's the last
 # Of sigma0, nu and delta0 for each unit of length: of log sigma0, of nu's axis, of the data sets' sd (study)
 NODES_FOR_LENGTH, NODES_AT_LEAST = (3.5, 4.2, 7.0), 4.0
 # The first two where the axis of sigma0 is log sigma0, along which nothing bends sharply, but its ends depend on nu (study)
@@ -129,8 +128,9 @@ def _refined(problem: Integrand, rope: Rope) -> Integration:
     for refinement in range(MOST_REFINEMENTS + 1):
         axes = _axes(problem, support, more, conditional_reach(problem) + centring.distance + longer, few=few)
         work = axes.nodes * q
-        # A limit of work, not of time: every machine gives the same answer
-        if best is not None and spent + work > (most if best.largest_error <= NO_VERDICT else MOST_WORK):
+        if (
+            best is not None and spent + work > most
+        ):  # a limit of work, not of time: every machine gives the same answer
             break
         spent += work
         grid = PosteriorGrid.computed(problem, support, *axes, _three(fine), centring, local=local)

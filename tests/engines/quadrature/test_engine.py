@@ -271,16 +271,6 @@ def test_a_grid_that_takes_too_much_work_is_not_computed_and_the_last_ones_error
     assert (np.abs(values(first) - exact) <= errors(first)).all()
 
 
-@pytest.mark.slow
-def test_a_grid_without_which_there_is_no_verdict_may_take_more_work(far_one, monkeypatch):
-    counted = integrals_of(monkeypatch)
-    for name, value in (("MOST_REFINED", 0), ("MOST_GRIDS", 1), ("NO_VERDICT", 0.005)):  # the first grid's is 0.008
-        monkeypatch.setattr(quadrature, name, value)
-    result = integrate(far_one)
-    assert len(counted) == 2
-    assert errors(result).max() < 0.005
-
-
 def test_every_constant_of_the_study_has_its_row():
     root = Path(__file__).parents[3]
     page = (root / "docs/quadrature.md").read_text(encoding="utf-8")
