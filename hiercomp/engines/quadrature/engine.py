@@ -174,7 +174,8 @@ def _refined(problem: Integrand, rope: Rope) -> Integration:
         helps = found.largest_error < last_error / FAR_OFF
         last_error = found.largest_error
         failures += 1
-        if not few and q <= MOST_STRETCHED and (bends or (failures > 1 and not helps)):
+        other_axis = not few and q <= MOST_STRETCHED and (bends or (failures > 1 and not helps))
+        if other_axis and spent + q * _axes(problem, support, np.array(MORE_STRETCHED), 0.0, few=True).nodes <= most:
             few = local = True
             fine, more = np.ones(3), np.array(MORE_STRETCHED)
         else:

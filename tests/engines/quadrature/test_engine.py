@@ -271,6 +271,23 @@ def test_a_grid_that_takes_too_much_work_is_not_computed_and_the_last_ones_error
     assert (np.abs(values(first) - exact) <= errors(first)).all()
 
 
+@pytest.mark.slow
+def test_where_the_axis_over_all_of_the_prior_takes_too_much_work_the_usual_one_gets_more_nodes(monkeypatch):
+    # Two groups of data sets, and tails so heavy that the log likelihood bends
+    generator = np.random.default_rng([21, 1])
+    delta = np.where(generator.random(21) < 0.5, -2.0, 2.0) + 0.2 * generator.normal(size=21)
+    rows = [0.02 * (d + generator.gamma(4, 0.25) * generator.normal(size=100)) for d in delta]
+    comparison = of_arrays(rows, priors=hc.Priors(nu_lower=0))
+    exact = values(integrate(comparison))
+    counted = integrals_of(monkeypatch)
+    monkeypatch.setattr(quadrature, "MOST_REFINED", 1_500_000)
+    monkeypatch.setattr(quadrature, "MOST_GRIDS", 1)
+    found = integrate(comparison)
+    assert sum(counted) < 1_500_000
+    assert found.status == "ok"  # the first grid alone is off by more than a verdict allows
+    assert (np.abs(values(found) - exact) <= errors(found)).all()
+
+
 def test_every_constant_of_the_study_has_its_row():
     root = Path(__file__).parents[3]
     page = (root / "docs/quadrature.md").read_text(encoding="utf-8")
