@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Iterator
+from inspect import cleandoc
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -159,7 +160,8 @@ def _plain_test(title: str, *, needs_variation: bool = True) -> Callable[[OfOneD
             )
 
         test.__name__, test.__qualname__ = compute.__name__, compute.__qualname__
-        test.__doc__ = (compute.__doc__ or "").format(parameters=PLAIN_PARAMETERS)
+        # Python 3.13 takes the indentation off docstrings, earlier versions don't
+        test.__doc__ = cleandoc(compute.__doc__ or "").format(parameters=cleandoc(PLAIN_PARAMETERS))
         return test
 
     return whole
