@@ -160,7 +160,7 @@ def _plain_test(title: str, *, needs_variation: bool = True) -> Callable[[OfOneD
             )
 
         test.__name__, test.__qualname__ = compute.__name__, compute.__qualname__
-        # Python 3.13 takes the indentation off docstrings, earlier versions don't
+        # Python 3.13 strips the indentation of docstrings; earlier versions keep it
         test.__doc__ = cleandoc(compute.__doc__ or "").format(parameters=cleandoc(PLAIN_PARAMETERS))
         return test
 
