@@ -712,7 +712,8 @@ def _scores(
     import pandas as pd
 
     view = pd.DataFrame({role: np.asarray(cells) for role, cells in places.items()})
-    view = view.assign(score=column.to_numpy(dtype=object))
+    # With a type: pandas 2 looks for one, and fails on an int beyond the largest float
+    view = view.assign(score=pd.Series(column.to_numpy(dtype=object), dtype=object))
     where = "" if lines is None else f"{_rows_in_words(wrong, lines)}: "
     message = (
         f"{wrong.sum()} of {len(cells)} cells of column {name!r} are not numbers (first: "
