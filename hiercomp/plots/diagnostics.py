@@ -9,7 +9,8 @@ import numpy as np
 from hiercomp.arguments import FloatArray
 from hiercomp.errors import ArgumentError
 from hiercomp.plots.style import COLOURS, INK, PAGE_WIDTH, labels, legend
-from hiercomp.posterior.diagnostics import LARGEST_R_HAT, SMALLEST_ESS_PER_CHAIN, convergence, energy_fraction
+from hiercomp.posterior.chains import convergence, energy_fraction
+from hiercomp.posterior.diagnostics import LARGEST_R_HAT, SMALLEST_ESS_PER_CHAIN
 from hiercomp.wording import counted
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Can the computation be trusted? The checks of the sampler, by ArviZ, and those of the integration."""
+"""Can the computation be trusted? The checks of the sampler and those of the integration."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiercomp.engines.base import MAX_TREE_DEPTH
+from hiercomp.posterior.chains import convergence, energy_fraction
 from hiercomp.posterior.verification import LARGEST_DISTANCE, Verification
 from hiercomp.wording import shown
 
@@ -546,36 +547,3 @@ def diagnose(
         tree_depth_saturated=int(np.sum(statistics["tree_depth"] >= MAX_TREE_DEPTH)),
         e_bfmi=energy_fraction(statistics["energy"]),
     )
-
-
-def convergence(draws: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
-    """R-hat and the effective sample sizes of each parameter: r_hat, ess_bulk and ess_tail; NaN if it never moves.
-
-    Parameters
-    ----------
-    draws : ndarray, shape (chains, draws, parameters)
-    """
-    from arviz_stats.base import array_stats
-
-    chains, length = draws.shape[:2]
-    axes = {"chain_axis": 0, "draw_axis": 1}
-    halves = draws if chains > 1 else np.stack(np.array_split(draws[0, : length - length % 2], 2))
-    with np.errstate(divide="ignore", invalid="ignore"):  # a parameter that never moves
-        return {
-            "r_hat": array_stats.rhat(halves, **axes),  # of a single chain: between its halves
-            "ess_bulk": array_stats.ess(draws, method="bulk", **axes),
-            "ess_tail": array_stats.ess(draws, method="tail", prob=(0.05, 0.95), **axes),
-        }
-
-
-def energy_fraction(energy: NDArray[np.float64]) -> float:
-    """The smallest energy Bayesian fraction of missing information (E-BFMI) of the chains.
-
-    Parameters
-    ----------
-    energy : ndarray, shape (chains, draws)
-    """
-    from arviz_stats.base import array_stats
-
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return float(np.min(array_stats.bfmi(energy, chain_axis=0, draw_axis=1)))

@@ -13,6 +13,7 @@ from hiercomp.arguments import FloatArray, true_or_false
 from hiercomp.document import Document, Documented, Presentation, Table
 from hiercomp.errors import ArgumentError
 from hiercomp.model.scaled import HierarchicalModel
+from hiercomp.posterior.chains import error_of_mean
 from hiercomp.posterior.fit import Fit, integrate
 from hiercomp.posterior.next_dataset import NextDataset
 from hiercomp.posterior.regressed import Regressed
@@ -288,13 +289,11 @@ def effects(result: Fit, *, loo: bool = True) -> Effects:
     NoVerdictError
         If the computation failed its checks.
     """
-    from arviz_stats.base import array_stats
-
     true_or_false("loo", loo)
     posterior = regressed(result)
     slope, given = posterior.draws("slope"), result.differences
     lower, upper = np.quantile(slope, [0.025, 0.975], axis=(0, 1))
-    error = [array_stats.mcse(column, chain_axis=0, draw_axis=1, method="mean") for column in np.moveaxis(slope, 2, 0)]
+    error = [error_of_mean(column) for column in np.moveaxis(slope, 2, 0)]
     elpd = elpd_without = gain = gain_se = sigma0_without = float("nan")
     if loo:
         from hiercomp.posterior.leave_one_out import loo as leave_one_out

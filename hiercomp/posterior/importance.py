@@ -21,6 +21,7 @@ from hiercomp.engines.quadrature.leave_one_out import LeftOut
 from hiercomp.engines.quadrature.likelihood import MeanLikelihood
 from hiercomp.engines.quadrature.predictive import Populations
 from hiercomp.model.mixture import Dictionary
+from hiercomp.posterior.chains import effective_size_of_mean
 
 EVEN = 0.5  # effective share of the draws above which bounded weights need no smoothing
 LARGEST_K = 0.7  # of the Pareto tail of the weights, above which their sums are not to be trusted
@@ -56,11 +57,7 @@ def left_out_by_weights(
     nu = np.broadcast_to(np.asarray(nu, dtype=float), delta0.shape)
     flat = [values.ravel() for values in (delta0, sigma0, nu)]
     log_likelihood = likelihood.log_integrals(*flat)
-    sizes = [
-        float(array_stats.ess(values, chain_axis=0, draw_axis=1, method="mean"))
-        for values in (delta0, sigma0, nu)
-        if np.isfinite(values).all()
-    ]
+    sizes = [effective_size_of_mean(values) for values in (delta0, sigma0, nu) if np.isfinite(values).all()]
     # psislw takes the log likelihood itself, and weights by its inverse
     log_weights, k = array_stats.psislw(log_likelihood.T, r_eff=float(np.mean(sizes)) / delta0.size, axis=-1)
     log_weights = log_weights - special.logsumexp(log_weights, axis=1, keepdims=True)
@@ -112,9 +109,7 @@ def left_out_with_centres(
         population = [values.ravel() for values in (centre[:, :, place], sigma0, nu)]
         log_likelihood = alone.log_integrals(*population)[:, 0]
         sizes = [
-            float(array_stats.ess(values, chain_axis=0, draw_axis=1, method="mean"))
-            for values in (centre[:, :, place], sigma0, nu)
-            if np.isfinite(values).all()
+            effective_size_of_mean(values) for values in (centre[:, :, place], sigma0, nu) if np.isfinite(values).all()
         ]
         log_weights, shape = array_stats.psislw(log_likelihood, r_eff=float(np.mean(sizes)) / draws, axis=-1)
         log_weights, k[place] = log_weights - special.logsumexp(log_weights), float(shape)
@@ -163,7 +158,7 @@ def left_out_of_mixture(
     below = np.stack([_below(likelihood, dictionary, place) for place in range(len(table))])
     without, within = (mixed_predictions(density, problem, draws, without=each) for each in (True, False))
     log_without = np.log(without).reshape(-1, len(table))
-    size = float(array_stats.ess(draws.concentration, chain_axis=0, draw_axis=1, method="mean"))
+    size = effective_size_of_mean(draws.concentration)
     log_weights, k = array_stats.psislw(log_without.T, r_eff=size / draws.concentration.size, axis=-1)
     log_weights = log_weights - special.logsumexp(log_weights, axis=1, keepdims=True)
     raw = -log_without.T - special.logsumexp(-log_without.T, axis=1, keepdims=True)

@@ -26,6 +26,7 @@ from hiercomp.errors import ArgumentError
 from hiercomp.model.distributions import distribution_from, plain_distribution
 from hiercomp.model.priors import Priors
 from hiercomp.model.scaled import HierarchicalModel
+from hiercomp.posterior.chains import error_of_mean
 from hiercomp.posterior.datatree import (
     DATASET_PARAMETERS,
     POPULATION_PARAMETERS,
@@ -978,15 +979,14 @@ def verified_by(integrated: Integrated, sampled: Sampled, rope: Rope) -> Verific
 
 def marginals_of_draws(posterior: Posterior, names: Sequence[str] = POPULATION_PARAMETERS) -> dict[str, Marginal]:
     """Of the parameters of these names that have draws."""
-    from arviz_stats.base import array_stats
-
     found = {}
     for name in names:
         if name in posterior.parameters:
             values = posterior.draws(name)
-            error = float(array_stats.mcse(values, chain_axis=0, draw_axis=1, method="mean"))
             lower, median, upper = np.quantile(values, [0.025, 0.5, 0.975]).tolist()
-            found[name] = Marginal(float(values.mean()), error, float(values.std(ddof=1)), lower, median, upper)
+            found[name] = Marginal(
+                float(values.mean()), error_of_mean(values), float(values.std(ddof=1)), lower, median, upper
+            )
     return found
 
 

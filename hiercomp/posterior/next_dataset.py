@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 from hiercomp.arguments import FloatArray, verdict_level
+from hiercomp.posterior.chains import effective_size_of_mean, error_of_mean
 
 UNDECIDED_ERRORS = 3.0  # Monte Carlo standard errors between a probability and its threshold
 QUANTITIES = ("p_left", "p_rope", "p_right", "expected_left", "expected_rope", "expected_right", "p_positive")
@@ -132,11 +133,7 @@ def next_dataset_of(regions: FloatArray, delta0: FloatArray, *, estimate_errors:
 
 
 def _mean_error(values: FloatArray) -> float:
-    from arviz_stats.base import array_stats
-
-    if np.ptp(values) == 0:
-        return 0.0
-    return float(array_stats.mcse(values, chain_axis=0, draw_axis=1, method="mean"))
+    return 0.0 if np.ptp(values) == 0 else error_of_mean(values)
 
 
 def _proportion_error(indicator: FloatArray, delta0: FloatArray) -> float:
@@ -151,11 +148,7 @@ def _proportion_error(indicator: FloatArray, delta0: FloatArray) -> float:
 
 def effective_size(values: FloatArray, delta0: FloatArray) -> float:
     """Effective sample size of the mean of some values, at most their number; that of delta0 if they never change."""
-    from arviz_stats.base import array_stats
-
-    source = values if np.ptp(values) > 0 else delta0
-    effective = float(array_stats.ess(source, chain_axis=0, draw_axis=1, method="mean"))
-    return min(effective, values.size) if np.isfinite(effective) else float(values.size)
+    return min(effective_size_of_mean(values if np.ptp(values) > 0 else delta0), values.size)
 
 
 @dataclass(frozen=True)

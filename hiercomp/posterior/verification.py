@@ -9,6 +9,7 @@ import numpy as np
 
 from hiercomp.arguments import FloatArray
 from hiercomp.engines.quadrature.marginals import QUANTILE_ERROR, Marginal
+from hiercomp.posterior.chains import error_of_mean, error_of_median
 from hiercomp.posterior.next_dataset import QUANTITIES, NextDataset, effective_size
 from hiercomp.rope import REGIONS, Rope, most_probable_shares, region_probabilities
 
@@ -135,9 +136,6 @@ def verify(
     larger counts. The mean of a quantity between 0 and 1 that is rarely above 0 has the same problem, of the order of 1
     / m.
     """
-    from arviz_stats.base import array_stats
-
-    axes = {"chain_axis": 0, "draw_axis": 1}
     delta0, sigma0 = draws["delta0"], draws["sigma0"]
     regions = region_probabilities(delta0, sigma0, draws.get("nu", np.inf), rope)
     shares = most_probable_shares(regions)
@@ -152,12 +150,12 @@ def verify(
         error = max(error, np.sqrt(value * (1 - value) / size)) if name in indicators else np.hypot(error, 1 / size)
         rows.append(VerifiedQuantity(name, value, integral.errors[name], getattr(sampled, name), float(error)))
     centre, size = population["delta0"], effective_size(delta0, delta0)
-    error = max(float(array_stats.mcse(delta0, method="mean", **axes)), centre.sd / np.sqrt(size))
+    error = max(error_of_mean(delta0), centre.sd / np.sqrt(size))
     rows.append(VerifiedQuantity("delta0_mean", centre.mean, centre.mean_error, float(delta0.mean()), error))
     for name in ("sigma0", "nu"):
         if name in population:
             values, found = draws[name], population[name]
-            error = float(array_stats.mcse(values, method="quantile", prob=0.5, **axes))
+            error = error_of_median(values)
             median = float(np.median(values))
             rows.append(VerifiedQuantity(f"{name}_median", found.median, QUANTILE_ERROR * found.sd, median, error))
     return Verification(tuple(rows), delta0.size)

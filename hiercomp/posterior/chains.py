@@ -1,0 +1,138 @@
+"""Markov chains: R-hat, effective sample sizes and Monte Carlo errors, of all parameters at once.
+
+The definitions are those of Vehtari, Gelman, Simpson, Carpenter & Bürkner (2021, sections 3 and 4). ArviZ computes the same
+numbers one parameter after the other, which takes as long as the integral of the whole posterior.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import special
+
+from hiercomp.arguments import FloatArray
+
+TAIL = 0.05
+BLOCK = 64  # parameters in work at a time: bounds the memory
+
+
+def convergence(draws: FloatArray) -> dict[str, FloatArray]:
+    """R-hat (NaN if it never moves) and the effective sample sizes of each parameter: r_hat, ess_bulk and ess_tail.
+
+    Parameters
+    ----------
+    draws : ndarray, shape (chains, draws, parameters)
+    """
+    found = {name: np.empty(draws.shape[2]) for name in ("r_hat", "ess_bulk", "ess_tail")}
+    for start in range(0, draws.shape[2], BLOCK):
+        block = slice(start, start + BLOCK)
+        values = np.ascontiguousarray(np.moveaxis(draws[:, :, block], 2, 0), dtype=float)
+        halves = _halves(values)
+        scores = _normal_scores(halves)
+        folded = _normal_scores(np.abs(halves - np.median(halves, axis=(1, 2), keepdims=True)))
+        quantiles = np.quantile(values, [TAIL, 1 - TAIL], axis=(1, 2), keepdims=True)
+        found["r_hat"][block] = np.maximum(_r_hat(scores), _r_hat(folded))
+        found["ess_bulk"][block] = _effective_sizes(scores)
+        found["ess_tail"][block] = np.minimum(
+            *(_effective_sizes(_halves((values <= quantile).astype(float))) for quantile in quantiles)
+        )
+    unknown = np.isnan(draws).any(axis=(0, 1))
+    return {name: np.where(unknown, np.nan, values) for name, values in found.items()}
+
+
+def effective_size_of_mean(values: FloatArray) -> float:
+    """The number of independent draws whose mean would be as exact; that of all draws if they never change.
+
+    Parameters
+    ----------
+    values : ndarray, shape (chains, draws)
+    """
+    return float(_effective_sizes(_halves(np.asarray(values, dtype=float)[None]))[0])
+
+
+def error_of_mean(values: FloatArray) -> float:
+    """The Monte Carlo standard error of the mean of draws, shape (chains, draws)."""
+    return float(np.std(values, ddof=1) / np.sqrt(effective_size_of_mean(values)))
+
+
+def error_of_median(values: FloatArray) -> float:
+    """The Monte Carlo standard error of the median of draws, shape (chains, draws): half a 68% interval (section 4.4)."""
+    size = effective_size_of_mean((values <= np.median(values)).astype(float))
+    one_sd = special.ndtr([-1.0, 1.0])
+    lower, upper = special.betaincinv(size / 2 + 1, size / 2 + 1, one_sd) * values.size - 1
+    ordered = np.sort(values, axis=None)
+    first, last = int(np.floor(max(lower, 0))), int(np.ceil(min(upper, values.size - 1)))
+    return float(ordered[last] - ordered[first]) / 2
+
+
+def energy_fraction(energy: FloatArray) -> float:
+    """The smallest energy Bayesian fraction of missing information (E-BFMI) of the chains (Betancourt 2016).
+
+    Parameters
+    ----------
+    energy : ndarray, shape (chains, draws)
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):  # a chain that never moves
+        return float(np.min(np.mean(np.diff(energy, axis=1) ** 2, axis=1) / np.var(energy, axis=1, ddof=1)))
+
+
+def _halves(values: FloatArray) -> FloatArray:
+    """Each chain as two; shape (parameters, chains, draws) becomes (parameters, 2 chains, draws / 2)."""
+    half = values.shape[2] // 2
+    return np.concatenate([values[:, :, :half], values[:, :, -half:]], axis=1)
+
+
+def _normal_scores(values: FloatArray) -> FloatArray:
+    """Normal scores of the ranks of each parameter's draws; ties share the mean of their ranks."""
+    flat = values.reshape(len(values), -1)
+    ranks = np.empty(flat.shape)
+    for parameter, each in enumerate(flat):
+        _, place, count = np.unique(each, return_inverse=True, return_counts=True)
+        ranks[parameter] = (np.cumsum(count) - (count - 1) / 2)[place]
+    scores: FloatArray = special.ndtri((ranks - 3 / 8) / (flat.shape[1] + 1 / 4)).reshape(values.shape)
+    return scores
+
+
+def _r_hat(values: FloatArray) -> FloatArray:
+    """The root of the ratio of the variance of all draws, as estimated, to that within chains."""
+    draws = values.shape[2]
+    within = np.var(values, axis=2, ddof=1).mean(axis=1)
+    between = draws * np.var(values.mean(axis=2), axis=1, ddof=1)
+    with np.errstate(divide="ignore", invalid="ignore"):  # a parameter that never moves
+        ratio: FloatArray = np.sqrt((draws - 1 + between / within) / draws)
+    return ratio
+
+
+def _effective_sizes(values: FloatArray) -> FloatArray:
+    """Effective sample sizes of the means, by Geyer's initial monotone sequence (section 3.2).
+
+    Parameters
+    ----------
+    values : ndarray, shape (parameters, chains, draws)
+    """
+    chains, draws = values.shape[1:]
+    covariance = _autocovariance(values)
+    within, total = covariance[:, 0] * draws / (draws - 1), covariance[:, 0]
+    if chains > 1:
+        total = total + np.var(values.mean(axis=2), axis=1, ddof=1)
+    with np.errstate(divide="ignore", invalid="ignore"):  # a parameter that never moves
+        correlation = 1 - (within[:, None] - covariance) / total[:, None]
+    correlation[:, 0] = 1
+    pairs = correlation[:, : 2 * max((draws - 1) // 2, 1)].reshape(len(values), -1, 2)
+    sums = pairs.sum(axis=2)
+    ends = ~(sums > 0)
+    ends[:, -1] = True
+    rows, end = np.arange(len(values)), np.argmax(ends, axis=1)  # the first pair whose sum is not positive, or the last
+    monotone = np.cumsum(np.minimum.accumulate(sums, axis=1), axis=1)
+    times = -1 + 2 * np.where(end > 0, monotone[rows, end - 1], 0) + np.maximum(pairs[rows, end, 0], 0)
+    sizes = chains * draws / np.maximum(times, 1 / np.log10(chains * draws))
+    return np.where(np.isnan(total), np.nan, np.where(np.ptp(values, axis=(1, 2)) == 0, chains * draws, sizes))
+
+
+def _autocovariance(values: FloatArray) -> FloatArray:
+    """Autocovariances of each lag, the mean over chains, shape (parameters, draws)."""
+    draws = values.shape[2]
+    length = 2 ** int(np.ceil(np.log2(2 * draws)))
+    spectrum = np.fft.rfft(values - values.mean(axis=2, keepdims=True), n=length, axis=2)
+    power = (spectrum.real**2 + spectrum.imag**2).mean(axis=1)
+    covariance: FloatArray = np.fft.irfft(power, n=length, axis=1)[:, :draws] / draws
+    return covariance
