@@ -138,7 +138,7 @@ CHECKS = {
             "Random and damaged tables and files",
             of_script(
                 "fuzz.py",
-                ["--tables", "10000", "--files", "10000", "--experiments", "1000"],
+                ["--tables", "100000", "--files", "10000", "--experiments", "1000"],
                 ["--tables", "100", "--files", "100", "--experiments", "20"],
                 "taken or refused by errors of ours",
             ),
