@@ -150,7 +150,7 @@ CHECKS = {
             "Killed and resumed cross-validation",
             of_script(
                 "kill_crossval.py",
-                ["--kills", "20"],
+                ["--kills", "200", "--repeats", "2"],
                 ["--kills", "2", "--repeats", "2", "--jobs", "1"],
                 "the table is the same",
             ),
