@@ -109,6 +109,9 @@ SECONDS_PER_DATASET_AND_DRAW = 4e-6  # measured on 2 cores: the order of magnitu
 CAREFUL_ADAPT_DELTA = 0.999  # of the last attempt: at 0.99 twice as many fits with covariates fail
 HORSESHOE_ADAPT_DELTA = 0.995  # at 0.99 more fits fail, at 0.999 trees saturate in the first one
 LONGER_WARMUP, LONGER_DRAWS = 2, 5
+# The last attempt centres no data set if the 5% quantile of sigma0 is below this times the median standard error: where
+# sigma0 is small, every centred delta lies in a funnel, for which no step is short enough
+NARROW = 1.0
 PURPOSES = ("first fit", "other parameterisation", "longer")
 MOST_DRAWS = 20_000  # a chain, where runs are extended for precision
 ALLOWED_DIVERGENCES = 0.001  # share of the transitions, where the draws agree with the integral
@@ -724,12 +727,15 @@ class Computation:
         )
         first, other = model.centred(), model.centred_otherwise()
         failed: list[int] = []  # checks, run by run
+        least_sigma0 = np.inf
         for purpose in purposes:
             if purpose == "other parameterisation" and np.array_equal(first, other):
                 continue
             centred = first if purpose == "first fit" else other
-            if purpose == "longer" and failed[0] <= failed[-1]:
-                centred = first  # the parameterisation that failed fewer checks
+            if purpose == "longer":
+                fewer = first if failed[0] <= failed[-1] else other  # which failed fewer checks
+                narrow = least_sigma0 < NARROW * np.median(np.sqrt(model.squared_standard_error))
+                centred = np.zeros_like(fewer) if narrow else fewer
             chosen = longer if purpose == "longer" else settings
             program = model.program(centred, chosen.chains, chosen.seed)
             draws = engine.sample(program, chosen)
@@ -741,6 +747,7 @@ class Computation:
                 draws = draws.followed_by(engine.sample(program, replace(chosen, draws=max(more, 100)), draws.state))
             diagnostics = diagnose(draws.variables, draws.statistics, self.differences.dataset_names, covariates)
             failed.append(len(diagnostics.failures))
+            least_sigma0 = float(np.quantile(draws.variables["sigma0"], 0.05))
             attempt = Attempt(
                 purpose=purpose,
                 centred=int(centred.sum()),

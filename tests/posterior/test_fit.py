@@ -12,6 +12,7 @@ import pytest
 import hiercomp as hc
 from hiercomp.model.priors import Priors
 from hiercomp.model.scaled import HierarchicalModel
+from hiercomp.posterior import fit
 from hiercomp.scores.differences import PairedDifferences
 
 
@@ -85,8 +86,9 @@ def test_a_fit_that_fails_a_check_is_run_again_and_says_so(nearly_equal):
 
 @pytest.mark.usefixtures("first_all_centred")
 def test_a_fit_that_fails_every_time_gives_no_verdict(nearly_equal, monkeypatch):
-    # All but one data set centred: as bad
+    # All but one data set centred: as bad; and so is the last run
     monkeypatch.setattr(HierarchicalModel, "centred_otherwise", lambda model: np.arange(len(model.mean)) > 0)
+    monkeypatch.setattr(fit, "NARROW", 0.0)
     with pytest.warns(hc.ConvergenceWarning, match="Sampling failed its checks 3 times.*engine='quadrature'"):
         result = nearly_equal(10).fit("embedded", chains=2, warmup=100, draws=100, progress=False)
     assert result.status == "failed"
@@ -95,6 +97,25 @@ def test_a_fit_that_fails_every_time_gives_no_verdict(nearly_equal, monkeypatch)
     assert (longer.warmup, longer.draws, longer.adapt_delta) == (200, 500, 0.999)
     with pytest.raises(hc.NoVerdictError, match="failed its checks"):
         _ = result.next_dataset
+
+
+@pytest.mark.usefixtures("first_all_centred")
+def test_where_sigma0_is_small_the_last_run_centres_nothing(nearly_equal, monkeypatch):
+    monkeypatch.setattr(HierarchicalModel, "centred_otherwise", lambda model: np.arange(len(model.mean)) > 0)
+    with pytest.warns(hc.RefitWarning, match="2 of 3 runs failed a check"):
+        result = nearly_equal(10).fit("embedded", warmup=500, draws=500, monte_carlo_error=None, progress=False)
+    assert [attempt.centred for attempt in result.attempts] == [10, 9, 0]
+    assert result.status == "ok"
+
+
+def test_where_sigma0_is_large_the_last_run_centres_what_failed_least():
+    x = np.random.default_rng(0).normal(0, 0.01, (12, 30)) + np.linspace(-0.2, 0.2, 12)[:, None]
+    comparison = hc.HierarchicalComparison.from_arrays(0.5 - x / 2, 0.5 + x / 2, rho=0.1)
+    with pytest.warns(hc.RefitWarning, match="2 of 3 runs failed a check"):  # 100 draws are too few
+        result = comparison.fit("embedded", warmup=100, draws=100, monte_carlo_error=None, progress=False)
+    first, *_, longer = result.attempts
+    assert longer.purpose == "longer"
+    assert longer.centred == first.centred == 12
 
 
 def test_runs_are_extended_to_the_precision_asked_for():
