@@ -141,8 +141,8 @@ def fault_rows(settings: Settings) -> list[Row]:
             if smallest < limit:
                 break
         seen.append(smallest < limit)
-        what = f"{fault}, {repetitions} simulations: smallest p ({quantity})"
-        rows.append(Row(what, f"seen below {limit:.1e}", smallest, 0.0, True))
+        what = f"{fault}, {'seen' if seen[-1] else 'not seen'} in {repetitions} simulations: smallest p ({quantity})"
+        rows.append(Row(what, f"counted as seen below {limit:.1e}", smallest, 0.0, True))
     return [Row.at_least(f"share seen of {len(faults)} faults", SEEN, float(np.mean(seen))), *rows]
 
 
