@@ -65,7 +65,7 @@ def error_of_median(values: FloatArray) -> float:
 
 
 def energy_fraction(energy: FloatArray) -> float:
-    """The smallest energy Bayesian fraction of missing information (E-BFMI) of the chains (Betancourt 2016).
+    """The smallest energy Bayesian fraction of missing information (E-BFMI) of the chains.
 
     Parameters
     ----------
