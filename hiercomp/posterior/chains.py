@@ -85,7 +85,7 @@ def _normal_scores(values: FloatArray) -> FloatArray:
     """Normal scores of the ranks of each parameter's draws; ties share the mean of their ranks."""
     flat = values.reshape(len(values), -1)
     ranks = np.empty(flat.shape)
-    for parameter, each in enumerate(flat):
+    for parameter, each in enumerate(flat):  # scipy.stats.rankdata takes longer to import than all of this
         _, place, count = np.unique(each, return_inverse=True, return_counts=True)
         ranks[parameter] = (np.cumsum(count) - (count - 1) / 2)[place]
     scores: FloatArray = special.ndtri((ranks - 3 / 8) / (flat.shape[1] + 1 / 4)).reshape(values.shape)
@@ -103,7 +103,7 @@ def _r_hat(values: FloatArray) -> FloatArray:
 
 
 def _effective_sizes(values: FloatArray) -> FloatArray:
-    """Effective sample sizes of the means, by Geyer's initial monotone sequence (section 3.2).
+    """Effective sample sizes of the means of chains that are already halved, by Geyer's monotone sequence (section 3.2).
 
     Parameters
     ----------
@@ -111,9 +111,8 @@ def _effective_sizes(values: FloatArray) -> FloatArray:
     """
     chains, draws = values.shape[1:]
     covariance = _autocovariance(values)
-    within, total = covariance[:, 0] * draws / (draws - 1), covariance[:, 0]
-    if chains > 1:
-        total = total + np.var(values.mean(axis=2), axis=1, ddof=1)
+    within = covariance[:, 0] * draws / (draws - 1)
+    total = covariance[:, 0] + np.var(values.mean(axis=2), axis=1, ddof=1)
     with np.errstate(divide="ignore", invalid="ignore"):  # a parameter that never moves
         correlation = 1 - (within[:, None] - covariance) / total[:, None]
     correlation[:, 0] = 1

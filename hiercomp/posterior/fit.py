@@ -727,14 +727,14 @@ class Computation:
         )
         first, other = model.centred(), model.centred_otherwise()
         failed: list[int] = []  # checks, run by run
-        least_sigma0 = np.inf
+        low_sigma0 = np.inf
         for purpose in purposes:
             if purpose == "other parameterisation" and np.array_equal(first, other):
                 continue
             centred = first if purpose == "first fit" else other
             if purpose == "longer":
                 fewer = first if failed[0] <= failed[-1] else other  # which failed fewer checks
-                narrow = least_sigma0 < NARROW * np.median(np.sqrt(model.squared_standard_error))
+                narrow = low_sigma0 < NARROW * np.median(np.sqrt(model.squared_standard_error))
                 centred = np.zeros_like(fewer) if narrow else fewer
             chosen = longer if purpose == "longer" else settings
             program = model.program(centred, chosen.chains, chosen.seed)
@@ -747,7 +747,7 @@ class Computation:
                 draws = draws.followed_by(engine.sample(program, replace(chosen, draws=max(more, 100)), draws.state))
             diagnostics = diagnose(draws.variables, draws.statistics, self.differences.dataset_names, covariates)
             failed.append(len(diagnostics.failures))
-            least_sigma0 = float(np.quantile(draws.variables["sigma0"], 0.05))
+            low_sigma0 = float(np.quantile(draws.variables["sigma0"], 0.05))
             attempt = Attempt(
                 purpose=purpose,
                 centred=int(centred.sum()),
