@@ -12,8 +12,13 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import pandas as pd
 import pytest
+from hypothesis import settings
 
 from hiercomp.engines import ENGINES
+
+# The same examples in every run, on slow machines too
+settings.register_profile("fixed", derandomize=True, deadline=None)
+settings.load_profile("fixed")
 
 UCI54 = Path(os.environ.get("HIERCOMP_UCI54", Path(__file__).parent.parent / "shared/data/uci54_accuracy.csv.gz"))
 

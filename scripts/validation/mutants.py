@@ -10,11 +10,12 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from agreement import run
 from reproduction.exhibit import MissingDataError, Row, Settings
 
 ROOT = Path(__file__).parents[2]
@@ -75,55 +76,60 @@ class Mutant:
 
 
 def mutation_rows(settings: Settings) -> list[Row]:
-    """The share of a random sample of mutants that the tests kill, and the survivors."""
+    """The share of a random sample of mutants that the tests kill, and the survivors; unchanged modules must all survive."""
     many = 1 if settings.quick else 20
     modules = list(MODULES)[:2] if settings.quick else list(MODULES)
+    unchanged = [Mutant(module, source_of(module), "") for module in modules]
     mutants = [mutant for module in modules for mutant in sampled(module, many, settings.seed)]
-    killed = Parallel(n_jobs=settings.jobs)(delayed(is_killed)(mutant) for mutant in mutants)
-    survivors = [mutant for mutant, dead in zip(mutants, killed, strict=True) if not dead]
-    rows = [
-        Row.at_least(
-            f"share killed of {len(mutants)} mutants of {len(modules)} modules", KILLED, float(np.mean(killed))
-        )
-    ]
-    return rows + [Row(f"survives: `{one.module}`, {one.change}", "see below", 1.0, 0.0, True) for one in survivors]
+    kept = None if settings.keep is None else settings.keep / "mutants.jsonl"
+    both = [*unchanged, *mutants]
+    rows = run(partial(verdict, both), list(range(len(both))), settings.jobs, kept)
+    failing = [row["module"] for row in rows if not row["change"] and row["killed"]]
+    tried = [row for row in rows if row["change"]]
+    killed = float(np.mean([row["killed"] for row in tried]))
+    survivors = sorted((row["module"], row["change"]) for row in tried if not row["killed"])
+    return [
+        Row(f"unchanged modules whose tests fail{': ' if failing else ''}{', '.join(failing)}", "0", float(len(failing)),
+            0.0, not failing),
+        Row.at_least(f"share killed of {len(tried)} mutants of {len(modules)} modules", KILLED, killed),
+        *(Row(f"survives: `{module}`, {change}", "see below", 1.0, 0.0, True) for module, change in survivors),
+    ]  # fmt: skip
+
+
+def verdict(mutants: list[Mutant], number: int) -> dict[str, Any]:
+    """What is kept of one mutant."""
+    mutant = mutants[number]
+    return {"number": number, "module": mutant.module, "change": mutant.change, "killed": is_killed(mutant)}
+
+
+def source_of(module: str) -> str:
+    """The text of a module."""
+    return (ROOT / "hiercomp" / module).read_text(encoding="utf-8")
 
 
 def sampled(module: str, many: int, seed: int) -> list[Mutant]:
     """Some of all mutants of a module, at random."""
-    source = (ROOT / "hiercomp" / module).read_text(encoding="utf-8")
-    places = [(name, place) for name in OPERATORS for place in range(occurrences(source, name))]
-    generator = np.random.default_rng([seed, len(source)])
-    chosen = generator.permutation(len(places))
-    found: list[Mutant] = []
-    for number in chosen:
-        text = mutated(source, *places[number])
-        if text is not None and text != source and len(found) < many:
-            found.append(Mutant(module, text, changed_line(source, text)))
-    return found
-
-
-def occurrences(source: str, name: str) -> int:
-    """How often an operator applies: doubled until it does not, then halved."""
-    high = 1
-    while mutated(source, name, high - 1) is not None:
-        high *= 2
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if mutated(source, name, middle - 1) is not None else (low, middle)
-    return low
-
-
-def mutated(source: str, name: str, occurrence: int) -> str | None:
-    """The text after one change."""
     try:
+        from cosmic_ray.ast import ast_nodes, get_ast
         from cosmic_ray.mutating import mutate_code
         from cosmic_ray.plugins import get_operator
     except ImportError as error:
         raise MissingDataError("install cosmic-ray: python -m pip install cosmic-ray") from error
-    operator: Any = get_operator(f"core/{name}")()
-    found: str | None = mutate_code(source, operator, occurrence)
+    source = source_of(module)
+    operators: list[Any] = [get_operator(f"core/{name}")() for name in OPERATORS]
+    nodes = list(ast_nodes(get_ast(source)))
+    places = [
+        (operator, place)
+        for operator in operators
+        for place in range(sum(1 for node in nodes for _ in operator.mutation_positions(node)))
+    ]
+    found: list[Mutant] = []
+    for number in np.random.default_rng([seed, len(source)]).permutation(len(places)):
+        if len(found) == many:
+            break
+        text = mutate_code(source, *places[number])
+        if text != source:
+            found.append(Mutant(module, text, changed_line(source, text)))
     return found
 
 
@@ -131,7 +137,7 @@ def changed_line(before: str, after: str) -> str:
     """The line, before and after."""
     lines = [line for line in difflib.ndiff(before.splitlines(), after.splitlines()) if line[:2] in ("- ", "+ ")]
     old, new = (next((line[2:].strip() for line in lines if line[0] == sign), "") for sign in "-+")
-    return f"`{old}` becomes `{new}`".replace("|", "/")
+    return f"`{old}` becomes `{new}`".replace("|", "\\|")  # in a table of Markdown
 
 
 def is_killed(mutant: Mutant) -> bool:

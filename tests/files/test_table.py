@@ -723,9 +723,7 @@ def assert_read_as_expected(path: Path, text: str, separator: str, width: int) -
     st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL, csv.QUOTE_NONNUMERIC]),
     st.booleans(),
 )
-@settings(
-    deadline=None, derandomize=True, max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_table_that_was_written_is_read_cell_by_cell(tmp_path, lines, separator, end, quoting, last):
     stream = io.StringIO(newline="")
     csv.writer(stream, delimiter=separator, lineterminator=end, quoting=quoting).writerows(lines)
@@ -743,9 +741,7 @@ def test_a_table_that_was_written_is_read_cell_by_cell(tmp_path, lines, separato
 @example('""x"",1\n', ",", 60)
 @example('"a\nb",c\n1,2\n', ",", 60)
 @example("1,2\n \n3,4\n", ",", 60)
-@settings(
-    deadline=None, derandomize=True, max_examples=1000, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=1000, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_text_is_read_as_pythons_csv_module_reads_it_or_refused_with_it(
     tmp_path, monkeypatch, text, separator, part
 ):
@@ -755,7 +751,6 @@ def test_any_text_is_read_as_pythons_csv_module_reads_it_or_refused_with_it(
 
 
 @given(st.text("'=+-@\t\rab\"", max_size=6))
-@settings(derandomize=True)
 def test_disarming_a_formula_is_reversible_and_leaves_no_formula(text):
     disarmed = without_formula(text)
     assert with_formula(disarmed) == text
@@ -919,9 +914,7 @@ CELLS = st.sampled_from(
     st.booleans(),
     st.sampled_from([".", ","]),
 )
-@settings(
-    deadline=None, derandomize=True, max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_table_is_read_otherwise_in_pieces(tmp_path, monkeypatch, lines, piece, percent, decimal):
     path = tmp_path / "scores.csv"
     path.write_text("dataset,score,b\n" + "\n".join(lines), encoding="utf-8", newline="")

@@ -52,7 +52,7 @@ def folder(tmp_path_factory) -> Path:
 @given(rows=ROWS)
 @example(rows=[("=x", "'=x", 1, 0.1), ("''=x", "'x", -1, -0.0), ("-1", "\ufeff", 0, float("nan"))])
 @example(rows=[("\r", "\n", 1, 5e-324), ("\r\n", '"', 2, 1.7976931348623157e308), ("", " ", 3, 1e23)])
-@settings(deadline=None, derandomize=True, max_examples=150)
+@settings(max_examples=150)
 def test_what_is_read_is_what_was_written(folder, suffix, rows):
     written = table(rows)
     read = read_score_file(write_scores(written, saved(folder, suffix), overwrite=True))
@@ -72,7 +72,6 @@ def test_what_is_read_is_what_was_written(folder, suffix, rows):
         NAMES.map(lambda name: name.strip().strip("\ufeff").strip()).filter(bool), min_size=2, max_size=4, unique=True
     )
 )
-@settings(deadline=None, derandomize=True)
 def test_column_names_come_back(folder, names):
     read = read_score_file(
         write_scores(pd.DataFrame([["x"] * len(names)], columns=names), saved(folder), overwrite=True)

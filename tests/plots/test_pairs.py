@@ -308,7 +308,7 @@ def test_long_and_odd_names_are_drawn_as_they_are_and_stay_distinct(base):
 
 
 @given(st.lists(st.text("ab_1", min_size=1, max_size=60), min_size=2, max_size=12, unique=True), st.integers(12, 40))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_labels_are_distinct_and_short_and_leave_short_names_alone(names, longest):
     found = distinct_labels(names, longest)
     assert len(set(found)) == len(names)

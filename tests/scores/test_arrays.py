@@ -43,7 +43,7 @@ def paired_by_pandas(frame: pd.DataFrame) -> pd.DataFrame:
     st.integers(0, 99),
     st.lists(st.sampled_from(["nan", "row left out", "run left out", "data set left out"]), max_size=2),
 )
-@settings(deadline=None, derandomize=True, max_examples=300)
+@settings(max_examples=300)
 def test_the_pairs_are_those_of_a_merge(q, place, algorithms, kind, seed, oddities):
     generator = np.random.default_rng(seed)
     frame = table(q, 2 if "run" in place else 1, int(generator.integers(1, 12)) if "fold" in place else 1, algorithms)

@@ -461,7 +461,7 @@ def test_statistics_are_those_of_numpy(pairs):
         assert differences.sum_of_squares[i] == pytest.approx(((d - d.mean()) ** 2).sum(), rel=1e-12, abs=1e-14)
 
 
-@given(scores, st.floats(-5, 5))
+@given(scores, st.just(0.0) | st.floats(1e-90, 5) | st.floats(-5, -1e-90))
 def test_adding_a_constant_to_both_algorithms_changes_nothing_beyond_rounding(pairs, shift):
     plain, shifted = of_pairs(pairs), of_pairs(pairs, shift)
     np.testing.assert_allclose(shifted.mean, plain.mean, atol=1e-14)
@@ -485,7 +485,7 @@ def test_a_loss_is_a_gain_with_its_sign_turned(pairs):
     assert of_pairs(pairs, higher_is_better=False).mean.tolist() == gain.mean.tolist()
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(2, 4), st.integers(2, 6), st.integers(0, 2**32 - 1))
 def test_splitting_the_folds_into_runs_changes_only_rho(runs, folds, seed):
     split = table(((runs, folds), (runs, folds)), seed=seed)

@@ -248,7 +248,7 @@ def test_shaffers_values_are_between_the_unadjusted_and_holms(case):
     assert (np.diff(shaffer[order]) >= 0).all()
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(p_values, st.randoms(use_true_random=False))
 def test_the_order_of_the_pairs_does_not_matter(case, random):
     k, p = case
@@ -271,7 +271,7 @@ def simes(ordered: np.ndarray) -> float:
     return float(np.min(len(ordered) * ordered / np.arange(1, len(ordered) + 1)))
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.lists(st.floats(0, 1), min_size=6, max_size=6))
 def test_adjustments_are_their_definitions(values):
     p = np.array(values)

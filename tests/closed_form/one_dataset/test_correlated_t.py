@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -117,7 +117,6 @@ finite = st.floats(-1, 1, allow_subnormal=False).filter(lambda value: value == 0
 rows = st.lists(st.lists(finite, min_size=2, max_size=8), min_size=1, max_size=4)
 
 
-@settings(deadline=None)
 @given(rows, st.floats(0, 0.9), st.floats(0, 0.5))
 def test_many_data_sets_at_once_are_each_by_itself(data, rho, rope):
     data = [[*row, row[0] + 0.3] for row in data]  # it varies
@@ -127,7 +126,6 @@ def test_many_data_sets_at_once_are_each_by_itself(data, rho, rope):
         assert getattr(together, name).tolist() == [getattr(one, name) for one in apart]
 
 
-@settings(deadline=None)
 @given(rows, st.floats(0, 0.9), st.floats(-0.5, 0.5), st.floats(0, 0.5))
 def test_turning_all_signs_mirrors_the_regions(data, rho, lower, length):
     data = [np.array([*row, row[0] + 0.3]) for row in data]
@@ -136,7 +134,6 @@ def test_turning_all_signs_mirrors_the_regions(data, rho, lower, length):
     assert (regions(turned) == regions(plain)[::-1]).all()
 
 
-@settings(deadline=None)
 @given(rows, st.floats(0, 0.9), st.floats(-0.5, 0.5), st.floats(0, 0.5), st.integers(-30, 30))
 def test_another_unit_of_the_metric_changes_no_probability(data, rho, lower, length, exponent):
     data = [np.array([*row, row[0] + 0.3]) for row in data]
