@@ -82,7 +82,8 @@ def test_scaling_multiplies_both_ends():
 
 
 def test_a_negative_rope_is_refused_with_the_positive_one():
-    with pytest.raises(ArgumentError, match=r"rope is negative: -0\.02.*positive.*0\.02"):
+    remedy = r"positive number, such as 0\.02 for \[-0\.02, 0\.02\]"
+    with pytest.raises(ArgumentError, match=rf"rope is negative: -0\.02.*{remedy}"):
         Rope.of(-0.02)
 
 
