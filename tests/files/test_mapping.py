@@ -86,7 +86,9 @@ def test_directions_that_a_tool_states_are_kept_and_names_are_left_to_the_compar
 
 
 def test_iterations_of_mlr_need_the_folds_of_a_run():
-    assert "counts 6 iterations through all runs" in refused(SAMPLES / "mlr.csv", measure="acc")
+    with pytest.raises(HiercompError, match="counts 6 iterations through all runs") as caught:
+        read(SAMPLES / "mlr.csv", measure="acc")
+    assert [str(one) for one in caught.value.arguments] == ["folds=6", "folds=3"]
     scores = read(SAMPLES / "mlr.csv", measure="acc", folds=3)
     # iterations 1 to 6 are two runs of three folds: rho is 1/3
     assert sorted(set(zip(scores["run"], scores["fold"], strict=True))) == [(r, f) for r in (1, 2) for f in (1, 2, 3)]
@@ -188,6 +190,7 @@ def test_seeds_are_independent_runs_and_that_is_said():
     assert scores["run"].tolist() == [0, 1] * 4
     assert scores.attrs["measure"] == "return"
     assert read(frame, rho=0.2)["rho"].unique().tolist() == [0.2]
+    assert read(frame, fold="=1")["rho"].unique().tolist() == [0.0]  # the same fold everywhere tells nothing
 
 
 def test_seeds_beside_folds_are_runs_only_where_folds_repeat():
@@ -242,12 +245,17 @@ def test_the_column_that_tells_rows_apart_is_named():
     frame = table().rename(columns={"place": "dataset", "who": "model", "part": "slice"})
     text = refused(frame)
     assert "Column 'slice' tells them apart: pass fold='slice'" in text
+    frame["slot"] = frame["slice"]
+    assert "Column 'slice' (or 'slot') tells them apart: pass fold='slice'" in refused(frame)
 
 
 def test_a_column_of_measures_needs_one_of_them():
     frame = pd.concat([table(metric="acc"), table(metric="auc", acc=0.5)], ignore_index=True)
     assert "There are 2 measures: 'acc', 'auc'" in refused(frame, **MAPPED)
     assert read(frame, measure="acc", **MAPPED)["score"].max() == 0.8
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", HiercompWarning)
+        assert hc.read_scores(table(metric="acc"), **MAPPED).attrs["measure"] == "acc"
 
 
 @pytest.mark.parametrize(
@@ -316,7 +324,9 @@ def test_comparisons_take_files_and_wide_frames(tmp_path):
 
 def test_rows_of_a_wide_frame_are_folds_and_only_rho_is_asked_for():
     frame = pd.DataFrame({"dataset": ["p"] * 30 + ["q"] * 30, "x": np.arange(60.0) % 7, "y": np.arange(60.0) % 5})
-    assert "30 rows and no column says which fold each is" in refused(frame)
+    with pytest.raises(HiercompError, match="30 rows and no column says which fold each is") as caught:
+        read(frame)
+    assert [str(one) for one in caught.value.arguments] == ["folds=10"]
     assert read(frame, folds=10)["rho"].unique().tolist() == [0.1]
     scores = read(frame, rho=0.1)
     assert scores["fold"].max() == 30

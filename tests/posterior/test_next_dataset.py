@@ -190,7 +190,7 @@ def test_odds_against_a_region_without_draws_are_a_bound_and_never_infinite():
 
 def test_odds_of_two_regions_without_draws_are_undetermined():
     odds = posterior_odds(seen(0.0, 0.0, 1.0))[0]
-    assert odds.grade == "undetermined"
+    assert (odds.grade, odds.is_bound) == ("undetermined", False)
     assert math.isnan(odds.value)
     assert "inf" not in str(odds)
     assert "nan" not in str(odds)

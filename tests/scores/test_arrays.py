@@ -150,6 +150,22 @@ def test_an_unknown_algorithm_is_refused_with_the_close_match(side):
     assert "They are: 'naive_bayes', 'tree', 'knn'" in str(caught.value)
 
 
+@pytest.mark.parametrize(("many", "rest"), [(20, ""), (21, ", ...")])
+def test_the_first_twenty_algorithms_are_listed(many, rest):
+    names = [f"a{number:02}" for number in range(many)]
+    with pytest.raises(ScoreTableError) as caught:
+        choose_algorithms(tidy_scores(table(1, 1, 2, names)), "a00", "none")
+    listed = ", ".join(repr(name) for name in names[:20])
+    assert f"They are: {listed}{rest}." in str(caught.value)
+
+
+def test_scores_that_are_too_large_in_units_of_their_rope_are_refused():
+    frame = table(q=4)  # 0 to 0.063
+    ropes = {"d0": 0.01, "d1": 0.01, "d2": 1e-200, "d3": 0.01}
+    with pytest.raises(ScoreTableError, match="Data set 'd2' has a score of 4.7e\\+198, and scores beyond"):
+        ScoreArrays.of(tidy_scores(frame), ("nb", "tree"), rho=0.1, rope=ropes)
+
+
 def test_an_algorithm_is_not_compared_with_itself():
     with pytest.raises(ScoreTableError, match=r"both 'nb'; an algorithm can't be compared with itself"):
         choose_algorithms(tidy_scores(table()), "nb", "nb")
@@ -244,12 +260,24 @@ def test_dropping_a_fold_without_partner_is_noted_with_the_count():
     assert "dataset 'd1', algorithm 'tree', run 0, fold 0" in dropped.notes[0].message
 
 
+def test_means_are_those_of_the_finite_scores_of_a_group():
+    frame = table(q=4, algorithms=("nb", "tree", "knn"))
+    frame["score"] = np.random.default_rng(1).normal(size=len(frame))
+    frame.loc[cell(frame, "d1", "tree", 1, 2), "score"] = np.nan
+    frame.loc[(frame["dataset"] == "d2") & (frame["algorithm"] == "knn"), "score"] = np.nan
+    means = ScoreArrays.of(tidy_scores(frame), ("nb", "tree", "knn"), rho=0.1).means
+    expected = frame.pivot_table(index="algorithm", columns="dataset", values="score", dropna=False)
+    np.testing.assert_allclose(means, expected.loc[["nb", "tree", "knn"]], rtol=1e-14)
+    assert np.isnan(means[2, 2])
+
+
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_a_score_that_is_not_finite_is_refused_with_its_place_and_value(value):
     frame = table()
     frame.loc[cell(frame, "d1", "tree", 1, 2), "score"] = value
+    arrays = ScoreArrays.of(tidy_scores(frame), ("nb", "tree"), rho=0.1)
     with pytest.raises(ScoreTableError) as caught:
-        pairs(frame)
+        arrays.pair("nb", "tree")
     message = str(caught.value)
     assert message.startswith(
         "1 of 48 scores are missing or not finite (first: dataset 'd1', algorithm 'tree', run 1, "

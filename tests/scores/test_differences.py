@@ -379,6 +379,13 @@ def test_constant_is_judged_relative_to_the_size_of_the_scores():
         assert PairedDifferences.from_arrays(scale * base, scale * (base + shift)).constant.tolist() == [True, False]
 
 
+def test_outcomes_are_counted_as_worse_equal_and_better():
+    left = np.array([[1.0, 1, 1, 1], [0, 0, 0, 0], [0, 1, 0, 1], [1, 1, 0, 0]])
+    right = np.array([[0.0, 0, 0, 0], [1, 1, 1, 1], [0, 1, 0, 1], [0, 1, 1, 1]])
+    found = PairedDifferences.from_arrays(left, right, rho=0).with_likelihood("trinomial")
+    assert found.counts.tolist() == [[4, 0, 0], [0, 0, 4], [0, 4, 0], [1, 1, 2]]
+
+
 def constant_and_varying() -> PairedDifferences:
     generator = np.random.default_rng(4)
     left = generator.uniform(0.4, 0.8, size=(3, 10))

@@ -24,10 +24,13 @@ def ragged() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["dataset", "algorithm", "fold", "score"])
 
 
-@pytest.mark.parametrize("transform", [None, "log"])
-def test_the_moments_of_a_table_are_those_of_pandas(transform):
+ROPES = {f"d{place}": 0.01 * (place + 1) for place in range(5)}
+
+
+@pytest.mark.parametrize("options", [{}, {"transform": "log"}, {"rope": ROPES}], ids=["plain", "log", "ropes"])
+def test_the_moments_of_a_table_are_those_of_pandas(options):
     table = ragged()
-    found = ScoreArrays.of(tidy_scores(table), rho=0.1, transform=transform).moments
+    found = ScoreArrays.of(tidy_scores(table), rho=0.1, **options).moments
     expected = table.groupby(["dataset", "algorithm"])["score"].agg(["mean", "std", "count"]).unstack()
     for statistic, values in (("mean", found.mean), ("std", found.standard_deviation)):
         wanted = expected[statistic].loc[list(found.dataset_names), list(found.algorithms)].to_numpy()

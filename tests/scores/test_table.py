@@ -104,6 +104,9 @@ def test_two_aliases_for_one_role_are_refused():
     frame = table().rename(columns={"algorithm": "model"}).assign(method="x")
     with pytest.raises(ScoreTableError, match=r"More than one column could be the algorithm: 'model' and 'method'"):
         tidy_scores(frame)
+    frame = table().rename(columns={"score": "return"}).assign(reward=0.5)
+    with pytest.raises(ScoreTableError, match=r"More than one column could be the score: 'return' and 'reward'"):
+        tidy_scores(frame)
 
 
 @pytest.mark.parametrize(
@@ -421,6 +424,19 @@ def test_decimal_commas_get_a_hint():
 def test_percent_signs_get_a_hint():
     with pytest.raises(ScoreTableError, match=r"'91%'.*Remove the percent signs.*rope in percentage points"):
         tidy_scores(with_score(4, "91%"))
+
+
+def test_of_several_bad_cells_the_hint_is_that_of_the_first():
+    frame = with_score(4, "0,91")
+    frame.loc[7, "score"] = "bad"
+    with pytest.raises(ScoreTableError, match=r"2 of 12 cells .*decimal=','"):
+        tidy_scores(frame)
+
+
+def test_a_data_set_called_as_a_summary_is_named_with_its_first_row():
+    (note,) = tidy_scores(table(dataset=np.repeat(["iris", "mean"], 6))).notes
+    assert note.category is ScaleWarning
+    assert note.message.startswith("A data set is called 'mean' (first: row 7)")
 
 
 def test_only_the_first_five_bad_cells_are_listed():

@@ -15,6 +15,7 @@ from hiercomp.closed_form.one_dataset.calibrated import (
     calibrate,
     calibrate_schemes,
     calibrated_test,
+    calibration_from,
     null_differences,
 )
 from hiercomp.closed_form.simulated_differences import equal_correlation_differences, random_attributes_differences
@@ -220,7 +221,18 @@ def test_a_df_that_fits_one_level_only_says_so():
     assert expected < 0.007
     found = calibration.levels().set_index("level").loc[0.01, "type_one_error"]
     assert abs(found - expected) < 4 * math.sqrt(expected * (1 - expected) / SIMULATIONS)
-    assert any(note.startswith("At 1% the Type I error is 0.") for note in calibration.notes)
+    interval = stats.binomtest(round(found * SIMULATIONS), SIMULATIONS).proportion_ci(0.95, method="exact")
+    words = f"{100 * found:.3g}% ({100 * interval.low:.3g}% to {100 * interval.high:.3g}%)"
+    assert f"At 1% the Type I error is {words}: the df fits 5%, not every level." in calibration.notes
+
+
+def test_by_default_a_thousand_data_sets_of_ten_runs_of_ten_folds_are_simulated_with_seed_0():
+    one, other = calibrate("folds", simulator=normal), calibrate_schemes(["folds"], simulator=normal)["folds"]
+    x = null_differences(10, 10, simulator=normal, simulations=1000, seed=0, progress=False)
+    assert np.array_equal(null_differences(simulator=normal, progress=False), x)
+    for found in (one, other):
+        assert (found.runs, found.folds, found.alpha, found.simulations, found.seed) == (10, 10, 0.05, 1000, 0)
+        assert found.df == calibration_from("folds", x, alpha=0.05).df
 
 
 def test_data_sets_without_variation_are_counted_and_named():
@@ -305,6 +317,7 @@ def test_several_schemes_are_checked_before_anything_is_simulated(schemes, words
         (3, {}, "scheme must be one of .* got 3"),
         ("folds", {"runs": 1}, "'folds' would take the variance of single values"),
         ("folds", {"runs": 0}, "runs must be at least 1"),
+        ("folds", {"folds": 0}, "folds must be at least 1"),
         ("folds", {"folds": 2.0}, "folds must be a whole number"),
         ("folds", {"alpha": 0}, "alpha must be above 0 and below 1, got 0"),
         ("folds", {"alpha": 5}, "alpha must be above 0 and below 1, got 5"),

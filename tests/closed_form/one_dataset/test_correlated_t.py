@@ -342,9 +342,10 @@ def test_the_result_says_what_it_is():
 
 
 def test_the_conclusion_about_several_data_sets_counts_those_that_are_sure():
-    result = correlated_t_test([[0.2, 0.21, 0.2], [-0.2, -0.21, -0.2], [0.001, 0.0, -0.001], [0.1, -0.1, 0.0]], rho=0.1)
+    right, left, equal, unsure = [0.2, 0.21, 0.2], [-0.2, -0.21, -0.2], [0.001, 0.0, -0.001], [0.1, -0.1, 0.0]
+    result = correlated_t_test([left, equal, equal, right, right, right, unsure], rho=0.1)
     assert (
-        "left is better on 1, both are practically equivalent on 1 and right is better on 1 of 4" in result.conclusion
+        "left is better on 1, both are practically equivalent on 2 and right is better on 3 of 7" in result.conclusion
     )
 
 

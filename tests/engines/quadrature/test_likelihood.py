@@ -11,7 +11,7 @@ from numpy.polynomial.legendre import leggauss
 from scipy import integrate, special, stats
 
 from hiercomp.engines.quadrature.axes import ChebyshevAxis
-from hiercomp.engines.quadrature.likelihood import Lines, MeanLikelihood, step_for
+from hiercomp.engines.quadrature.likelihood import Lines, MeanLikelihood, inverse, step_for
 
 PROBLEMS = 200
 POPULATIONS = 4  # of each problem
@@ -245,5 +245,24 @@ def test_values_along_lines_are_those_of_every_node(number):
     error = 1e-6
     delta0 = centre[:, None] + scale[:, None] * axis.nodes
     expected = likelihood.log_marginal(delta0, sigma0[:, None], nu[:, None], step=step_for(1e-9, 1)).reshape(4, 21)
-    found = likelihood.log_marginal_on_lines(Lines(axis, centre, scale, sigma0, nu), error)
+    lines = Lines(axis, centre, scale, sigma0, nu)
+    found = likelihood.log_marginal_on_lines(lines, error)
     np.testing.assert_allclose(found, expected, rtol=0, atol=2 * error * len(likelihood.n))
+    thrice = likelihood.subset(np.tile(np.arange(len(likelihood.n)), 3)).log_marginal_on_lines(lines, error)
+    np.testing.assert_allclose(thrice, 3 * expected, rtol=0, atol=6 * error * len(likelihood.n))
+
+
+def test_a_distribution_function_is_inverted_exactly_where_its_density_is_of_straight_lines():
+    generator = np.random.default_rng(2)
+    places = np.linspace(-1.0, 4.0, 11) + np.zeros((200, 1))
+    density = generator.gamma(0.5, size=places.shape)
+    density[:50, :4], density[50:100, -3:] = 0.0, 0.0
+    level = generator.random(200)
+    level[:2], level[100:102] = 1.0, 0.0
+    found = inverse(places, density, level)
+    for row in range(200):
+        ends = np.sort(np.append(places[row], found[row]))
+        heights = np.interp(ends, places[row], density[row])
+        below = ends[1:] <= found[row]
+        masses = np.diff(ends) * (heights[1:] + heights[:-1]) / 2
+        assert masses[below].sum() / masses.sum() == pytest.approx(level[row], abs=1e-14)

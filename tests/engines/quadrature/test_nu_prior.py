@@ -39,6 +39,11 @@ def test_density_and_distribution_agree_with_adaptive_quadrature(priors, excess)
 
 
 @pytest.mark.parametrize("priors", VARIANTS, ids=repr)
+def test_below_the_lower_bound_of_nu_there_is_no_probability(priors):
+    assert NuPrior(priors).cdf(np.array([priors.nu_lower - 5.0, priors.nu_lower])).tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("priors", VARIANTS, ids=repr)
 def test_less_than_the_stated_probability_lies_beyond_the_largest_nu(priors):
     largest = NuPrior(priors).largest
     beyond = mixture(lambda a, b: stats.gamma.sf(largest - priors.nu_lower, a, scale=1 / b), priors)
