@@ -322,6 +322,13 @@ def test_comparisons_take_files_and_wide_frames(tmp_path):
     assert read(wide).attrs["format"] == "wide"
 
 
+def test_a_pattern_of_columns_may_have_the_name_of_the_file(tmp_path):
+    frame = pd.DataFrame({"dataset": ["p", "p"], "algorithm": ["x", "y"], "auc_1": [0.1, 0.3], "auc_2": [0.2, 0.4]})
+    frame.assign(time_1=9.0, time_2=8.0).to_csv(tmp_path / "auc.csv", index=False)
+    scores = read(tmp_path / "auc.csv", fold="{stem}_{fold}")
+    assert cells(scores) == {("p", "x"): [0.1, 0.2], ("p", "y"): [0.3, 0.4]}
+
+
 def test_rows_of_a_wide_frame_are_folds_and_only_rho_is_asked_for():
     frame = pd.DataFrame({"dataset": ["p"] * 30 + ["q"] * 30, "x": np.arange(60.0) % 7, "y": np.arange(60.0) % 5})
     with pytest.raises(HiercompError, match="30 rows and no column says which fold each is") as caught:

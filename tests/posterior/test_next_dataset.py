@@ -214,6 +214,17 @@ def test_the_table_of_data_sets_equals_numpy():
     assert table[["p_left", "p_rope", "p_right"]].sum(axis=1).to_numpy() == pytest.approx(1, abs=1e-12)
 
 
+def test_the_ends_of_the_rope_belong_to_it_in_the_table_of_data_sets():
+    row = dataset_table(np.array([[[-0.2], [0.5]]]), Rope(-0.2, 0.5), ("a",)).loc["a"]
+    assert row[["p_left", "p_rope", "p_right"]].tolist() == [0, 1, 0]
+
+
+@pytest.mark.parametrize(("draws", "expected"), [([0.3], 0.0), ([0.3, 0.7], 0.4 / math.sqrt(2))])
+def test_the_standard_deviation_of_a_data_set_takes_two_draws(draws, expected):
+    delta = np.array(draws)[None, :, None]
+    assert dataset_table(delta, ROPE, ("a",)).loc["a", "posterior_sd"] == pytest.approx(expected, rel=1e-14)
+
+
 @pytest.mark.parametrize(
     ("p_left", "error", "verdict"),
     [(0.02, 0.001, "non-inferior"), (0.049, 0.0, "non-inferior"), (0.049, 0.001, "undecided"), (0.051, 0.001, "undecided"),

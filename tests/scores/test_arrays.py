@@ -162,7 +162,7 @@ def test_the_first_twenty_algorithms_are_listed(many, rest):
 def test_scores_that_are_too_large_in_units_of_their_rope_are_refused():
     frame = table(q=4)  # 0 to 0.063
     ropes = {"d0": 0.01, "d1": 0.01, "d2": 1e-200, "d3": 0.01}
-    with pytest.raises(ScoreTableError, match="Data set 'd2' has a score of 4.7e\\+198, and scores beyond"):
+    with pytest.raises(ScoreTableError, match=r"Data set 'd2' has a score of 4\.7e\+198, and scores beyond"):
         ScoreArrays.of(tidy_scores(frame), ("nb", "tree"), rho=0.1, rope=ropes)
 
 
@@ -269,6 +269,21 @@ def test_means_are_those_of_the_finite_scores_of_a_group():
     expected = frame.pivot_table(index="algorithm", columns="dataset", values="score", dropna=False)
     np.testing.assert_allclose(means, expected.loc[["nb", "tree", "knn"]], rtol=1e-14)
     assert np.isnan(means[2, 2])
+
+
+def test_constant_differences_are_counted_by_pair_and_by_data_set():
+    frame = table(q=4, algorithms=("nb", "tree", "knn")).set_index(["dataset", "algorithm"])
+    frame["score"] = np.random.default_rng(1).normal(size=len(frame))
+    frame.loc[("d0", "tree"), "score"] = frame.loc[("d0", "nb"), "score"].to_numpy() + 0.1  # up to rounding
+    for name in ("nb", "tree", "knn"):
+        frame.loc[("d1", name), "score"] = 0.5
+    frame.loc[("d2", "knn"), "score"] = [0.3, *[np.nan] * 7]  # one score of its pairs: nothing can vary
+    frame.loc[("d3", "knn"), "score"] = frame.loc[("d3", "nb"), "score"].to_numpy()
+    variation = ScoreArrays.of(tidy_scores(frame.reset_index()), ("nb", "tree", "knn"), rho=0.1).variation
+    assert variation.by_dataset.tolist() == [1, 3, 0, 1]
+    assert variation.compared.tolist() == [[0, 4, 3], [0, 0, 3], [0, 0, 0]]
+    assert variation.constant.tolist() == [[0, 2, 2], [0, 0, 1], [0, 0, 0]]
+    assert variation.different.tolist() == [[False, True, True], [False, False, True], [False] * 3]
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
