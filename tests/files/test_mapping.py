@@ -322,6 +322,23 @@ def test_comparisons_take_files_and_wide_frames(tmp_path):
     assert read(wide).attrs["format"] == "wide"
 
 
+def test_an_iteration_that_is_left_out_keeps_its_place_among_the_runs():
+    parts = [1, 2, 4, 5, 6]
+    frame = pd.DataFrame({"place": "p", "who": np.repeat(["x", "y"], 5), "part": parts * 2, "acc": np.arange(10) / 10})
+    scores = read(frame, folds=3, **MAPPED)
+    first = scores["run"].min(), scores["fold"].min()
+    assert (scores["run"] - first[0]).tolist() == [0, 0, 1, 1, 1] * 2
+    assert (scores["fold"] - first[1]).tolist() == [0, 1, 0, 1, 2] * 2
+
+
+@pytest.mark.parametrize(("rows", "words"), [([3], "Row 4 repeats"), ([3, 6], "Row 4 and 1 more repeat")])
+def test_rows_that_repeat_the_header_are_counted(rows, words):
+    frame = table().astype(object)
+    for row in rows:
+        frame.loc[row] = list(frame.columns)
+    assert f"{words} the header. Remove such lines." in refused(frame, **MAPPED)
+
+
 def test_a_pattern_of_columns_may_have_the_name_of_the_file(tmp_path):
     frame = pd.DataFrame({"dataset": ["p", "p"], "algorithm": ["x", "y"], "auc_1": [0.1, 0.3], "auc_2": [0.2, 0.4]})
     frame.assign(time_1=9.0, time_2=8.0).to_csv(tmp_path / "auc.csv", index=False)

@@ -14,6 +14,7 @@ from hiercomp.posterior.next_dataset import (
     NextDataset,
     dataset_table,
     decide,
+    effective_size,
     next_dataset,
     non_inferiority,
     posterior_odds,
@@ -212,6 +213,25 @@ def test_the_table_of_data_sets_equals_numpy():
         ]
         assert table.loc[name].to_numpy() == pytest.approx(expected, rel=1e-12)
     assert table[["p_left", "p_rope", "p_right"]].sum(axis=1).to_numpy() == pytest.approx(1, abs=1e-12)
+
+
+def test_errors_of_expected_probabilities_that_are_0_or_1_are_those_of_their_means():
+    generator = np.random.default_rng(5)
+    delta0 = np.where(generator.random((4, 500)) < 0.3, -1e100, 1e100)
+    inference = next_dataset(delta0, np.full((4, 500), 0.1), np.full((4, 500), 5.0), ROPE)
+    p = (delta0 < 0).mean()
+    assert inference.expected_left == pytest.approx(p, rel=1e-14)
+    # Independent draws: the effective size that is estimated is within a fifth of their number
+    assert inference.errors["expected_left"] == pytest.approx(math.sqrt(p * (1 - p) / 2000), rel=0.1)
+    assert inference.errors["expected_rope"] == 0
+
+
+def test_the_effective_size_of_what_never_changes_is_that_of_the_population_mean():
+    innovations = np.random.default_rng(6).normal(size=(4, 2000))
+    delta0 = signal.lfilter([1], [1, -0.9], innovations, axis=1)
+    # An autoregression of 0.9: the size is (1 - 0.9) / (1 + 0.9) of the number
+    for values in (np.zeros((4, 2000)), delta0):
+        assert effective_size(values, delta0) == pytest.approx(8000 / 19, rel=0.3)
 
 
 def test_the_ends_of_the_rope_belong_to_it_in_the_table_of_data_sets():

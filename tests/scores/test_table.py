@@ -70,6 +70,11 @@ def test_the_only_numeric_column_is_the_score_whatever_its_name():
     assert tidy_scores(frame).frame["score"].tolist() == table()["score"].tolist()
 
 
+def test_a_column_of_counts_is_no_score_beside_one_of_fractions():
+    frame = table().rename(columns={"score": "value"}).assign(size=np.arange(12))
+    assert tidy_scores(frame).frame["score"].tolist() == frame["value"].tolist()
+
+
 def test_several_numeric_columns_without_a_score_are_refused_with_their_names():
     frame = table().rename(columns={"score": "accuracy"}).assign(auc=0.5)
     with pytest.raises(

@@ -38,6 +38,15 @@ def test_density_and_distribution_agree_with_adaptive_quadrature(priors, excess)
     np.testing.assert_allclose(prior.cdf(nu), below, rtol=1e-8)
 
 
+@pytest.mark.parametrize("level", [0.001, 0.5, 0.99])
+@pytest.mark.parametrize("priors", VARIANTS, ids=repr)
+def test_the_prior_probability_below_a_quantile_is_its_level(priors, level):
+    prior = NuPrior(priors)
+    quantile = prior.quantile(level)
+    # Bisected to 1e-9; the density is at most 10 there but where nu reaches 0 with a shape below 1
+    assert prior.cdf(np.array(quantile)) == pytest.approx(level, abs=1e-6)
+
+
 @pytest.mark.parametrize("priors", VARIANTS, ids=repr)
 def test_below_the_lower_bound_of_nu_there_is_no_probability(priors):
     assert NuPrior(priors).cdf(np.array([priors.nu_lower - 5.0, priors.nu_lower])).tolist() == [0.0, 0.0]
