@@ -103,7 +103,8 @@ def test_a_rope_that_holds_every_difference_is_noted():
     (note,) = check_scale(narrow, Rope.of(0.05))
     assert note.category is ScaleWarning
     assert "Every observed difference lies inside the rope [-0.05, 0.05]" in note.message
-    assert check_scale(narrow, Rope.of(0.001)) == []
+    for rope in (Rope.of(0.001), Rope(-0.05, 0.001), Rope(-0.001, 0.05)):
+        assert check_scale(narrow, rope) == []
 
 
 @pytest.mark.parametrize("rope", [0, (-0.02, 0.01)])

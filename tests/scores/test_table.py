@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from hiercomp.errors import ArgumentError, HiercompError, ScaleWarning, ScoreTableError
-from hiercomp.scores.table import find_columns, is_name_column, tidy_scores
+from hiercomp.scores.table import find_columns, is_filled, is_name_column, tidy_scores
 from hiercomp.wording import nearest_name, shown
 
 
@@ -429,6 +429,16 @@ def test_decimal_commas_get_a_hint():
 def test_percent_signs_get_a_hint():
     with pytest.raises(ScoreTableError, match=r"'91%'.*Remove the percent signs.*rope in percentage points"):
         tidy_scores(with_score(4, "91%"))
+
+
+@pytest.mark.parametrize("cell", ["", " \t", None, float("nan"), pd.NA, pd.NaT, np.datetime64("NaT"), "\ud800"])
+def test_a_cell_without_text_holds_no_name(cell):
+    assert not is_filled(cell)
+
+
+@pytest.mark.parametrize("cell", ["iris", "nan", 0, 0.5, False, pd.Timestamp("2020-01-01"), Decimal("0.1")])
+def test_a_cell_that_can_be_written_holds_a_name(cell):
+    assert is_filled(cell)
 
 
 def test_of_several_bad_cells_the_hint_is_that_of_the_first():
