@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 import pandas as pd
@@ -392,6 +392,12 @@ def constant_and_varying() -> PairedDifferences:
     right = left + np.array([[0.1], [0.0], [0.02]])
     right[2] += generator.normal(0, 0.01, 10)
     return PairedDifferences.from_arrays(left, right, rho=0.1)
+
+
+def test_without_medians_the_middle_of_the_scores_is_their_scale():
+    left, right = np.array([[0.2, 0.3, 0.25], [0.6, 0.9, 0.7]]), np.array([[0.4, 0.1, 0.3], [0.8, 0.65, 0.7]])
+    scale = replace(PairedDifferences.from_arrays(left, right, rho=0.1), median_score=None).scale
+    np.testing.assert_allclose(scale.median, [0.25, 0.75], rtol=1e-15)
 
 
 @pytest.mark.parametrize("rope", [Rope.of(0.03), Rope(-0.01, 0.05)])  # both have a half-width of 0.03
