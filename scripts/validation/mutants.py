@@ -187,7 +187,7 @@ def mutation_rows(settings: Settings) -> list[Row]:
         ),
         Row("survivors without a reason", "0", float(reasons.count("")), 0.0, all(reasons)),
         *(
-            Row(f"survives: `{module}`, {change}", reason or "none", 1.0, 0.0, bool(reason))
+            Row(f"survives: `{module}`, {change}: {reason}", "a reason", float(bool(reason)), 0.0, bool(reason))
             for (module, change), reason in zip(survivors, reasons, strict=True)
         ),
     ]

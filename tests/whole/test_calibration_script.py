@@ -9,9 +9,10 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from hiercomp.closed_form.one_dataset.calibrated import null_differences
+from hiercomp.closed_form.one_dataset.calibrated import calibrated_test, null_differences
 from hiercomp.closed_form.simulated_differences import random_attributes_differences
 
 SCRIPT = Path(__file__).parents[2] / "scripts/calibrate_degrees_of_freedom.py"
@@ -59,3 +60,18 @@ def test_the_script_prints_a_df_of_every_scheme(script, tmp_path, monkeypatch, c
     printed = capsys.readouterr().out
     for scheme in script.SCHEMES:
         assert f" {scheme} " in printed
+
+
+def test_the_script_writes_how_many_data_sets_are_rejected_beside_each_df(script, tmp_path, monkeypatch):
+    path = tmp_path / "df.csv"
+    arguments = ["--keep", str(tmp_path), "--runs", "10", "--simulations", "6", "--write", str(path)]
+    monkeypatch.setattr(sys, "argv", [str(SCRIPT), *arguments])
+    script.main()
+    found = pd.read_csv(path)
+    x = null_differences(10, 10, simulations=6, seed=0)
+    for row in found[found["scheme"] == "use all data"].itertuples():
+        counts = [
+            (calibrated_test(x, df=row.df + step).pvalue < row.level).sum() if row.df + step > 0 else 0
+            for step in (-1, 0, 1)
+        ]
+        assert [row.before, row.rejected, row.after] == counts

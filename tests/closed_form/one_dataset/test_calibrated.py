@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,8 @@ from hiercomp.closed_form.one_dataset.calibrated import (
     LEVELS,
     NOT_CALIBRATABLE,
     OWN,
+    OWN_RUNS,
+    OWN_SPLITS,
     PAPER,
     SCHEMES,
     calibrated_test,
@@ -194,6 +197,26 @@ def test_every_calibrated_df_is_used_and_its_source_is_named(key):
     assert source in {PAPER, OWN}
     assert "binary data" in source
     assert 2 <= df <= 100
+
+
+# scripts/calibrate_degrees_of_freedom.py --write: how many simulated data sets a level rejects with a df and those beside it
+SIMULATED = pd.read_csv(Path(__file__).parents[2] / "data/calibrated_df.csv")
+
+
+def test_every_calibrated_df_of_ours_is_that_of_the_simulation():
+    found = SIMULATED.pivot(index=["scheme", "runs"], columns="level", values="df")
+    assert {key: tuple(row) for key, row in zip(found.index, found.to_numpy(), strict=True)} == OWN_RUNS | OWN_SPLITS
+
+
+@pytest.mark.parametrize("row", SIMULATED.itertuples(), ids=lambda row: f"{row.scheme}-{row.runs}-{row.level:g}")
+def test_a_calibrated_df_has_the_type_one_error_nearest_to_the_level_at_or_below_it(row):
+    assert row.datasets == 4000
+    allowed = round(row.level * row.datasets)
+    assert row.rejected <= allowed
+    if row.rejected == allowed:
+        assert row.before < allowed  # the smallest of several
+    elif row.df < 100:
+        assert row.after > allowed
 
 
 @pytest.mark.parametrize("scheme", CIRCA_11)
