@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -44,7 +43,6 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "scores/table.py": ("tests/scores", "tests/files"),
     "files/mapping.py": ("tests/files/test_mapping.py", "tests/files"),
 }
-SIMULATED = "found by simulation: scripts/calibrate_degrees_of_freedom.py finds it again in a quarter of an hour"
 NODES = "chooses nodes; the integral has the digits that the tests ask for either way"
 UNUSED = "stands where another branch gives the value"
 # Why no test need see a change: by the module and the line as changed
@@ -195,8 +193,6 @@ def mutation_rows(settings: Settings) -> list[Row]:
 
 def reason_of(module: str, change: str) -> str:
     """Why the tests need not see a change; empty if nobody has found one."""
-    if module.endswith("calibrated.py") and re.match(r'`\("[^"]+", \d+\): ', change):
-        return SIMULATED
     return REASONS.get((module, change.split("` becomes `")[1].rstrip("`")), "")
 
 
