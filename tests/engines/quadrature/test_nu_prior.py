@@ -43,7 +43,7 @@ def test_density_and_distribution_agree_with_adaptive_quadrature(priors, excess)
 def test_the_prior_probability_below_a_quantile_is_its_level(priors, level):
     prior = NuPrior(priors)
     quantile = prior.quantile(level)
-    # Bisected to 1e-9; the density is at most 10 there but where nu reaches 0 with a shape below 1
+    # Bisection leaves 1e-9 of nu, times a density of at most a few hundred
     assert prior.cdf(np.array(quantile)) == pytest.approx(level, abs=1e-6)
 
 
