@@ -162,6 +162,15 @@ def test_a_column_for_each_fold_is_melted():
     assert cells(scores) == {("p", "x"): [0.1, 0.3], ("p", "y"): [0.2, 0.4]}
 
 
+def test_a_fold_too_large_for_a_number_is_refused_by_its_place(tmp_path):
+    path = tmp_path / "openml.csv"
+    path.write_text((SAMPLES / "openml.csv").read_text(encoding="utf-8").replace("0.93", "1e999"), encoding="utf-8")
+    with pytest.raises(ScoreTableError, match="first: dataset 'iris', algorithm 'b', run 1, fold 2: inf") as caught:
+        hc.HierarchicalComparison(read(path))
+    check = hc.check_scores(path)
+    assert [problem.message for problem in check.errors] == [caught.value.message]
+
+
 def test_where_keeps_rows():
     frame = pd.concat([table(mode="aws"), table(mode="local", acc=9.0)], ignore_index=True)
     scores = read(frame, where={"mode": "aws"}, **MAPPED)
