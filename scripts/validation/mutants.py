@@ -20,7 +20,7 @@ from agreement import run
 from reproduction.exhibit import MissingDataError, Row, Settings
 
 ROOT = Path(__file__).parents[2]
-KILLED, LONGEST = 0.9, 600  # share, and seconds after which tests that hang count as failed
+KILLED, LONGEST = 0.9, 1800  # share, and seconds after which tests that hang count as failed
 QUADRATURE = "engines/quadrature"
 ONE, ACROSS = "closed_form/one_dataset", "closed_form/across_datasets"
 FROZEN = "tests/whole/test_frozen.py"  # for every module
