@@ -22,6 +22,7 @@ from hiercomp.comparison import HierarchicalComparison
 from hiercomp.crossval.experiment_file import read_experiment
 from hiercomp.errors import ArgumentError, HiercompWarning, ScoreFileError, ScoreTableError
 from hiercomp.files.check import check_scores
+from hiercomp.files.read import read_scores
 from hiercomp.tournament import compare_all
 
 SCRIPTS = Path(__file__).parents[2] / "scripts"
@@ -55,7 +56,10 @@ def odd(column: str, value: object) -> pd.DataFrame:
     return frame
 
 
+ODD_NAMES = odd("score", 0.5)  # which pandas 3 takes only beside names that are not text
+ODD_NAMES.columns = pd.Index(["\ud800", ("x", "algorithm"), ("x", "fold"), ("x", "score")], object, tupleize_cols=False)
 ODD_TABLES = [
+    (ODD_NAMES, r"There is no column 'dataset'\. .* The columns are: '\\+ud800'"),
     (
         odd("dataset", "\ud800"),
         "'dataset' is not valid Unicode|'dataset' has names with characters that can't be written",
@@ -85,6 +89,12 @@ def test_what_a_comparison_refuses_is_an_error_of_the_check(table):
     check = check_scores(table)
     assert check.exit_code == 2
     assert all(line.isprintable() for line in str(check).split("\n"))
+
+
+def test_a_frame_whose_columns_have_names_that_are_not_unicode_is_not_read():
+    with pytest.raises(ScoreTableError, match=r"\\ud800") as caught:
+        read_scores(ODD_NAMES)
+    assert str(caught.value).isprintable()
 
 
 def test_scores_beyond_what_can_be_squared_are_refused_for_all_pairs_too():

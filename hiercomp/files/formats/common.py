@@ -80,7 +80,7 @@ def with_plain_names(frame: pd.DataFrame) -> pd.DataFrame:
     Raises
     ------
     ScoreTableError
-        If two have the same name.
+        If two have the same name, or one is not valid Unicode.
     """
     names = [str(name) for name in frame.columns]
     repeated = sorted({shown(name) for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
@@ -88,7 +88,14 @@ def with_plain_names(frame: pd.DataFrame) -> pd.DataFrame:
         raise ScoreTableError(
             f"Column names occur twice: {', '.join(repeated)}.", remedy="Rename or remove one of each.", key="columns"
         )
-    return frame.set_axis(names, axis=1)
+    try:
+        return frame.set_axis(names, axis=1)
+    except UnicodeEncodeError as error:
+        raise ScoreTableError(
+            f"A column name is not valid Unicode (unpaired surrogate: {shown(error.object)!r}).",
+            remedy="Rename this column.",
+            key="columns",
+        ) from error
 
 
 def need_columns(frame: pd.DataFrame, names: Iterable[str], what: str = "") -> None:
