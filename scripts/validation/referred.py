@@ -35,11 +35,13 @@ def of_tests(*chosen: str, words: str | None = None) -> Callable[[Settings], lis
 
 
 def of_script(name: str, full: Sequence[str], quick: Sequence[str], what: str) -> Callable[[Settings], list[Row]]:
-    """Run another script, whose exit code says whether all held."""
+    """Run another script, whose exit code says whether all held; what one that failed printed goes to stderr."""
 
     def run(settings: Settings) -> list[Row]:
         options = quick if settings.quick else full
         code, said = said_by(f"scripts/{name}", *options)
+        if code != 0:
+            print(*said, sep="\n", file=sys.stderr)
         closing = said[-1].replace("|", "/")[-LETTERS:]
         return [Row(f"{what}: exit code of `{name} {' '.join(options)}` ({closing})", "0", float(code), 0.0, code == 0)]
 

@@ -110,6 +110,12 @@ def test_a_check_by_tests_counts_those_that_fail(tmp_path):
     assert both[0].what.endswith("test_two.py::test_two")
 
 
+def test_a_check_by_a_script_that_fails_shows_what_it_printed(capfd):
+    (row,) = referred.of_script("fuzz.py", ["--again", "tables:odd"], [], "taken")(Settings())
+    assert (row.ours, row.agrees) == (1, False)
+    assert "InvalidArgument" in capfd.readouterr().err
+
+
 def test_every_test_that_a_check_names_is_there():
     text = (ROOT / "scripts/validate.py").read_text(encoding="utf-8")
     named = [part for part in text.split('"') if part.startswith("tests/")]
