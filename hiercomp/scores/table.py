@@ -457,7 +457,7 @@ def to_pandas(df: Any) -> pd.DataFrame:
         try:
             frame: pd.DataFrame = pyarrow.table(df).to_pandas()
             return frame
-        except (TypeError, ValueError, NotImplementedError):  # a single column, or a type that pandas lacks
+        except (TypeError, ValueError, OverflowError, NotImplementedError):  # a column, or a type that pandas lacks
             pass
     raise ScoreTableError(
         f"Scores must be a data frame (pandas, polars, ...), got {type(df).__name__}.",

@@ -74,6 +74,7 @@ ODD_TABLES = [
     (odd("score", decimal.Decimal("sNaN")), "1 of 18 cells of column 'score' are not numbers"),
     (odd("score", 1e308), "'d0'"),  # whose square is beyond the largest float
     (odd("score", pd.Series([1, 2])), "1 of 18 cells of column 'score' are not numbers"),
+    (pd.Series([0.5, 10**400], dtype=object), "Scores must be a data frame .*, got Series"),
 ]  # each was found here; pandas 2 takes the first two names, which are refused a step later
 
 
