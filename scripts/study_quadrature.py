@@ -95,7 +95,6 @@ CONSTANTS: list[tuple[str, Any]] = [
     ("grid.SMOOTH_NODES", (18, 18, 105)),
     ("grid.FINE_FOR_NODE", 2),
     ("grid.STEPS", 8),
-    ("regions.THINNED", 8),
 ]
 CONSTANT_CASES = (("keel", 5), ("keel", 20), ("keel", 54), ("few_scores", 54), ("outliers", 20))
 

@@ -19,7 +19,7 @@ from hiercomp.engines.quadrature.integration import Integration, Known
 from hiercomp.engines.quadrature.leave_one_out import LeftOut, left_out
 from hiercomp.engines.quadrature.likelihood import MeanLikelihood
 from hiercomp.engines.quadrature.marginals import Marginal, marginals, probability_below
-from hiercomp.engines.quadrature.regions import RegionMasses, region_masses
+from hiercomp.engines.quadrature.regions import RegionMasses
 from hiercomp.engines.quadrature.support import Integrand, Support
 from hiercomp.engines.quadrature.trinomial import TrinomialLikelihood
 from hiercomp.errors import ArgumentError
@@ -1023,7 +1023,7 @@ def integrated_next_dataset(
         masses, errors = integration.regions(scaled)
         errors = {name: max(error, NEGLIGIBLE) for name, error in errors.items()}
     else:
-        masses = region_masses(integration.grid, scaled)
+        masses = integration.masses(scaled)
         errors = masses.distance(masses)
     values = {f"p_{region}": value for region, value in zip(REGIONS, masses.most_probable.tolist(), strict=True)}
     values |= {f"expected_{region}": value for region, value in zip(REGIONS, masses.expected.tolist(), strict=True)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -144,9 +144,16 @@ class StretchedLine:
         return spline_matrix(self.nodes, points, 3 if coarse else 5)
 
 
+@cache
+def legendre_rule(count: int) -> tuple[FloatArray, FloatArray]:
+    """Nodes and weights of Gauss and Legendre on [-1, 1]: the eigenvalues of a matrix, and the same in every fit."""
+    nodes, weights = np.polynomial.legendre.leggauss(count)
+    return nodes, weights
+
+
 def gauss_legendre(lower: float, upper: float, count: int) -> tuple[FloatArray, FloatArray]:
     """Nodes and weights of Gauss and Legendre on an interval."""
-    nodes, weights = np.polynomial.legendre.leggauss(count)
+    nodes, weights = legendre_rule(count)
     half = (upper - lower) / 2
     return (lower + upper) / 2 + half * nodes, half * weights
 

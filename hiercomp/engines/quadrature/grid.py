@@ -26,7 +26,7 @@ OUTSIDE = 3e-5  # mass that may lie beyond the ends of the axes, all together; p
 FINE_NODES = (60, 36, 161)  # of sigma0, nu and delta0 (study, as docs/quadrature.md)
 USUAL_LENGTHS = (4.0, 3.5)  # of the axes of sigma0 and nu; a longer one has as many fine nodes for each unit: 15 and 10
 USUAL_LOG_LENGTH = 10.0  # of the axis log sigma0, along most of which the likelihood is a power: 6 for each unit
-SMOOTH_NODES = (28, 28, 161)  # for integrands without a kink (study)
+SMOOTH_NODES = (22, 22, 161)  # for integrands without a kink (study)
 FINE_FOR_NODE = 4  # of delta0 where its axis is stretched (study)
 # Of the log likelihood, by the step between the nodes of delta_i: up to 1e-5 of a probability, as it's nearly the same
 # all over the grid; part of every stated error
@@ -36,16 +36,16 @@ NEWTON_STEPS, NEAR = 8, 1.0
 LONGEST_STEP = 3.0  # of these, in scales: the parabola says little beyond
 LOG_UNSEEN = -28.0  # of the density of a pair against the largest: 1e-12, less than a millionth of NEGLIGIBLE
 UNDERFLOW = 1e-100  # of densities relative to a peak that lies elsewhere: fewer digits are left
-STEPS = 20  # of the iteration for the conditional centre of delta0 (study); it costs a thousandth of the likelihood
+STEPS = 12  # of the iteration for the conditional centre of delta0 (study); it costs a thousandth of the likelihood
 LOG_NOTABLE = -8.0  # of the density along a line through the grid: others say nothing of the error
 SLOWEST_FALL = 0.9  # of pairs of coefficients that the estimate reckons with
 DOUBT_OF_AN_END = 2.5  # above it the coefficients fall like a power: a singularity at an end, whose waves stay there
 # Two degrees fewer are a bound for polynomials, whose coefficients fall in geometric progression; not for splines
 SPLINE_DOUBT = 2.0
-# By which the difference from a coarser grid may fall short of the error, as both have one: up to 2.2 among random problems,
-# 7 where nu reaches 0, to which the integrand falls like a power, and 7 where delta0 is stretched because another axis
+# By which the difference from a coarser grid may fall short of the error, as both have one: up to 3.2 among random problems,
+# 13 where nu reaches 0, to which the integrand falls like a power, and 7 where delta0 is stretched because another axis
 # failed and not because there are few data sets
-SHORTFALL, SHORTFALL_OF_NU, SHORTFALL_OF_STRETCHED = 2.5, 7.5, 15.0
+SHORTFALL, SHORTFALL_OF_NU, SHORTFALL_OF_STRETCHED = 3.5, 14.0, 15.0
 SHORTFALL_OF_SPLINES = 1.5  # times one of these
 # Of a log density beyond the end of delta0's axis, by its scales: it is 5 and more where the density is Gaussian
 SLOWEST_RATE = 0.2
@@ -361,7 +361,6 @@ class FineGrid:
         first, last = axis.ends
         if isinstance(axis, StretchedLine):
             delta0_count = max(delta0_count, FINE_FOR_NODE * (axis.count - 1) + 1)
-        delta0_count = 8 * int(np.ceil((delta0_count - 1) / 8)) + 1  # thinned by 2, the last node is still there
         places = np.linspace(first, last, delta0_count)
         by_delta0 = axis.interpolation(places, coarse=coarse[2])
         along_nu = np.tensordot(by_nu, grid.log_likelihood, axes=(1, 1))  # (nu, sigma0 nodes, delta0 nodes)
@@ -471,33 +470,29 @@ class FineGrid:
 
     def expectation(self, values: FloatArray) -> float:
         """Posterior mean of a smooth function, given at the nodes of the grid."""
-        inside = np.abs(self.delta0) <= self.grid.problem.delta0_bound
-        weight = np.where(inside, self.density, 0.0)
-        weight[:, [0, -1]] /= 2  # the trapezoidal rule
-        sums = weight.sum(axis=1)
-        means = (weight * self.interpolation(values)).sum(axis=1) / np.where(sums > 0, sums, 1.0)
-        return float(means @ self.pair_mass / self.total)
+        return float((self.weight * self.interpolation(values)).sum())
 
-    @property
+    @cached_property
     def expected_delta0(self) -> float:
         """Posterior mean of delta0."""
-        return self._delta0_moments[0]
+        return float((self.weight * self.delta0).sum())
 
     @property
     def deviation_of_delta0(self) -> float:
         """Posterior standard deviation of delta0."""
-        return self._delta0_moments[1]
+        return float(np.sqrt((self.weight * (self.delta0 - self.expected_delta0) ** 2).sum()))
 
     @cached_property
-    def _delta0_moments(self) -> tuple[float, float]:
-        """Mean and standard deviation, by the trapezoidal rule given each pair."""
-        inside = np.abs(self.delta0) <= self.grid.problem.delta0_bound
-        weight = np.where(inside, self.density, 0.0)
+    def weight(self) -> FloatArray:
+        """Share of the mass at every node, shape (pairs, nodes), by the trapezoidal rule: an axis may end at the bounds.
+
+        Every pair keeps its own mass, which is known more exactly than this sum.
+        """
+        weight = np.where(np.abs(self.delta0) <= self.grid.problem.delta0_bound, self.density, 0.0)
         weight[:, [0, -1]] /= 2
         sums = weight.sum(axis=1)
-        share = self.pair_mass / np.where(sums > 0, sums, 1.0) / self.total
-        mean = float((weight * self.delta0).sum(axis=1) @ share)
-        return mean, float(np.sqrt((weight * (self.delta0 - mean) ** 2).sum(axis=1) @ share))
+        weight *= (self.pair_mass / np.where(sums > 0, sums, 1.0) / self.total)[:, None]
+        return weight
 
     @cached_property
     def total(self) -> float:

@@ -97,6 +97,14 @@ class Integration:
         found._distances.update(self._distances)
         return found
 
+    def masses(self, rope: Rope) -> RegionMasses:
+        """The probabilities of the regions without their errors; many ropes share what depends on none."""
+        return region_masses(self.grid, rope, smooth=self._smooth)
+
+    @cached_property
+    def _smooth(self) -> FineGrid:
+        return FineGrid.of(self.grid)
+
     def distances_by_axis(self, rope: Rope, found: RegionMasses) -> list[dict[str, float]]:
         """What the probabilities of a rope change if one axis is coarser, for each axis; computed once."""
         if rope not in self._distances:

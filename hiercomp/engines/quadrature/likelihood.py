@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,8 +25,9 @@ ITERATIONS = 2  # more would merge the two centres where the narrower peak is a 
 # Arrays below 128 kB stay in the cache, and glibc takes no new pages for each of them, which Dask has it give back
 PAIRS_AT_ONCE = 15_000  # of a data set and a population
 NODES_AT_ONCE, NODE_ARRAYS = 24_000, 5
+MOST_SORTED = 65_535  # 16 bits, which NumPy sorts many times as fast as more; so many nodes are worked on alone
 VALUES_AT_ONCE, DATASETS_AT_ONCE = 250_000, 5_000  # of data sets at nodes of lines: 2 MB
-FEWEST_ON_LINE, SPARE_ON_LINE = 6, 1  # nodes of a data set on a line, and how many more than are expected to do
+FEWEST_ON_LINE, SPARE_ON_LINE = 6, 2  # nodes of a data set on a line, and how many more than are expected to do
 SHARE_OF_LINE = 0.25  # of the error allowed, for the polynomial along a line
 SLOWEST_FALL = 0.9  # of coefficients along a line that the estimate of their sum reckons with
 # 1 / degrees of freedom; and the share of the fall that each of two factors makes, half of it times 1 + 1 / (nu + df + 1),
@@ -241,10 +243,8 @@ class MeanLikelihood:
         work: FloatArray,
     ) -> FloatArray:
         """Log p(x_i | delta0, sigma0, nu) less ``log_constant``, for arrays of data sets and populations that broadcast."""
-        arrays = np.broadcast_arrays(chosen, delta0, sigma0, nu)
-        which, centre, spread, dof = (values.ravel() for values in arrays)
-        integrals = MeanIntegrals.of(self, which, centre, spread, dof, step)
-        return integrals.log_values(work).reshape(arrays[0].shape)
+        integrals = MeanIntegrals.of(self, chosen, delta0, sigma0, nu, step)
+        return integrals.log_values(work).reshape(np.broadcast(chosen, delta0, sigma0, nu).shape)
 
     def delta_draws(self, delta0: FloatArray, sigma0: FloatArray, nu: FloatArray, level: FloatArray) -> FloatArray:
         """Draws of delta_i of each data set given populations, whose density is the integrand of (M14).
@@ -264,15 +264,14 @@ class MeanLikelihood:
         chosen = np.arange(len(self.n))
         found = np.empty(level.shape)
         for rows in _batches(len(delta0), max(1, DRAWS_AT_ONCE // len(chosen))):
-            pairs = np.broadcast_arrays(chosen, delta0[rows, None], sigma0[rows, None], nu[rows, None])
-            dataset, centre, spread, dof = (values.ravel() for values in pairs)
-            integrals = MeanIntegrals.of(self, dataset, centre, spread, dof, DRAW_STEP, widest=1.0)
+            populations = delta0[rows, None], sigma0[rows, None], nu[rows, None]
+            integrals = MeanIntegrals.of(self, chosen, *populations, DRAW_STEP, widest=1.0)
             offset, wanted = np.empty(len(integrals.count)), level[rows].ravel()
             order = np.argsort(integrals.count, kind="stable")
             for part in _batches(len(order), INVERTED_AT_ONCE):
                 some = order[part]
                 offset[some] = inverse(*integrals.masses(some), wanted[some])
-            found[rows] = delta0[rows, None] + (offset * integrals.side).reshape(pairs[0].shape)
+            found[rows] = delta0[rows, None] + (offset * integrals.side).reshape(level[rows].shape)
         return found
 
     def draws_of_one(
@@ -447,10 +446,13 @@ class MeanIntegrals:
         step: float,
         widest: float = WIDEST,
     ) -> MeanIntegrals:
-        """Find centres, widths and ends for pairs of a data set and a population, whose arrays have the shape (pairs,)."""
-        signed = likelihood.mean[chosen] - delta0
+        """Find centres, widths and ends for pairs of a data set and a population, from arrays that broadcast."""
+        values, which = np.unique(nu, return_inverse=True)
+        log_constant = log_student_constant(1 / values)[which].reshape(nu.shape) - np.log(sigma0)
+        arrays = np.broadcast_arrays(chosen, delta0, sigma0, nu, log_constant)
+        chosen, delta0, spread, nu, log_constant = (array.ravel() for array in arrays)
+        signed, k = likelihood.mean[chosen] - delta0, 1 / nu
         distance = np.abs(signed)
-        spread, k = sigma0, 1 / nu
         a, k1 = likelihood.width[chosen], 1 / likelihood.df[chosen]
         known = distance, a**2, k1, spread**2, k
         near_data, near_population = distance, np.zeros_like(distance)
@@ -503,8 +505,6 @@ class MeanIntegrals:
         swapped = width1 > width2
         centre1, centre2 = np.where(swapped, (near_population, near_data), (near_data, near_population))
         width1, width2 = np.minimum(width1, width2), np.maximum(width1, width2)
-        values, which = np.unique(k, return_inverse=True)
-        log_constant = log_student_constant(values)[which] - np.log(spread)
         return cls(
             likelihood, chosen, distance, spread, k, side,
             centre1, centre2, width1, width2, lowest, highest, count,
@@ -514,7 +514,7 @@ class MeanIntegrals:
     def log_values(self, work: FloatArray | None = None) -> FloatArray:
         """Log of each integral less the data set's constant, shape (pairs,); ``work`` as `nodes` has it."""
         values = np.empty(len(self.count))
-        order = np.argsort(self.count, kind="stable")
+        order = np.argsort(np.minimum(self.count, MOST_SORTED).astype(np.uint16), kind="stable")
         most = int(self.count.max(initial=0)) + 1
         work = np.empty((NODE_ARRAYS, max(NODES_AT_ONCE, most))) if work is None or most > NODES_AT_ONCE else work
         first = 0
@@ -555,9 +555,10 @@ class MeanIntegrals:
         #     u = (sinh t root - gap (cosh t + ratio)) / D,    root^2 = D + gap^2,    D = 1 + ratio^2 + 2 ratio cosh t,
         #     du/dt = (cosh t - u v) / root.
         # In place: these arrays are nearly all of the engine's work
-        np.multiply(np.arange(steps + 1)[:, None], spacing, out=growth)
-        growth += lowest
-        np.exp(growth, out=growth)
+        np.exp(lowest, out=growth[0])
+        factor = np.exp(spacing)
+        for before, after in pairwise(growth):
+            np.multiply(before, factor, out=after)
         shrinkage = np.divide(1, growth, out=denominator)
         np.add(growth, shrinkage, out=cosh)  # twice cosh and sinh
         sinh = np.subtract(growth, shrinkage, out=growth)
@@ -585,7 +586,7 @@ class MeanIntegrals:
         log_density *= -(df + 1) / 2
         offset = np.multiply(twice_u, width1 / 2, out=place)
         offset += centre1
-        log_density += log_student_kernel(np.multiply(offset, 1 / self.spread[some], out=denominator), k, in_place=True)
+        log_density += log_student_kernel(offset, k, self.spread[some], out=denominator)
         log_peak = self.log_height[some]
         bounded = self.bounded[some]
         if bounded.any():
@@ -655,16 +656,18 @@ def _em_step(
     return data * distance / precision, precision
 
 
-def log_student_kernel(z: FloatArray, k: FloatArray, *, in_place: bool = False) -> FloatArray:
-    """Log of the Student-t kernel with 1/k degrees of freedom; k = 0 is a Gaussian."""
+def log_student_kernel(
+    z: FloatArray, k: FloatArray, scale: FloatArray | float = 1.0, out: FloatArray | None = None
+) -> FloatArray:
+    """Log of the Student-t kernel of z / ``scale`` with 1/k degrees of freedom; k = 0 is a Gaussian."""
     gaussian = k == 0
-    kernel = np.multiply(z, z, out=z if in_place else None)
+    safe = np.where(gaussian, 1.0, k)
+    kernel = np.multiply(z, np.sqrt(safe) / scale, out=out)
+    kernel *= kernel
     if gaussian.all():
         kernel *= -0.5
         return kernel
-    safe = np.where(gaussian, 1.0, k)
     normal = -0.5 * kernel if gaussian.any() else None
-    kernel *= safe
     np.log1p(kernel, out=kernel)
     kernel *= -(1 / safe + 1) / 2
     return kernel if normal is None else np.where(gaussian, normal, kernel)

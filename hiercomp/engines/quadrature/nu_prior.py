@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from hiercomp.arguments import FloatArray
+from hiercomp.engines.quadrature.axes import legendre_rule
 from hiercomp.model.priors import Priors
 
 TAIL = 1e-10  # prior probability beyond the largest nu: no posterior has more than a millionth there
@@ -39,7 +40,7 @@ class NuPrior:
         limits = self.priors.alpha
         if not isinstance(limits, tuple):
             return np.array([limits]), np.ones(1)
-        nodes, weights = np.polynomial.legendre.leggauss(NODES)
+        nodes, weights = legendre_rule(NODES)
         return limits[0] + (limits[1] - limits[0]) * (nodes + 1) / 2, weights / 2
 
     def log_density(self, nu: FloatArray) -> FloatArray:
@@ -71,7 +72,7 @@ class NuPrior:
         excess = np.maximum(nu - self.priors.nu_lower, 0.0)[..., None]
         if not isinstance(self.priors.beta, tuple):
             return np.asarray(special.gammainc(shape, self.priors.beta * excess) @ weight)
-        nodes, rate_weights = np.polynomial.legendre.leggauss(NODES)
+        nodes, rate_weights = legendre_rule(NODES)
         slow, fast = self.priors.beta
         rates = slow + (fast - slow) * (nodes + 1) / 2
         by_shape = special.gammainc(shape[:, None], rates * excess[..., None]) @ (rate_weights / 2)

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiercomp.arguments import FloatArray
+from hiercomp.engines.quadrature.axes import legendre_rule
 from hiercomp.engines.quadrature.likelihood import MeanLikelihood
-from hiercomp.engines.quadrature.regions import TailTable
+from hiercomp.engines.quadrature.regions import tails_from_table
 
 NODES = 24  # over the quantiles of the narrower distribution: an error of up to 0.002, where both have heavy tails
 FEWER_NODES, LIGHT_TAILED = 10, 8.0  # where it has so many degrees of freedom; an error of 3e-4
@@ -90,7 +91,7 @@ class Populations:
 @cache
 def _rule(count: int) -> tuple[FloatArray, FloatArray]:
     """Levels of the quantiles and their weights, dense at both ends because tails are heavy: s^2 (3 - 2 s) for even s."""
-    nodes, weights = np.polynomial.legendre.leggauss(count)
+    nodes, weights = legendre_rule(count)
     s = (nodes + 1) / 2
     return s**2 * (3 - 2 * s), 3 * s * (1 - s) * weights
 
@@ -104,5 +105,5 @@ def _quantiles(levels: FloatArray, nu: FloatArray) -> FloatArray:
 
 def _cdf(t: FloatArray, nu: FloatArray, which: NDArray[np.intp]) -> FloatArray:
     """P(T < t), shape (rows, nodes), the row's degrees of freedom being ``nu[which]``."""
-    tail = TailTable(nu, np.repeat(which, t.shape[1]))(np.abs(t).ravel()).reshape(t.shape)
+    tail = tails_from_table(np.abs(t), nu, which[:, None])
     return np.where(t < 0, tail, 1 - tail)

@@ -12,8 +12,6 @@ from hiercomp.engines.quadrature.grid import LIKELIHOOD_ERROR, NEGLIGIBLE, OUTSI
 from hiercomp.engines.quadrature.likelihood import log_student_constant, log_student_kernel
 from hiercomp.rope import REGIONS, Rope, student_t_half
 
-# Of the fine nodes of delta0 the expected probabilities take every one (study): where sigma0 is small they are steps
-THINNED = 1
 LEAST_DEVIATION = 0.1  # of an indicator that shows the size of a change: below, other errors are more
 BEYOND_DOUBT = 2.0  # by which the mass beyond the ends of delta0's axis may be more than its estimate
 TABLE_SPACING = 0.06  # 0.06^4 / 384 = 3e-8
@@ -102,7 +100,8 @@ def centre_distance(half_width: float, sigma0: FloatArray, nu: FloatArray) -> Fl
         proposed = z - gap / np.where(usable, slope, 1.0)
         inside = usable & (proposed >= low[active]) & (proposed <= high[active])
         found[active] = np.where(inside, proposed, (low[active] + high[active]) / 2)
-        moving = np.abs(found[active] - z) > 1e-10 * w
+        # A step of Newton's leaves about its square, in multiples of sigma0
+        moving = np.abs(found[active] - z) > np.where(inside, 1e-6 * np.minimum(w, 1.0), 1e-10 * w)
         active = active[moving]
     return np.asarray(found * sigma0)
 
@@ -113,15 +112,18 @@ def _student_density(t: FloatArray, nu: FloatArray) -> FloatArray:
 
 
 def region_masses(
-    grid: PosteriorGrid, rope: Rope, coarse: tuple[bool, bool, bool] = (False, False, False)
+    grid: PosteriorGrid,
+    rope: Rope,
+    coarse: tuple[bool, bool, bool] = (False, False, False),
+    smooth: FineGrid | None = None,
 ) -> RegionMasses:
     """Integrate the indicators of the most probable region, and the regions' probabilities, over the posterior.
 
     For each pair of sigma0 and nu the two boundaries in delta0 are found; the masses between them come from the
-    conditional distribution of delta0.
+    conditional distribution of delta0. ``smooth`` is the grid without a split, which is the same for every rope.
     """
     most_probable, positive = indicator_masses(FineGrid.of(grid, rope.half_width, coarse), rope)
-    expected = _expected_regions(FineGrid.of(grid, None, coarse), rope)
+    expected = _expected_regions(FineGrid.of(grid, None, coarse) if smooth is None else smooth, rope)
     return RegionMasses(most_probable, expected, positive)
 
 
@@ -147,49 +149,39 @@ def masses_between(fine: FineGrid, boundaries: FloatArray) -> tuple[FloatArray, 
 
 
 def _expected_regions(fine: FineGrid, rope: Rope) -> FloatArray:
-    inside = np.abs(fine.delta0[:, ::THINNED]) <= fine.grid.problem.delta0_bound
-    weight = np.where(inside, fine.density[:, ::THINNED], 0.0)
-    weight[:, [0, -1]] /= 2  # the trapezoidal rule: a stretched axis ends at the bounds
-    # Every pair keeps its own mass, which is known more exactly than this thinned sum
-    sums = weight.sum(axis=1, keepdims=True)
-    weight = np.where(sums > 0, weight / np.where(sums > 0, sums, 1.0), 0.0) * fine.pair_mass[:, None]
-    rows, columns = np.nonzero(weight > NEGLIGIBLE * weight.sum() / weight.size)
-    delta0, scale = fine.delta0[rows, THINNED * columns], fine.sigma0[rows]
-    beyond = TailTable(fine.grid.problem.nu(fine.nu_places), fine.kept[rows] // fine.shape[1])
+    # All the nodes of delta0: where sigma0 is small, the probabilities are steps
+    rows, columns = np.nonzero(fine.weight > NEGLIGIBLE / fine.weight.size)
+    delta0, scale = fine.delta0[rows, columns], fine.sigma0[rows]
     below, above = (rope.lower - delta0) / scale, (rope.upper - delta0) / scale
-    outer, inner = beyond(np.abs(below)), beyond(np.abs(above))
+    nu, which = fine.grid.problem.nu(fine.nu_places), fine.kept[rows] // fine.shape[1]
+    outer, inner = tails_from_table(np.abs(np.stack([below, above])), nu, which)
     left, right = np.where(below < 0, outer, 1 - outer), np.where(above > 0, inner, 1 - inner)
     within = np.where((below < 0) & (above > 0), 1 - outer - inner, np.abs(outer - inner))
     regions = np.stack([left, within, right])
-    chosen = weight[rows, columns]
+    chosen = fine.weight[rows, columns]
     return np.asarray(regions @ chosen / chosen.sum())
 
 
-class TailTable:
+def tails_from_table(t: FloatArray, nu: FloatArray, which: NDArray[np.intp]) -> FloatArray:
     """P(T > t) of Student-t distributions, t >= 0, from a table for each nu: the same few nu have all the many t.
 
     Cubic Hermite interpolation in asinh(t), whose error is at most spacing^4 / 384 times a fourth derivative of about 1.
 
     Parameters
     ----------
+    t : ndarray
     nu : ndarray, shape (tables,)
     which : ndarray of int
-        The table of each value that will be asked for.
+        The table of each value, of a shape that broadcasts to that of ``t``.
     """
-
-    def __init__(self, nu: FloatArray, which: NDArray[np.intp]) -> None:
-        self.nu, self.which = nu, which
-
-    def __call__(self, t: FloatArray) -> FloatArray:
-        """P(T > t), ``t`` and the result of the shape of ``which``."""
-        place = np.arcsinh(t) / TABLE_SPACING
-        cell = place.astype(np.intp)
-        x = TABLE_SPACING * np.arange(int(cell.max(initial=0)) + 2)
-        tails, _ = student_t_half(np.sinh(x), self.nu[:, None])
-        slopes = -TABLE_SPACING * np.cosh(x) * _student_density(np.sinh(x), self.nu[:, None])
-        s, at = place - cell, self.which * len(x) + cell
-        below, above = tails.ravel()[at], tails.ravel()[at + 1]
-        slope_below, slope_above = slopes.ravel()[at], slopes.ravel()[at + 1]
-        step = above - below
-        cubic = slope_below + slope_above - 2 * step
-        return np.asarray(below + s * (slope_below + s * (step - slope_below - cubic + s * cubic)))
+    place = np.arcsinh(t) / TABLE_SPACING
+    cell = place.astype(np.intp)
+    x = TABLE_SPACING * np.arange(int(cell.max(initial=0)) + 2)
+    tails, _ = student_t_half(np.sinh(x), nu[:, None])
+    slopes = -TABLE_SPACING * np.cosh(x) * _student_density(np.sinh(x), nu[:, None])
+    s, at = place - cell, which * len(x) + cell
+    below, above = tails.ravel()[at], tails.ravel()[at + 1]
+    slope_below, slope_above = slopes.ravel()[at], slopes.ravel()[at + 1]
+    step = above - below
+    cubic = slope_below + slope_above - 2 * step
+    return np.asarray(below + s * (slope_below + s * (step - slope_below - cubic + s * cubic)))

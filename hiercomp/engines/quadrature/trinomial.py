@@ -7,13 +7,14 @@ of Gauss and Legendre on the scale on which both the likelihood and the populati
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hiercomp.arguments import FloatArray
+from hiercomp.engines.quadrature.axes import legendre_rule
 from hiercomp.engines.quadrature.likelihood import (
     STEP,
     TAIL_SHARE,
@@ -270,7 +271,7 @@ class HalfIntegrals:
         order = np.argsort(rule, kind="stable")
         edges = np.searchsorted(rule[order], np.arange(len(RULES) + 1))
         for number, count in enumerate(RULES.tolist()):
-            nodes, weights = _rule(count)
+            nodes, weights = legendre_rule(count)
             for first in range(edges[number], edges[number + 1], max(1, NODES_AT_ONCE // count)):
                 some = order[first : min(first + max(1, NODES_AT_ONCE // count), edges[number + 1])]
                 log_density = self.at(some, nodes)[1]
@@ -296,9 +297,3 @@ class HalfIntegrals:
         slope = 1 / (1 / (a * np.sqrt(1 + u**2)) + 1 / (spread * np.sqrt(1 + v**2)))
         delta = np.clip(c + a * u, 0.0, 1.0)
         return delta, self.halves.log_value(rows, delta, u) + log_student_kernel(v, k) + np.log(slope)
-
-
-@cache
-def _rule(count: int) -> tuple[FloatArray, FloatArray]:
-    nodes, weights = np.polynomial.legendre.leggauss(count)
-    return nodes, weights

@@ -257,7 +257,7 @@ def test_values_along_lines_are_those_of_every_node(number):
 @pytest.mark.parametrize("nu", [1.5, np.inf])
 @pytest.mark.parametrize("n", [3.0, 5.0])
 def test_a_wide_data_set_is_integrated_at_few_nodes_of_a_line(monkeypatch, n, nu, scale):
-    # As many as Chebyshev's series of its log density has terms above the error, and half as many more
+    # As many as Chebyshev's series of its log density has terms above the error, half as many more, and two to spare
     likelihood = MeanLikelihood(*(np.array([value]) for value in (0.4, 0.9 * (n - 1), n, 0.1)), 1000.0)
     error, places = 1e-6, np.cos(np.pi * (np.arange(200) + 0.5) / 200)
     exact = likelihood.log_integrals(6 * scale * places, np.full(200, 0.3), np.full(200, nu), step=step_for(1e-10, 1))
@@ -274,7 +274,7 @@ def test_a_wide_data_set_is_integrated_at_few_nodes_of_a_line(monkeypatch, n, nu
     monkeypatch.setattr(MeanLikelihood, "log_kernels", counted)
     line = (np.full(1, value) for value in (0.0, scale, 0.3, nu))
     likelihood.log_kernels_on_lines(Lines(ChebyshevAxis(-6.0, 6.0, 60), *line), np.array([0]), error)
-    assert terms <= sum(computed) <= 1.5 * terms + 1
+    assert terms <= sum(computed) <= 1.5 * terms + 2
 
 
 def test_a_distribution_function_is_inverted_exactly_where_its_density_is_of_straight_lines():

@@ -127,14 +127,14 @@ def checked_against_the_small_integral(name, priors, x, tolerance, **options):
     # The grid is refined until the probabilities are exact, which may leave a larger error here
     integration = result.posterior.integration
     allowed = max(tolerance, integration.log_marginal_likelihood_error)
-    assert allowed < 0.005
+    assert allowed < 0.007
     assert result.log_marginal_likelihood == pytest.approx(exact.log_marginal_likelihood, abs=allowed)
     found = [seen.expected_left, seen.expected_rope, seen.expected_right]
     np.testing.assert_allclose(found, exact.expected, atol=tolerance)
     assert seen.p_positive == pytest.approx(exact.positive, abs=tolerance)
     moments = result.population()["mean"]
     allowed = max(0.005 * tolerance, integration.expected_delta0_error * result.posterior.unit)
-    assert allowed < 2e-5
+    assert allowed < 2.5e-5
     assert moments["delta0"] == pytest.approx(exact.expected_delta0, abs=allowed)
     assert moments["sigma0"] == pytest.approx(exact.expected_sigma0, rel=5 * tolerance)
 
@@ -344,7 +344,7 @@ def test_the_bayes_factor_of_the_uniform_variant_is_that_of_two_fits():
 
 @pytest.mark.slow
 def test_a_search_that_starts_with_few_of_many_data_sets_finds_the_posterior(monkeypatch):
-    # The prior pulls sigma0 far away from the data: with an eighth of them it must count an eighth as much
+    # The prior pulls sigma0 far away from the data: with a share of them it must count as much less
     given = of_arrays(
         collection(450, spread=0.01, seed=8), priors=Priors(delta0=Normal(0, 0.01), sigma0=HalfNormal(0.0006))
     )
