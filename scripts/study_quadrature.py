@@ -94,7 +94,7 @@ CONSTANTS: list[tuple[str, Any]] = [
     ("grid.FINE_NODES", (40, 24, 105)),
     ("grid.SMOOTH_NODES", (18, 18, 105)),
     ("grid.FINE_FOR_NODE", 2),
-    ("grid.STEPS", 8),
+    ("grid.STILL", 0.03),
 ]
 CONSTANT_CASES = (("keel", 5), ("keel", 20), ("keel", 54), ("few_scores", 54), ("outliers", 20))
 

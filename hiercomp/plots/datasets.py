@@ -164,9 +164,9 @@ def plot_ppc(result: Fit, *, seed: int = 0, figure: Figure | None = None) -> Flo
     -------
     ndarray of Axes, shape (2,)
     """
-    import matplotlib.pyplot as plt
-
     if figure is None:
+        import matplotlib.pyplot as plt
+
         figure = plt.figure(figsize=(7.1, 3.0), layout="constrained")
     panels = figure.subplots(1, 2)
     for ax, (name, observed, (low, middle, high)) in zip(panels, replicates(result, seed), strict=True):

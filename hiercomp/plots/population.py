@@ -137,10 +137,10 @@ def plot_posterior(result: Fit, *, figure: Figure | None = None) -> FloatArray:
     -------
     ndarray of Axes, one for each parameter
     """
-    import matplotlib.pyplot as plt
-
     table = result.population()
     if figure is None:
+        import matplotlib.pyplot as plt
+
         figure = plt.figure(figsize=(7.1, 2.3), layout="constrained")
     panels = np.atleast_1d(figure.subplots(1, len(table)))
     words = {

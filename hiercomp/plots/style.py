@@ -29,7 +29,7 @@ GAP = 3.0  # points between the labels of an axis and its legend
 
 
 def axes(ax: Axes | None, width: float = COLUMN_WIDTH, height: float = 2.6) -> Axes:
-    """The axes given, or new ones on a figure that pyplot does not manage."""
+    """The axes given, or new ones on a figure of pyplot's."""
     if ax is not None:
         return ax
     import matplotlib.pyplot as plt

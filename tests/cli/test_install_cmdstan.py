@@ -37,6 +37,7 @@ def test_on_windows_cmdstanpy_brings_the_compiler_and_its_make_is_found(hiercomp
     given = {}
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("MAKE", raising=False)
+    monkeypatch.setenv("CMDSTAN", str(tmp_path))
     monkeypatch.setattr("hiercomp.engines.cmdstan.WINDOWS", True)
     monkeypatch.setattr(cmdstanpy, "install_cmdstan", lambda **options: given.update(options) or True)
     monkeypatch.setattr(cmdstanpy, "cmdstan_path", lambda: str(tmp_path))

@@ -160,6 +160,19 @@ def test_a_missing_cmdstan_is_an_error_with_the_command_that_mends_it(tmp_path, 
     assert "run: hiercomp install-cmdstan" in done.stderr
 
 
+@pytest.mark.parametrize("setting", [{}, {"CMDSTAN": ""}])
+def test_cmdstanpy_is_not_imported_where_it_would_find_no_cmdstan(tmp_path, setting):
+    code = (
+        "import sys, hiercomp.engines as e; e.choose_engine('auto'); print('cmdstanpy' in sys.modules)\n"
+        "import cmdstanpy; cmdstanpy.cmdstan_path()"
+    )
+    environment = {name: value for name, value in os.environ.items() if name != "CMDSTAN"}
+    environment |= {"HOME": str(tmp_path), **setting}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    assert done.stdout.strip() == "False"
+    assert done.stderr.splitlines()[-1].startswith("ValueError: No CmdStan installation found")
+
+
 def compile_in(cache: str) -> str:
     os.environ["XDG_CACHE_HOME"] = cache
     model = HierarchicalModel.of(simulated().differences, Priors.gaussian())

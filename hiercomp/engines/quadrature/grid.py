@@ -34,9 +34,10 @@ LIKELIHOOD_ERROR = 2e-5
 # Parabolas through three places, exact where the likelihood is Gaussian; from less than this many scales one is enough
 NEWTON_STEPS, NEAR = 8, 1.0
 LONGEST_STEP = 3.0  # of these, in scales: the parabola says little beyond
-LOG_UNSEEN = -28.0  # of the density of a pair against the largest: 1e-12, less than a millionth of NEGLIGIBLE
+LOG_UNSEEN = -20.0  # of the density of a pair against the largest: 2e-9, a five-hundredth of NEGLIGIBLE
 UNDERFLOW = 1e-100  # of densities relative to a peak that lies elsewhere: fewer digits are left
-STEPS = 12  # of the iteration for the conditional centre of delta0 (study); it costs a thousandth of the likelihood
+# Of the iteration for the conditional centre of delta0, which ends where it moves by less than this share of its scale
+MOST_STEPS, STILL = 200, 1e-3
 LOG_NOTABLE = -8.0  # of the density along a line through the grid: others say nothing of the error
 SLOWEST_FALL = 0.9  # of pairs of coefficients that the estimate reckons with
 DOUBT_OF_AN_END = 2.5  # above it the coefficients fall like a power: a singularity at an end, whose waves stay there
@@ -635,10 +636,13 @@ def conditional_moments(
     k = (a2**2 / likelihood.df + spread2**2 / nu[..., None]) / variance**2
     precision, expected = (0.0, 0.0) if prior is None else (prior.sd**-2, prior.mean)
     centre = np.broadcast_to(np.median(likelihood.mean), sigma0.shape)
-    for _ in range(STEPS):
+    for _ in range(MOST_STEPS):
         weight = (1 + k) / (variance + k * (likelihood.mean - centre[..., None]) ** 2)
-        total = (weight * likelihood.mean).sum(axis=-1) + precision * expected
-        centre = total / (weight.sum(axis=-1) + precision)
+        total = weight.sum(axis=-1) + precision
+        moved = ((weight * likelihood.mean).sum(axis=-1) + precision * expected) / total - centre
+        centre = centre + moved
+        if (np.abs(moved) * np.sqrt(total)).max() < STILL:
+            break
     squared = k * (likelihood.mean - centre[..., None]) ** 2
     curvature = ((1 + k) * (variance - squared) / (variance + squared) ** 2).sum(axis=-1)
     information = ((1 + k) / (variance + squared)).sum(axis=-1)
