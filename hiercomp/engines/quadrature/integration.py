@@ -11,7 +11,6 @@ import numpy as np
 from hiercomp.engines.quadrature.grid import (
     LIKELIHOOD_ERROR,
     OUTSIDE,
-    SHORTFALL,
     FineGrid,
     PosteriorGrid,
     coarse_axes,
@@ -28,9 +27,9 @@ TOLERANCE = 1e-4  # of the difference from coarser grids, above which the grid i
 # By which the difference of log marginal likelihoods falls short by more than those of probabilities, where delta0 is
 # stretched because another axis failed
 SHORTER = 4.0
-OUTSIDE_IN_ALL = (
-    5.0  # times as much as `OUTSIDE` lies at most beyond the ends; only part of it matters to a probability
-)
+# Times `OUTSIDE` and the shortfall: mass beyond the ends is missing in full from the log marginal likelihood, and may be ten
+# standard deviations away for the mean of delta0; only part of it matters to a probability
+BEYOND_ENDS = np.array([2.0, 4.0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,8 +80,7 @@ class Integration:
         """The two, and their errors."""
         fine = FineGrid.of(self.grid)
         found = np.array([fine.log_marginal_likelihood, fine.expected_delta0])
-        # Mass beyond the ends is missing in full from the first, and may be ten standard deviations away for the other
-        size = LIKELIHOOD_ERROR + OUTSIDE * shortfall(self.grid) / SHORTFALL * np.array([OUTSIDE_IN_ALL, 10.0])
+        size = LIKELIHOOD_ERROR + OUTSIDE * shortfall(self.grid) * BEYOND_ENDS
         size += BEYOND_DOUBT * self.grid.beyond * np.array([1.0, 10.0])
         errors = (size + sum(ripples(self.grid))) * [1.0, fine.deviation_of_delta0]
         for coarse, factor in zip(coarse_axes(self.grid), factors(self.grid), strict=True):
