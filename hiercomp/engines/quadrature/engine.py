@@ -168,10 +168,8 @@ def _refined(problem: Integrand, rope: Rope) -> Integration:
             continue
         fine = np.where(blamed, REFINEMENT * fine, fine)
         hopeless = found.largest_error > HOPELESS * tolerance
-        if (
-            not bends and not hopeless and found.largest_error > last_error / 2
-        ):  # more nodes of the likelihood aren't all
-            # Integrating the same interpolation over more nodes is cheap, and often all that is missing
+        # More nodes of the same interpolation are cheap, and often do where more nodes of the likelihood gain little
+        if not bends and not hopeless and found.largest_error > last_error / 2:
             finer = Integration(replace(grid, fineness=_three(fine)), refinement).with_regions(rope)
             if finer.largest_error <= tolerance:
                 return finer
