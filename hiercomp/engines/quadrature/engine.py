@@ -46,7 +46,6 @@ BEYOND = 2e-5  # mass beyond the ends of delta0's axis that `OUTSIDE` covers; fo
 # Scales by which that is done, once: longer tails belong to a second peak, which the stretched axis has; without it thrice
 LONGER, MOST_LONGER = 4.0, 12.0
 FAR_OFF = 4.0  # times the error asked for: as much less is what a finer grid is to gain; some gain a factor of 10
-HOPELESS = 50.0  # times it: more than any finer grid of polynomials has gained
 LARGEST_ERROR = 1e-3  # accepted where the grid is large; above it there is a warning
 # Integrals over delta_i: about a second or two in all grids of a fit together; above it LARGEST_ERROR is accepted
 MUCH_WORK = 1_000_000
@@ -167,16 +166,15 @@ def _refined(problem: Integrand, rope: Rope) -> Integration:
             support = narrower
             continue
         fine = np.where(blamed, REFINEMENT * fine, fine)
-        hopeless = found.largest_error > HOPELESS * tolerance
         # More nodes of the same interpolation are cheap, and often do where more nodes of the likelihood gain little
-        if not bends and not hopeless and found.largest_error > last_error / 2:
+        if not bends and found.largest_error > last_error / 2:
             finer = Integration(replace(grid, fineness=_three(fine)), refinement).with_regions(rope)
             if finer.largest_error <= tolerance:
                 return finer
         helps = found.largest_error < last_error / FAR_OFF
         last_error = found.largest_error
         failures += 1
-        other_axis = not few and q <= MOST_STRETCHED and (bends or hopeless or (failures > 1 and not helps))
+        other_axis = not few and q <= MOST_STRETCHED and (bends or (failures > 1 and not helps))
         if other_axis and spent + q * _axes(problem, support, np.array(MORE_STRETCHED), 0.0, few=True).nodes <= most:
             few = local = True
             fine, more = np.ones(3), np.array(MORE_STRETCHED)

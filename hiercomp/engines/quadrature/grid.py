@@ -26,7 +26,7 @@ OUTSIDE = 3e-5  # mass that may lie beyond the ends of the axes, all together; p
 FINE_NODES = (60, 36, 161)  # of sigma0, nu and delta0 (study, as docs/quadrature.md)
 USUAL_LENGTHS = (4.0, 3.5)  # of the axes of sigma0 and nu; a longer one has as many fine nodes for each unit: 15 and 10
 USUAL_LOG_LENGTH = 10.0  # of the axis log sigma0, along most of which the likelihood is a power: 6 for each unit
-SMOOTH_NODES = (22, 22, 161)  # for integrands without a kink (study)
+SMOOTH_NODES = (28, 28, 161)  # for integrands without a kink (study)
 FINE_FOR_NODE = 4  # of delta0 where its axis is stretched (study)
 # Of the log likelihood, by the step between the nodes of delta_i: up to 1e-5 of a probability, as it's nearly the same
 # all over the grid; part of every stated error
