@@ -379,6 +379,8 @@ class Holds(GaussianNB):
         self.held = held
 
 
+# A thread of loky's may still look for the cell that could not be sent
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_what_can_not_be_sent_to_other_processes_is_named():
     with pytest.raises(
         hc.ArgumentError, match=r"estimator 'holds' can't be pickled: TypeError: no pickle of mine\. Ch"
