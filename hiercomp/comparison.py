@@ -1,4 +1,4 @@
-"""HierarchicalComparison, ComparisonResult and compare: the front door."""
+"""HierarchicalComparison, ComparisonResult and compare: the main entry points."""
 
 from __future__ import annotations
 
@@ -58,21 +58,21 @@ class HierarchicalComparison:
         a column of them: all differences are then in units of the data set's rope.
     rho : float, mapping from data set to float, Correlation or "runs", optional
         Correlation between folds, in [0, 1); by default 1/k for the k folds of each data set. A `Correlation` has one for
-        folds of a run and one for folds of different runs; "runs" is 1/k across runs, and within them what their variation
-        tells.
+        folds of a run and one for folds of different runs; "runs" is 1/k across runs; the scores then say how strongly
+        folds of a run are correlated.
     higher_is_better : bool, optional
         False for losses and errors. By default the table's attribute ``df.attrs["higher_is_better"]`` says so, if there
         is one; a table whose scores only have the name of a loss is refused.
     priors : Priors or str
-        Or the name of a variant: "default", "juarez_steel", "kruschke" or "gaussian".
+        The priors, or the name of a variant: "default", "juarez_steel", "kruschke" or "gaussian".
     population : {"student_t", "gaussian", "mixture"}, optional
         Distribution of the data sets' mean differences; by default that of ``priors``, a Student-t, the paper's. "gaussian"
         is ``Priors.gaussian()``; "mixture", ``Priors.mixture()``, can have several modes and be skewed, and needs some 20
         data sets to say more than its prior.
     likelihood : {"gaussian", "trinomial"}
         Distribution of the differences of a data set: normal, the paper's; or that of the counts of -1, 0 and 1, for scores
-        that are 0 or 1, such as wrong and right answers to questions, with ``rho=0``. It needs no spread from the rope where
-        hardly any answers differ.
+        that are 0 or 1, such as wrong and right answers to questions, with ``rho=0``. Where hardly any answers differ, it
+        needs no spread from the rope.
     covariates : data frame, or path of a file, optional
         Numbers that describe each data set, such as its rows and classes, on which the centre of the population then
         depends: one row for each data set, whose name is the index or a column ``dataset``. All columns are used and
@@ -331,7 +331,7 @@ class HierarchicalComparison:
         Parameters
         ----------
         engine : {"auto", "embedded", "cmdstan", "quadrature", "mixture"}
-            "auto" is quadrature and a sampler: CmdStan if it is installed, else the embedded interpreter. Of a mixture
+            "auto" is quadrature and a sampler: CmdStan if it is installed, else the embedded interpreter. For a mixture,
             "auto" and "quadrature" mean "mixture".
         chains, warmup, draws : int
             Number of chains, and of iterations of each.
@@ -348,7 +348,7 @@ class HierarchicalComparison:
             "population" discards the draws of delta and sigma, which take nearly all of a result's memory; the table of
             data sets and its plots are then unavailable.
         **others
-            Refused; names of other packages, such as ``random_state``, with the name here.
+            Refused. For names that other packages use, such as ``random_state``, the error gives the name used here.
 
         Raises
         ------
@@ -412,7 +412,7 @@ class ComparisonResult(Fit):
 
     @classmethod
     def of(cls, fit: Fit) -> Self:
-        """The front door to a fit."""
+        """The result of a comparison: a fit with its summary, tables, plots and reports."""
         return cls(**{field.name: getattr(fit, field.name) for field in fields(fit)})
 
     def closed_form_tests(self, seed: int = 0) -> ClosedFormTests:
@@ -469,7 +469,7 @@ class ComparisonResult(Fit):
         """The three probabilities on a data set with some covariates, such as ``at(rows=5000, classes=10)``.
 
         Values are in the units of the frame of covariates; those that are left out are at their mean over the data sets.
-        A mapping takes names that are no Python names.
+        Pass a mapping for names that are not valid Python identifiers.
 
         Raises
         ------
@@ -680,7 +680,7 @@ def compare_populations(
     """Which population predicts data sets better: a table of leave-one-out, with standard errors and stacking weights.
 
     Each data set is predicted from the others with a Student-t, a Gaussian and a mixture as the population, and the logs of
-    the densities are added up (elpd). Bayes factors do not serve here: they depend on how wide the priors are.
+    the densities are added up (elpd). Bayes factors are not suitable here: they depend on how wide the priors are.
 
     Parameters
     ----------

@@ -1,11 +1,14 @@
-"""What a result shows: title, conclusion, tables, details and notes, as text, rich, HTML, Markdown or LaTeX."""
+"""What a result shows: title, conclusion, tables, details and notes, as text, rich, HTML, Markdown or LaTeX; JSON values."""
 
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from hiercomp.wording import latex, markdown, probability_text, shown
 
@@ -339,3 +342,20 @@ class Presentation(Documented):
         """Title, conclusion, the frame and the notes."""
         table = Table.of_frame(self.to_frame())
         return Document(self.title, self.conclusion, (table,), notes=tuple(getattr(self, "notes", ())))
+
+
+def json_value(value: Any) -> Any:
+    """A value as JSON can hold it, at every depth: a number that is not finite becomes None.
+
+    Examples
+    --------
+    >>> json_value({"mean": np.float64(0.5), "range": (0, math.inf)})
+    {'mean': 0.5, 'range': [0, None]}
+    """
+    if isinstance(value, Mapping):
+        return {str(name): json_value(part) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [json_value(part) for part in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value

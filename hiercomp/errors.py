@@ -13,6 +13,7 @@ __all__ = [
     "ConvergenceWarning",
     "DefaultedRhoWarning",
     "DegenerateScoresWarning",
+    "DoubtfulDrawsWarning",
     "DroppedScoresWarning",
     "EngineError",
     "EstimatorWarning",
@@ -110,7 +111,7 @@ class HiercompError(Exception):
 class ScoreTableError(HiercompError, ValueError):
     """A table of scores that can't be compared in its present state."""
 
-    table: Any = None  # the tidy frame that was refused, where an importer had come so far
+    table: Any = None  # the tidy frame that was refused, if the importer got that far
 
 
 class ScoreFileError(HiercompError, ValueError):

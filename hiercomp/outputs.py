@@ -57,10 +57,8 @@ def output_path(path: str | Path, *, overwrite: bool) -> Path:
         or can't be written to.
     """
     place = _free_place(path, overwrite=overwrite)
-    with (
-        _writing_errors(path),
-        _unfinished(place.parent),
-    ):  # only trying tells: root may write where permission is denied
+    # Only an attempt shows it: root may write where permission is denied
+    with _writing_errors(path), _unfinished(place.parent):
         return place
 
 
@@ -80,7 +78,7 @@ def written_whole(path: str | Path, *, overwrite: bool) -> Iterator[BinaryIO]:
         os.fsync(stream.fileno())  # a full disk may only be noticed here
         if not beside.exists():
             _name(stream, beside if place.exists() else place)
-        stream.close()  # Windows moves no open file
+        stream.close()  # Windows can't move an open file
         if beside.exists():
             os.replace(beside, place)
 
@@ -158,7 +156,7 @@ def _unfinished(folder: Path) -> Iterator[tuple[BinaryIO, Path]]:
     try:
         yield stream, beside
     finally:
-        with suppress(OSError):  # what a full disk does not take; the reason is on its way already
+        with suppress(OSError):  # a full disk may fail again here; the first error is already being raised
             stream.close()
         with suppress(FileNotFoundError):
             beside.unlink()

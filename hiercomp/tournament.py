@@ -176,7 +176,7 @@ def compare_all(
         `HierarchicalComparison`.
     engine : {"quadrature", "auto", "embedded", "cmdstan"}
         "quadrature" has no Monte Carlo error and is much faster than sampling; the others are those of
-        `HierarchicalComparison.fit`. Of a mixture "quadrature" means "mixture", its own engine.
+        `HierarchicalComparison.fit`. For a mixture, "quadrature" means "mixture", its own engine.
     baseline : str, optional
         Compare every other algorithm only with this one. "best" takes the algorithm with the best mean of the data
         sets' mean scores, unless an algorithm has that name.
@@ -193,8 +193,8 @@ def compare_all(
         pairs that are missing or whose scores, rope, priors, engine or version changed.
     rho : float, mapping from data set to float, Correlation or "runs", optional
         Correlation between folds, in [0, 1); by default 1/k for the k folds of each data set. A `Correlation` has one for
-        folds of a run and one for folds of different runs; "runs" is 1/k across runs, and within them what their variation
-        tells.
+        folds of a run and one for folds of different runs; "runs" is 1/k across runs; the scores then say how strongly
+        folds of a run are correlated.
     higher_is_better : bool, optional
         False for losses and errors. By default as the table says; see `HierarchicalComparison`.
     priors : Priors
@@ -260,8 +260,8 @@ def compare_all(
         raise ArgumentError(f"missing must be 'error' or 'drop', got {missing!r}.")
     if baseline is None and given is not None and given.lower != -given.upper:
         raise ArgumentError(
-            f"The rope {given} is not symmetric about zero, and of all pairs it is open which algorithm is on the left. "
-            "Pass a symmetric rope, or a baseline, which is then the left algorithm of every pair."
+            f"The rope {given} is not symmetric about zero, but in a comparison of all pairs no algorithm is fixed as the "
+            "left one. Pass a symmetric rope, or a baseline, which is then the left algorithm of every pair."
         )
     seed = seed_number(seed)
     true_or_false("progress", progress)

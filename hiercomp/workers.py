@@ -72,9 +72,7 @@ def worker_errors() -> Iterator[None]:
     try:
         yield
     except BrokenProcessPool as error:
-        raise EngineError(
-            "A process that did a part of the work died, for lack of memory or by a crash.", remedy=FEWER
-        ) from error
+        raise EngineError("A worker process died: it ran out of memory or crashed.", remedy=FEWER) from error
     except MemoryError as error:
         raise EngineError("There was not enough memory.", remedy=FEWER) from error
 

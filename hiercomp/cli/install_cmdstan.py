@@ -36,5 +36,5 @@ def install_cmdstan() -> None:
         raise EngineError(f"CmdStan could not be installed: {error}.", remedy=REMEDY) from error
     problem = CmdStanEngine().why_unavailable()
     if not installed or problem is not None:
-        raise EngineError(f"CmdStan could not be installed: {problem or 'its installer failed'}", remedy=REMEDY)
+        raise EngineError(f"CmdStan could not be installed: {problem or 'its installer failed'}.", remedy=REMEDY)
     say(f"CmdStan is installed in {cmdstanpy.cmdstan_path()}")

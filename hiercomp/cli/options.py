@@ -77,8 +77,8 @@ RhoOption = Annotated[
 RhoOrRunsOption = Annotated[
     str | None,
     typer.Option(
-        help="Correlation between folds; by default 1/folds. runs: 1/folds across runs, and within them what their "
-        "variation tells.",
+        help="Correlation between folds; by default 1/folds. runs: 1/folds across runs, and within them as the "
+        "scores show.",
         metavar="NUMBER|runs",
         rich_help_panel=MODEL,
     ),

@@ -28,7 +28,8 @@ class PopulationOptions:
         typer.Option(help="Assumed scale of the data sets' mean differences.", rich_help_panel=POPULATION),
     ] = None
     nu: Annotated[
-        float | None, typer.Option(help="Degrees of freedom of these; by default Gaussian.", rich_help_panel=POPULATION)
+        float | None,
+        typer.Option(help="Degrees of freedom of the population; Gaussian by default.", rich_help_panel=POPULATION),
     ] = None
     sd: Annotated[
         str | None,
@@ -123,7 +124,7 @@ def plan(
         else:
             given = {option: value is not None for option, value in assumed.items()}
             _refuse(given, "and --pilot exclude each other; leave one of them out")
-            fitted = _pilot(pilot, left, right, reading, model, common)
+            fitted = _pilot(pilot, left, right, reading, model, common, progress=not outputs.quiet)
             if common["rho"] == "runs":
                 common["rho"] = None  # that of the pilot
             common["rope"] = fitted.rope
@@ -139,6 +140,8 @@ def _pilot(
     reading: TableOptions,
     model: ModelOptions,
     common: dict[str, Any],
+    *,
+    progress: bool,
 ) -> Any:
     from hiercomp.comparison import HierarchicalComparison
 
@@ -152,7 +155,7 @@ def _pilot(
         priors=common["priors"],
         transform=model.ratio,
     )
-    return comparison.fit(common["engine"], seed=common["seed"])
+    return comparison.fit(common["engine"], seed=common["seed"], progress=progress)
 
 
 def _refuse(given: dict[str, bool], reason: str) -> None:

@@ -23,7 +23,7 @@ from hiercomp.closed_form.one_dataset.correlated_t import correlated_t_test
 from hiercomp.closed_form.one_dataset.five_by_two import five_by_two_cv_f
 from hiercomp.closed_form.one_dataset.frequentist import corrected_t_test, mann_whitney, paired_t_test, welch_t_test
 from hiercomp.closed_form.result import compared
-from hiercomp.document import Document, Presentation, Table, cell_text
+from hiercomp.document import Document, Presentation, Table, cell_text, json_value
 from hiercomp.errors import ArgumentError, HiercompError, HiercompWarning, ScoreTableError, warn_caller
 from hiercomp.files.any_table import as_tidy
 from hiercomp.rope import Rope, RopesLike
@@ -87,12 +87,12 @@ class AppliedTest:
             "title": self.result.title,
             "conclusion": self.result.conclusion,
             "caution": self.caution,
-            "table": [{str(name): _plain(value) for name, value in row.items()} for row in rows],
+            "table": json_value(rows),
         }
         for name in ("statistic", "df", "pvalue", "f_statistic", "f_df", "f_pvalue", "critical_difference", "alpha"):
             value = getattr(self.result, name, None)
             if isinstance(value, (int, float, tuple)):
-                content[name] = _plain(value)
+                content[name] = json_value(value)
         if isinstance(self.result, PostHocResult):
             content["mean_ranks"] = dict(zip(self.result.algorithms, self.result.mean_ranks.tolist(), strict=True))
             content["groups"] = [list(group) for group in self.result.groups()]
@@ -339,13 +339,8 @@ def apply_tests(
             name: (lambda test=test: test(frame, missing, alpha))  # type: ignore[misc]
             for name, test in MANY.items()
         }
-        names, algorithms, measure, direction, transform = (
-            asked or FOR_MANY,
-            tuple(tidy.algorithms),
-            said.measure,
-            said.higher_is_better,
-            None,
-        )
+        names, algorithms, transform = asked or FOR_MANY, tuple(tidy.algorithms), None
+        measure, direction = said.measure, said.higher_is_better
         sizes = frame.groupby("dataset", sort=False, observed=True).size() / len(algorithms)
         dataset_names = tuple(map(str, sizes.index))
         n_scores, correlation = [math.ceil(size) for size in sizes], ()
@@ -466,12 +461,3 @@ def _overall(result: Result) -> dict[str, float]:
     """The numbers of a test that has one for the whole table."""
     numbers = {name: getattr(result, name, None) for name in (*REGION_NUMBERS, "pvalue")}
     return {name: float(value) for name, value in numbers.items() if isinstance(value, (int, float))}
-
-
-def _plain(value: Any) -> Any:
-    """A cell as JSON can hold it: a number that is not finite becomes None."""
-    if isinstance(value, tuple):
-        return [_plain(part) for part in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    return None if isinstance(value, float) and not math.isfinite(value) else value

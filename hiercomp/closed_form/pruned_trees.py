@@ -22,11 +22,7 @@ WORD = 64  # bits
 MOST_TREES, MOST_WORDS = 1000, 2**23  # that grow together: memory, and what fits the processor's cache
 FIRST_NUMBERS = 1024  # random ones; more are drawn when a tree needs them
 LARGEST = 2**31 - 1  # number of scikit-learn's generator
-CONFIDENCE, Z, MARGIN = (
-    0.25,
-    0.6744897501960817,
-    0.1,
-)  # of C4.5: the level, its normal quantile, and what a subtree must save
+CONFIDENCE, Z, MARGIN = 0.25, 0.6744897501960817, 0.1  # of C4.5: level, its normal quantile, what a subtree must save
 EPSILON = np.finfo(np.float64).eps
 WHOLE = NDArray[np.int64]
 FLAGS = NDArray[np.bool_]

@@ -21,7 +21,7 @@ from hiercomp.errors import ArgumentError
 from hiercomp.wording import error_in_words, shown
 from hiercomp.workers import active_client, end_with_parent, task_seed
 
-WORKER_DIED = "the process died, for lack of memory or by a crash"
+WORKER_DIED = "the process died: it ran out of memory or crashed"
 
 
 @dataclass(frozen=True)

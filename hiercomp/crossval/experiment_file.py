@@ -28,7 +28,9 @@ KEYS = ("seed", "scoring", "time_limit", "checkpoint", "output", "one_hot", "cv"
 DATA_KEYS = ("file", "target", "drop", "groups")
 ESTIMATOR_KEYS = ("class", "parameters", "steps")
 LARGEST_FILE = 1 << 20  # bytes
-MOST_DOTS = 100  # in a line, decimal points in lists apart: the memory for a key grows with the square of its parts
+MOST_DOTS = (
+    100  # in a line, not counting decimal points in lists: the memory for a key grows with the square of its parts
+)
 DECIMAL_IN_LIST = re.compile(r"(?<=[\[,])(\s*[-+]?[0-9]*)\.([0-9]*(?:[eE][-+]?[0-9]+)?\s*)(?=[\],])")
 
 
@@ -165,7 +167,7 @@ def read_data(path: Path, target: str, drop: Sequence[str], groups: str | None, 
     text : bool
         Whether features may be text; if not, such features are refused by name.
     """
-    # the target's cells stay text: 001 is not 1, nor NA nothing
+    # the target's cells stay text: 001 is not 1, and NA is not missing
     frame = names_as_text(read_score_file(path, {"dataset": target}))
     taken = [target, *drop] if groups is None else [target, *drop, groups]
     for name in taken:

@@ -293,9 +293,8 @@ def described(value: Any) -> str:
         return f"{value!r} of {described(value._score_func)}"
     if all(hasattr(value, part) for part in ("dist", "args", "kwds")):  # a distribution of SciPy, frozen
         return f"{value.dist.name}({described(value.args)}, {described(value.kwds)})"
-    text = (
-        repr(value) if hasattr(value, "get_n_splits") else " at 0x"
-    )  # splitters of scikit-learn name their parameters
+    # The text of a splitter of scikit-learn names its parameters
+    text = repr(value) if hasattr(value, "get_n_splits") else " at 0x"
     return f"{_name(type(value)) if ' at 0x' in text else text} {_hash(value)}"
 
 
@@ -440,13 +439,8 @@ def _restored(key: tuple[Any, ...], text: Any, error: Any, total: Any) -> CellRe
             return None
         warned = {kind: (int(count), str(first)) for kind, (count, first) in raised.items()}
         return CellResult({name: float(score) for name, score in scores.items()}, fit_time, score_time, error, warned)
-    except (
-        ValueError,
-        TypeError,
-        AttributeError,
-        OverflowError,
-        RecursionError,
-    ):  # of a row with a checksum of its own
+    # A stranger's row may be wrong and have a valid checksum
+    except (ValueError, TypeError, AttributeError, OverflowError, RecursionError):
         return None
 
 

@@ -29,9 +29,8 @@ __all__ = [
 
 QUADRATURE = QuadratureEngine()
 MIXTURE = MixtureEngine()
-SAMPLERS: dict[str, Sampler] = {
-    sampler.name: sampler for sampler in (CmdStanEngine(), EmbeddedEngine())
-}  # as preferred
+# In order of preference
+SAMPLERS: dict[str, Sampler] = {sampler.name: sampler for sampler in (CmdStanEngine(), EmbeddedEngine())}
 ENGINES: dict[str, Engine] = {**SAMPLERS, QUADRATURE.name: QUADRATURE}
 
 

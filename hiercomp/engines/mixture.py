@@ -195,7 +195,7 @@ class MixtureSampler:
         return np.asarray(np.minimum(place, atom.shape[1] - 1))
 
     def _gathered(self, u: FloatArray) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Number the clusters anew, and draw the atom of each given its data sets: counts and atoms (chains, most)."""
+        """Number the clusters again, and draw the atom of each given its data sets: counts and atoms (chains, most)."""
         from scipy import sparse
 
         q, most = self.cluster.shape[1], int(self.cluster.max()) + 1

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiercomp.arguments import FloatArray, true_false_or_none
-from hiercomp.document import Document, Documented, Table
+from hiercomp.document import Document, Documented, Table, json_value
 from hiercomp.errors import (
     ArgumentError,
     DroppedScoresWarning,
@@ -70,7 +70,7 @@ class TableCheck(Documented):
     n_rows : int
         Rows of the table.
     dataset_names, algorithms : tuple of str
-        Lengths q and k. Empty, as all the rest, where the table can't be read.
+        Lengths q and k. Empty, like all other fields, if the table can't be read.
     n_runs : ndarray of int, shape (q,)
         Runs of each data set; 1 where the table does not tell.
     n_folds : ndarray of int, shape (q,)
@@ -165,7 +165,7 @@ class TableCheck(Documented):
             "format": self.format,
             "n_rows": self.n_rows,
             "algorithms": list(self.algorithms),
-            "datasets": [{str(key): _plain(value) for key, value in row.items()} for row in rows],
+            "datasets": json_value(rows),
             "n_missing": lacking,
             "scale": self.scale,
             "loss": self.loss,
@@ -246,7 +246,7 @@ def check_scores(
     higher_is_better: bool | None = None,
     **options: Any,
 ) -> TableCheck:
-    """Look a table of scores over, and collect what is wrong with it instead of stopping at the first.
+    """Inspect a table of scores and collect what is wrong with it instead of stopping at the first.
 
     Parameters
     ----------
@@ -552,7 +552,7 @@ def _names(names: Sequence[str]) -> str:
 
 def _by_dataset(values: NDArray[Any], dataset_names: Sequence[str]) -> str:
     """One value where all data sets have it, else the commonest and the first that differ."""
-    plain = [_plain(value) for value in values]
+    plain = json_value(list(values))
     texts = ["unknown" if value is None else f"{value:.4g}" for value in plain]
     common = max(dict.fromkeys(texts), key=texts.count)
     others = [(name, text) for name, text in zip(dataset_names, texts, strict=True) if text != common]
@@ -561,10 +561,3 @@ def _by_dataset(values: NDArray[Any], dataset_names: Sequence[str]) -> str:
     listed = ", ".join(f"{text} in {_short(name)}" for name, text in others[:3])
     more = f", others in {len(others) - 3:,} more" if len(others) > 3 else ""
     return f"{common} in {counted(texts.count(common), 'data set')}; {listed}{more}"
-
-
-def _plain(value: Any) -> Any:
-    """A number or text as JSON has it; None for NaN."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    return None if isinstance(value, float) and not np.isfinite(value) else value

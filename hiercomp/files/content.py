@@ -318,7 +318,7 @@ def _undecodable(error: UnicodeDecodeError, file: str, encoding: str, line: int,
     if before.isascii():
         remedy = f"Save it as UTF-8, or name its encoding, for instance {named} (--encoding latin-1)."
     else:
-        remedy = "What comes before it is, so the file mixes two encodings. Save it as UTF-8 throughout."
+        remedy = "The text before it is UTF-8, so the file mixes two encodings. Save it as UTF-8 throughout."
     return ScoreFileError(f"{place}: not UTF-8 text.", remedy=remedy, key="encoding", arguments=(named,))
 
 

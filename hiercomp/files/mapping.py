@@ -39,6 +39,7 @@ from hiercomp.scores.table import (
     is_independent,
     is_measure,
     is_number_text,
+    plain_column_name,
     score_candidates,
     tidy_scores,
 )
@@ -211,6 +212,17 @@ def map_table(
     tidy.attrs |= {name: value for name, value in about.items() if value is not None}
     warn_caller([note for note in notes if note.key != "said"])
     return tidy
+
+
+def mapped_again(
+    frame: pd.DataFrame, roles: Mapping[str, Spec] | None, where: Mapping[str, Any] | None, *, also: Sequence[str]
+) -> pd.DataFrame:
+    """The tidy table of an importer with other roles or some rows only; what is known of its scores stays."""
+    if not roles and not where:
+        return frame
+    found = map_table(frame, roles, where=where, also=also)
+    found.attrs = frame.attrs
+    return found
 
 
 def tidy_frame(
@@ -488,7 +500,7 @@ def _constant(frame: pd.DataFrame, role: str, text: str) -> Any:
             raise ArgumentError(f"rho must be a column or a number, got {text!r}.")
         return np.full(len(frame), checked_rho(float(text)))
     if not text.strip():
-        raise ArgumentError(f"{role}='=' names nothing; write the name behind the sign, such as {role}='=iris'.")
+        raise ArgumentError(f"{role}='=' names nothing; write the name after the sign, such as {role}='=iris'.")
     number = role in ("run", "fold") and text.isdecimal()
     return np.full(len(frame), int(text) if number else text, dtype=np.int64 if number else object)
 
@@ -636,7 +648,7 @@ def _each_of_lists(frame: pd.DataFrame, cells: dict[str, Any]) -> tuple[pd.DataF
             continue
         texts = [text for text in re.split(r"[,;\s]+", cell.strip().strip("[]()")) if text]
         if not texts or not all(map(is_number_text, texts)):
-            raise ScoreTableError(f"Row {row + 1}: {shown(cell)!r:.60} is no list of scores.")
+            raise ScoreTableError(f"Row {row + 1}: {shown(cell)!r:.60} is not a list of scores.")
         lists.append([float(text) for text in texts])
     count = [len(found) for found in lists]
     rows = np.repeat(np.arange(len(frame)), count)
@@ -658,7 +670,11 @@ def _rows_of_measure(
 ) -> tuple[pd.DataFrame, str | None, list[str]]:
     """The rows of one measure; the measures that remain where none was asked for and a column names several."""
     named = next(
-        (name for name in frame.columns if _plain_name(name) in METRIC_COLUMNS and frame[name].dtype.kind in "OUST"),
+        (
+            name
+            for name in frame.columns
+            if plain_column_name(name) in METRIC_COLUMNS and frame[name].dtype.kind in "OUST"
+        ),
         None,
     )
     named = None if named in given.values() else named
@@ -706,7 +722,9 @@ def _counted_folds(cells: dict[str, Any], folds: int) -> dict[str, Any]:
         position = rank[codes]
     last = int(position.max()) + 1
     if last % folds:
-        raise ScoreTableError(f"{last} scores are no whole number of runs of {folds} folds.", remedy="Correct folds.")
+        raise ScoreTableError(
+            f"{last} scores do not make a whole number of runs of {folds} folds.", remedy="Correct folds."
+        )
     run, fold = runs_and_folds(position, folds)
     return {"run": run, "fold": fold} | ({} if "rho" in cells else {"rho": rho_of_folds(cells["dataset"], run, fold)})
 
@@ -812,7 +830,9 @@ def _many_folds(cells: Mapping[str, Any]) -> list[Note]:
 
 
 def _independence(name: str) -> Note:
-    message = f"The scores of a data set differ by {shown(name)!r}: they are taken as independent repetitions, rho = 0."
+    message = (
+        f"The scores of a data set differ by {shown(name)!r}: they are treated as independent repetitions, rho = 0."
+    )
     remedy = "If each draws another part of the same data for testing, pass the share of test cases: rho=0.2."
     return Note(DefaultedRhoWarning, message, remedy, key="independent", arguments=(Argument("rho", 0.2),))
 
@@ -831,10 +851,6 @@ def _equal(column: pd.Series, value: Any) -> np.ndarray:
     if column.dtype.kind in "fiu" and is_number_text(str(value)):
         return np.asarray(column.to_numpy(float, na_value=np.nan) == float(value))
     return np.asarray(column.astype(str).str.strip() == str(value).strip())
-
-
-def _plain_name(name: object) -> str:
-    return re.sub(r"[\s._-]+", "", str(name)).casefold()
 
 
 def _natural(label: str) -> list[tuple[int, Any]]:

@@ -13,7 +13,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from hiercomp.errors import HiercompError, HiercompWarning, Note, ScaleWarning, ScoreFileError, warn_caller
+from hiercomp.errors import (
+    HiercompError,
+    HiercompWarning,
+    Note,
+    ScaleWarning,
+    ScoreFileError,
+    ScoreTableError,
+    warn_caller,
+)
 from hiercomp.files.arrow_messages import unpacked_size
 from hiercomp.files.content import (
     BLOCK,
@@ -79,7 +87,7 @@ def spooled(path: str | Path, largest: int | None = None) -> Iterator[Path]:
     """A file with what a pipe or standard input holds, which is read once; messages keep the name of the source."""
     name = STANDARD_INPUT if str(path) == "-" else shown(path)
     limit = LARGEST_BYTES if largest is None else largest
-    # Windows removes no open file, and the traceback of an error holds the reader
+    # Windows can't remove an open file, and the traceback of an error holds the reader
     with tempfile.TemporaryDirectory(prefix="hiercomp-", ignore_cleanup_errors=True) as folder:
         file = Path(folder, "standard-input")
         with reading_errors(name), file.open("wb") as copy:
@@ -97,11 +105,15 @@ def spooled(path: str | Path, largest: int | None = None) -> Iterator[Path]:
         except HiercompError as error:
             renamed = type(error)(
                 error.message.replace(str(file), name),
-                remedy=error.remedy,
+                remedy=error.remedy.replace(str(file), name),
                 places=error.places,
                 key=error.key,
+                count=error.count,
                 arguments=error.arguments,
             )
+            of_table = (ScoreTableError, ScoreFileError)
+            if isinstance(error, of_table) and isinstance(renamed, of_table):
+                renamed.table = error.table
             raise renamed from None
         for warning in raised:
             warnings.warn(str(warning.message).replace(str(file), name), warning.category, stacklevel=4)
@@ -160,7 +172,7 @@ def _spreadsheet(path: Path, file: str, kind: str, limit: int) -> pd.DataFrame:
     filled = {name: sheet for name, sheet in sheets.items() if len(sheet) and sheet.shape[1]}
     if not filled:
         raise ScoreFileError(f"{file} has a header but no rows.")
-    name, frame = next(iter(filled.items()))
+    frame = next(iter(filled.values()))
     blank = (frame.astype(str).apply(lambda column: column.str.strip()) == "").to_numpy()
     frame = frame.loc[~blank.all(axis=1)].reset_index(drop=True)
     frame = frame.loc[
@@ -177,7 +189,6 @@ def _spreadsheet(path: Path, file: str, kind: str, limit: int) -> pd.DataFrame:
         note = Note(ScaleWarning, text, "Save another as a file of its own to read that.", key="sheets")
         frame.attrs["notes"] = [note.text]
         warn_caller([note])
-    del name
     return frame
 
 
@@ -273,7 +284,7 @@ def _json(path: Path, file: str, *, is_list: bool) -> pd.DataFrame | None:
 def _lines(text: str, file: str) -> list[Any] | None:
     """The records of JSON lines; None for the questions of lm-evaluation-harness, and for what is no JSON lines at all."""
     records: list[Any] = []
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         try:

@@ -87,7 +87,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
             higher_is_better=False,
         ),
         "autogluon": Preset(
-            "AutoGluon: `leaderboard()` of each fold, bound",
+            "AutoGluon: `leaderboard()` of each fold, concatenated",
             ("model", "score_val", "pred_time_val"),
             {"algorithm": ("model",), "score": ("score_test", "score_val")},
             higher_is_better=True,
@@ -105,7 +105,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
             counts_runs=True,
         ),
         "cross_validate": Preset(
-            "scikit-learn: frames of `cross_validate`, bound",
+            "scikit-learn: frames of `cross_validate`, concatenated",
             ("fit_time", "score_time", "test_*"),
             {"fold": ("fold", "split", "", "Unnamed: 0", "index", "level_1"), "score": ("test_{measure}",)},
             in_order=True,
@@ -129,7 +129,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
             {"dataset": ("data_name",), "algorithm": ("flow_name",), "score": ("values", "value")},
         ),
         "pycaret": Preset(
-            "PyCaret: `pull()` after `create_model`, bound",
+            "PyCaret: `pull()` after `create_model`, concatenated",
             ("Fold", "Accuracy", "Kappa", "MCC"),
             {"fold": ("Fold",)},
             summaries=True,
@@ -173,13 +173,13 @@ AVERAGES: Sequence[tuple[tuple[str, ...], tuple[str, ...], str, str]] = (
     (
         (".metric", ".estimate"),
         ("id",),
-        "the metrics of one split, as of last_fit, without a column id",
+        "metrics of a single split, as from last_fit, without an id column",
         "Collect those of fit_resamples or workflow_map with collect_metrics(summarize = FALSE).",
     ),
     (
         ("unique_id", "ds", "cutoff", "y"),
         ("metric",),
-        "Nixtla's forecasts, no scores",
+        "forecasts by Nixtla, not scores",
         "Score them with utilsforecast.evaluation.evaluate.",
     ),
 )
@@ -191,7 +191,7 @@ def presets_as_markdown() -> str:
     for name, preset in PRESETS.items():
         roles = ", ".join(f"{role} = `{' or '.join(filter(None, specs[:2]))}`" for role, specs in preset.roles.items())
         notes = [f"only rows whose {column} is {values[0]}" for column, values in preset.where.items()]
-        notes += [f"names behind `{preset.prefixes[0]}`"] if preset.prefixes else []
+        notes += [f"names after `{preset.prefixes[0]}`"] if preset.prefixes else []
         notes += ["rows Mean and Std are left out"] if preset.summaries else []
         notes += ["needs `folds` or `rho`"] if preset.counts_runs else []
         if preset.higher_is_better is not None:

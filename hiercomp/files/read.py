@@ -171,7 +171,7 @@ def read_scores(
     measure : str, optional
         Which measure, where the file has several.
     also : str or sequence of str
-        Further columns to keep; of tables, ``"*"`` keeps all.
+        Further columns to keep; for tables, ``"*"`` keeps all.
     encoding : str, optional
         Of text; by default UTF-8, or UTF-16 with its mark.
     separator : str, optional
@@ -275,7 +275,7 @@ def recognised_format(
         return "inspect"
     head = file_head(path, encoding)
     refuse_other_kinds(first_bytes(path), shown(path), separated=separator is not None)
-    start = next((line.strip() for line in head.splitlines() if line.strip() and not line.startswith("%")), "")
+    start = next((line.strip() for line in head.split("\n") if line.strip() and not line.startswith("%")), "")
     if start.startswith("{"):
         if '"doc_id"' in start and ('"doc_hash"' in start or '"resps"' in start):
             return "lm_eval_samples"
@@ -288,11 +288,6 @@ def recognised_format(
     else:
         names = header_names(head, separator)
     return _format_of_table(path, names, text, roles, options, None)
-
-
-def takes_option(format: str, name: str) -> bool:
-    """Whether the importer of a format has an argument of that name."""
-    return format in IMPORTERS and name in inspect.signature(IMPORTERS[format]).parameters
 
 
 def several_files(path: Any, format: str = "auto") -> list[Any] | None:
@@ -551,9 +546,7 @@ def _check_options(format: str, options: Mapping[str, Any]) -> None:
 def _column_names(roles: Mapping[str, Any]) -> dict[str, Any]:
     """The columns that play roles, as `read_table` takes them: those of names stay text."""
     return {
-        role: [name for name in _names_of(spec)]
-        for role, spec in roles.items()
-        if spec is not None and role in ("dataset", "algorithm")
+        role: _names_of(spec) for role, spec in roles.items() if spec is not None and role in ("dataset", "algorithm")
     } | {role: spec for role, spec in roles.items() if role in ("run", "fold", "score", "rho") and _is_name(spec)}
 
 

@@ -1,6 +1,6 @@
 """Tables in text files (CSV and its relatives) and in Parquet files, read by Arrow; errors name the line.
 
-Arrow makes the cells. What it would take without a word, or refuse without a line, is judged here: how numbers are
+Arrow makes the cells. What Arrow would accept silently, or refuse without naming a line, is checked here: how numbers are
 written, quotation marks, rows of another length, repeated or too many columns. Python's csv module finds the line.
 """
 
@@ -146,7 +146,7 @@ def read_score_file(
     small = len(first) < PART  # else more may follow
     if not small and not path.is_file():
         raise ScoreFileError(
-            f"{file} has more than {PART >> 20} MB and is no regular file.", remedy="Save it as one, and read that."
+            f"{file} has more than {PART >> 20} MB and is not a regular file.", remedy="Save it as one, and read that."
         )
 
     def opened() -> Parts:
@@ -513,7 +513,7 @@ def _compact(kind: Kind, cells: pa.ChunkedArray) -> list[pa.Array]:
 
 
 def _header(parts: Iterator[tuple[bytearray, int]], options: _Options) -> tuple[tuple[str, ...], Parts]:
-    """The names of the columns, and the text behind them."""
+    """The names of the columns, and the text after them."""
     for content, line in parts:
         stream = io.StringIO(content.decode(), newline="")
         for begin, end, row in _records(stream, options.separator):
@@ -549,7 +549,7 @@ def _checked_header(row: list[str], line: int, options: _Options) -> tuple[str, 
 
 
 def _whole_rows(parts: Parts, options: _Options) -> Iterator[tuple[bytearray, int]]:
-    """The text cut behind whole rows whose quotation marks are sound, and the line in which each piece begins.
+    """The text, cut after whole rows whose quotation marks are sound, and the line in which each piece begins.
 
     Raises
     ------

@@ -72,7 +72,7 @@ class Normal:
         return float(np.log(special.ndtr(ends[1]) - special.ndtr(ends[0])))
 
     def reach(self, largest: float) -> float:
-        """A bound beyond which delta0 has no posterior mass worth mention.
+        """A bound beyond which delta0 has only negligible posterior mass.
 
         Parameters
         ----------
@@ -130,7 +130,7 @@ class HalfNormal:
         return np.asarray(-0.5 * (sigma0 / self.scale) ** 2 - np.log(self.scale * np.sqrt(np.pi / 2)))
 
     def reach(self, largest: float, datasets: int) -> float:
-        """A bound beyond which sigma0 has no posterior mass worth mention.
+        """A bound beyond which sigma0 has only negligible posterior mass.
 
         Parameters
         ----------
@@ -203,7 +203,7 @@ class HalfStudentT:
         return np.asarray(constant - (self.nu + 1) / 2 * np.log1p((sigma0 / self.scale) ** 2 / self.nu))
 
     def reach(self, largest: float, datasets: int) -> float:
-        """A bound beyond which sigma0 has no posterior mass worth mention; arguments as those of `HalfNormal.reach`.
+        """A bound beyond which sigma0 has only negligible posterior mass; arguments as those of `HalfNormal.reach`.
 
         The posterior falls like sigma0^-(q + nu + 1), or if its scale is large like sigma0^-q first.
         """

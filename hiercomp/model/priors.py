@@ -147,7 +147,7 @@ class Priors:
         delta0: Normal | None = None,
         sigma0: HalfNormal | HalfStudentT | None = None,
     ) -> Priors:
-        """Nu - ``nu_lower`` ~ Gamma(2, 0.1) (Juárez & Steel 2010).
+        """The prior nu - ``nu_lower`` ~ Gamma(2, 0.1) (Juárez & Steel 2010).
 
         The program behind Table 5 of Corani et al. (2017) has this Gamma on nu - 1, the text has it on nu itself.
 
@@ -168,7 +168,7 @@ class Priors:
         delta0: Normal | None = None,
         sigma0: HalfNormal | HalfStudentT | None = None,
     ) -> Priors:
-        """Nu - ``nu_lower`` ~ Gamma(1, 0.0345), an exponential with mean 29.
+        """The prior nu - ``nu_lower`` ~ Gamma(1, 0.0345), an exponential with mean 29.
 
         The shape is that of Kruschke (2013), written as a Gamma by Corani et al. (2017).
 

@@ -41,8 +41,6 @@ class StanProgram:
         the program's order and on Stan's unconstrained scale.
     variables : tuple of str
         Parameters and transformed parameters to keep.
-
-    ``initial_values`` names all parameters.
     """
 
     name: str
@@ -50,11 +48,6 @@ class StanProgram:
     initial_values: tuple[Mapping[str, Any], ...]
     inverse_metric: FloatArray
     variables: tuple[str, ...]
-
-    @property
-    def path(self) -> Path:
-        """The program's file."""
-        return stan_folder() / f"{self.name}.stan"
 
 
 def json_ready(values: Mapping[str, Any]) -> dict[str, Any]:

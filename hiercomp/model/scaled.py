@@ -26,9 +26,8 @@ from hiercomp.wording import counted
 EAGER_RATIO, CAUTIOUS_RATIO = 1.0, 4.0
 DATASETS_THAT_SETTLE_SIGMA0 = 10  # many, in this sense
 NORMAL_MEDIAN_DEVIATION = 0.6744897501960817  # median absolute deviation of a standard normal variable
-ERRORS_AWAY = (
-    10.0  # standard errors of a data set's mean within which its delta_i lies, to find an end of sigma0's range
-)
+# Standard errors of a data set's mean within which its delta_i lies, to find an end of sigma0's range
+ERRORS_AWAY = 10.0
 SCALES_EXPECTED = 2.0  # of a prior on sigma0; where the data suggest more, the chains start there and find the way
 VARIANCE_OF_LOG_SIGMA0 = 0.2  # where the warmup starts; 0.15 to 0.4 on the pairs of the 54 data sets
 DATASETS_A_SLOPE = 10  # of fewer for each covariate the slopes have a horseshoe (C3) as their prior

@@ -139,8 +139,25 @@ def replicated_means(
     counts: NDArray[np.int64], delta: FloatArray, sigma: FloatArray, generator: np.random.Generator
 ) -> FloatArray:
     """Means of replicated data sets with as many questions, shape of ``delta``."""
+    losses, wins = _replicated(counts, delta, sigma, generator)
+    return np.asarray((wins - losses) / counts.sum(axis=1))
+
+
+def replicated_standard_deviations(
+    counts: NDArray[np.int64], delta: FloatArray, sigma: FloatArray, generator: np.random.Generator
+) -> FloatArray:
+    """Standard deviations of the differences of replicated data sets, shape of ``delta``."""
+    losses, wins = _replicated(counts, delta, sigma, generator)
+    n = counts.sum(axis=1)
+    return np.asarray(np.sqrt((losses + wins - (wins - losses) ** 2 / n) / (n - 1)))
+
+
+def _replicated(
+    counts: NDArray[np.int64], delta: FloatArray, sigma: FloatArray, generator: np.random.Generator
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """How often the differences -1 and 1 occur."""
     minus, _, plus = shares(delta, sigma)
     n = np.broadcast_to(counts.sum(axis=1), delta.shape)
-    right = generator.binomial(n, np.clip(plus, 0, 1))
-    left = generator.binomial(n - right, np.clip(minus / np.maximum(1 - plus, np.finfo(float).tiny), 0, 1))
-    return np.asarray((right - left) / n)
+    wins = generator.binomial(n, np.clip(plus, 0, 1))
+    losses = generator.binomial(n - wins, np.clip(minus / np.maximum(1 - plus, np.finfo(float).tiny), 0, 1))
+    return losses, wins

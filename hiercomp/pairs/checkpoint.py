@@ -100,7 +100,7 @@ class Checkpoint:
 
     @contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
-        """The file, opened and checked anew."""
+        """The file, opened and checked again."""
         with (
             sqlite_errors(self.path),
             closing(open_database(self.path, APPLICATION, FORMAT, SCHEMA)) as connection,

@@ -121,8 +121,8 @@ class PairFits:
         if lost:
             raise EngineError(
                 f"{counted(len(lost), 'pair', 'has')} no result ({_named(list(lost.values()))}): "
-                f"the {'Dask workers' if dask is not None else 'processes'} that fitted them died, "
-                "for lack of memory or by a crash.",
+                f"the {'Dask workers' if dask is not None else 'processes'} that fitted them "
+                "ran out of memory or crashed.",
                 remedy="Give each more memory, or use fewer. A checkpoint keeps the other pairs.",
             )
 

@@ -47,7 +47,7 @@ class Standings:
     n : ndarray of int, shape (q,)
         Scores of each algorithm on each data set.
     rho : ndarray, shape (q,)
-        Correlation between two scores of a data set; that across runs if it is another one within them.
+        Correlation between two scores of a data set; the one across runs if it differs from that within runs.
     left_out : tuple of str
         Data sets on which some algorithm has no scores, or all have fewer than two.
     """

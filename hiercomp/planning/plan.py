@@ -17,6 +17,7 @@ from hiercomp.planning.simulation import Assumption, PlanSettings, simulated_pla
 from hiercomp.posterior.correlation import enough_runs
 from hiercomp.rope import Rope, RopeLike
 from hiercomp.scores.differences import PairedDifferences
+from hiercomp.scores.rho import checked_rho
 from hiercomp.scores.scale import DEFAULT_HALF_WIDTH
 from hiercomp.wording import counted, shown
 
@@ -134,7 +135,7 @@ def plan(
     priors = _priors_of_a_plan(priors)
     _check_scale(delta0, max(deviations), priors)
     n = np.repeat(np.array(numbers_of_runs)[:, None] * folds, len(deviations), axis=1)
-    rho = 1 / folds if rho is None else _correlation(rho)
+    rho = 1 / folds if rho is None else checked_rho(rho)
     spread = f"{deviations[0]:g}" if len(deviations) == 1 else f"one of {len(deviations)} values"
     assumption = Assumption(
         delta0=np.array([delta0]),
@@ -311,7 +312,7 @@ def _sizes(
     two_level = given.two_level if rho is None and folds is None else None
     pilots = given.rho if given.two_level is None else given.two_level.across
     default = given.rho if folds is None else np.full(len(given.rho), 1 / folds)
-    rho_of = default if rho is None else np.full(len(given.rho), _correlation(rho))
+    rho_of = default if rho is None else np.full(len(given.rho), checked_rho(rho))
     with np.errstate(divide="ignore"):
         of_pilot = 1 / pilots
     known = np.isfinite(of_pilot) & (np.abs(of_pilot - np.rint(of_pilot)) < WHOLE)
@@ -373,15 +374,6 @@ def _at_least(name: str, value: object, smallest: float) -> float:
     number = finite_number(name, value)
     if number < smallest:
         raise ArgumentError(f"{name} must be at least {smallest:g}, got {number:g}.")
-    return number
-
-
-def _correlation(rho: object) -> float:
-    number = finite_number("rho", rho)
-    if not 0 <= number < 1:
-        raise ArgumentError(
-            f"rho must be at least 0 and below 1, got {number:g}. It is 1/k for k-fold cross-validation."
-        )
     return number
 
 

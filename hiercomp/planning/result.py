@@ -250,10 +250,8 @@ class PlanResult(Documented):
 
     def _range(self, option: int, datasets: int, outcome: int) -> str:
         place = self.n_datasets.index(datasets)
-        value, (lower, upper) = (
-            self.counts[option, place, outcome] / self.simulations,
-            self.bounds[option, place, outcome],
-        )
+        value = self.counts[option, place, outcome] / self.simulations
+        lower, upper = self.bounds[option, place, outcome]
         return f"{probability_text(value, exact=True)} (95% interval {lower:.3f} to {upper:.3f})"
 
     def _table(self) -> Table:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hiercomp.arguments import FloatArray, seed_number, true_or_false, verdict_level, whole_number
+from hiercomp.arguments import FloatArray, number_of_jobs, seed_number, true_or_false, verdict_level, whole_number
 from hiercomp.engines import choose_engine
 from hiercomp.errors import ArgumentError, ConvergenceWarning, EngineError, FewDatasetsWarning, Note
 from hiercomp.model.priors import Priors
@@ -150,8 +150,7 @@ def simulated_plan(
     from joblib import Parallel, delayed
 
     true_or_false("progress", progress)
-    if n_jobs is not None and whole_number("n_jobs", n_jobs, -64) == 0:
-        raise ArgumentError("n_jobs must be the number of processes, or -1 for all cores, got 0.")
+    n_jobs = number_of_jobs(n_jobs)
     if assumption.left == assumption.right:
         raise ArgumentError(f"left and right are both called {assumption.left!r}; give the algorithms different names.")
     if assumption.n.min() < SMALLEST_N:

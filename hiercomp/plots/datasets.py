@@ -8,6 +8,7 @@ import numpy as np
 
 from hiercomp.arguments import FloatArray
 from hiercomp.closed_form.one_dataset.correlated_t import correlated_t_posterior
+from hiercomp.model import trinomial
 from hiercomp.plots.style import (
     COLOURS,
     INK,
@@ -127,7 +128,8 @@ def shrinkage_height(count: int) -> float:
 def replicated_standard_deviations(result: Fit, seed: int = 0) -> FloatArray:
     """Standard deviations of replicated data sets, shape (draws, q).
 
-    With correlation rho, (n - 1) s^2 is sigma^2 (1 - rho) times a chi-squared variable with n - 1 degrees of freedom.
+    With correlation rho, (n - 1) s^2 is sigma^2 (1 - rho) times a chi-squared variable with n - 1 degrees of freedom. With
+    a trinomial likelihood the answers are drawn.
 
     Parameters
     ----------
@@ -142,6 +144,9 @@ def replicated_standard_deviations(result: Fit, seed: int = 0) -> FloatArray:
     given = result.differences
     generator = np.random.default_rng(seed)
     sigma = result.draws("sigma").reshape(-1, len(given.dataset_names))
+    if given.counts is not None:
+        delta = result.draws("delta").reshape(sigma.shape)
+        return trinomial.replicated_standard_deviations(given.counts, delta, sigma, generator)
     freedom = given.n - 1
     squares = generator.chisquare(freedom, size=sigma.shape)
     return np.asarray(sigma * np.sqrt((1 - given.rho) * squares / freedom))

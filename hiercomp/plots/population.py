@@ -126,7 +126,7 @@ def density_modes(density: FloatArray) -> NDArray[np.intp]:
 def plot_posterior(result: Fit, *, figure: Figure | None = None) -> FloatArray:
     """Posterior densities of delta0, sigma0 and nu with their 95% intervals, and the rope on delta0.
 
-    Of a mixture, the concentration takes the place of nu.
+    For a mixture, the concentration takes the place of nu.
 
     Parameters
     ----------

@@ -135,13 +135,12 @@ def broken_outcomes(left: str, right: str) -> dict[str, str]:
     return outcomes(left, right) | {"left": f"{broken(left)}\nbetter", "right": f"{broken(right)}\nbetter"}
 
 
-def shade_rope(ax: Axes, rope: Rope, *, vertical: bool = True) -> None:
+def shade_rope(ax: Axes, rope: Rope) -> None:
     """A band over the region of practical equivalence, with its ends drawn."""
-    span, line = (ax.axvspan, ax.axvline) if vertical else (ax.axhspan, ax.axhline)
     if rope.half_width > 0:
-        span(rope.lower, rope.upper, color=COLOURS["rope"], alpha=0.18, linewidth=0, zorder=0)
+        ax.axvspan(rope.lower, rope.upper, color=COLOURS["rope"], alpha=0.18, linewidth=0, zorder=0)
     for end in {rope.lower, rope.upper}:
-        line(end, color=COLOURS["rope"], linewidth=0.8, linestyle="--", zorder=1)
+        ax.axvline(end, color=COLOURS["rope"], linewidth=0.8, linestyle="--", zorder=1)
 
 
 def legend(ax: Axes, *, columns: int = 1, settled: bool = True, **options: Any) -> None:

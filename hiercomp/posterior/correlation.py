@@ -43,7 +43,7 @@ class CorrelationCheck(Presentation):
     within, between : ndarray, shape (q,)
         Mean squares within and between runs, in the metric's units squared.
     rho : ndarray, shape (q,)
-        The correlation that the model assumes, across runs if it tells them apart.
+        The correlation that the model assumes, across runs if the model has two correlations.
     assumed_error : ndarray, shape (q,)
         Standard error of the mean difference in the model.
     algorithms : tuple of str

@@ -21,7 +21,7 @@ PRIOR_CHAINS, PRIOR_DRAWS = 4, 500  # of the priors, for ArviZ's plots
 SCALED = ("delta0", "sigma0", "slope", "delta", "sigma")  # variables in the sampler's unit
 POPULATION_PARAMETERS = ("delta0", "sigma0", "nu")
 DATASET_PARAMETERS = ("delta", "sigma")  # one for each data set
-#: Of the arrays of groups that ArviZ does not know: the components of mixtures, and their dictionary.
+#: Dimensions of the arrays in groups that ArviZ does not know: the components of mixtures, and their dictionary.
 DIMENSIONS = {
     **dict.fromkeys(("weight", "atom"), ("chain", "draw", "component")),
     "allocation": ("chain", "draw", "dataset"),
@@ -58,7 +58,7 @@ def data_tree(
     prior : mapping, optional
         Draws from the priors, in the metric's units.
     others : mapping from group to mapping, optional
-        Arrays of other groups, of which `DIMENSIONS` has the dimensions beyond chain and draw.
+        Arrays of further groups; `DIMENSIONS` has their dimensions.
     """
     import arviz_base
     import xarray as xr

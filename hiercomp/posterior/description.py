@@ -104,12 +104,12 @@ def _compare(value: Any, pattern: Any, place: str) -> None:
         _compare(value, _alternative(value, pattern, place), place)
     elif isinstance(pattern, list):
         if not isinstance(value, list):
-            raise ValueError(f"{place} is no list")
+            raise ValueError(f"{place} is not a list")
         for part in value:
             _compare(part, pattern[0], place)
     elif isinstance(pattern, dict):
         if not isinstance(value, dict):
-            raise ValueError(f"{place} is no mapping")
+            raise ValueError(f"{place} is not a mapping")
         if not _has_keys_of(value, pattern):
             raise ValueError(f"{place} has other keys")
         for key, part in value.items():

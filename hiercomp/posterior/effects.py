@@ -92,7 +92,7 @@ class Effects(Presentation):
 
     @property
     def conclusion(self) -> str:
-        """Which intervals leave out zero, and the gain."""
+        """Which intervals exclude zero, and the gain."""
         clear = np.flatnonzero((self.lower > 0) | (self.upper < 0))
         left, right = map(shown, self.algorithms)
         listed = [
@@ -100,9 +100,9 @@ class Effects(Presentation):
             for place in clear
         ]
         found = (
-            f"The 95% interval of {counted(len(clear), 'slope')} of {len(self.names)} leaves out zero: {', '.join(listed)}."
+            f"The 95% interval of {counted(len(clear), 'slope')} of {len(self.names)} excludes zero: {', '.join(listed)}."
             if listed
-            else f"No 95% interval of {counted(len(self.names), 'slope')} leaves out zero."
+            else f"No 95% interval of {counted(len(self.names), 'slope')} excludes zero."
         )
         return f"{found} {self._gain}".strip()
 

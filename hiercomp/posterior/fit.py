@@ -94,7 +94,7 @@ from hiercomp.rope import Rope, RopeLike
 from hiercomp.scores.differences import PairedDifferences, comparison_problems
 from hiercomp.scores.problems import notes_or_error
 from hiercomp.scores.scale import IN_ROPES, LOG
-from hiercomp.wording import OWN_ROPES, counted, shown
+from hiercomp.wording import OWN_ROPES, counted, outcome_words, shown
 from hiercomp.workers import beside, said_after
 
 if TYPE_CHECKING:
@@ -286,11 +286,7 @@ class Fit:
 
     def outcome(self, region: str) -> str:
         """A region in words: "naive_bayes better" or "practically equivalent"."""
-        return {
-            "left": f"{self.left} better",
-            "rope": "practically equivalent",
-            "right": f"{self.right} better",
-        }[region]
+        return outcome_words(self.left, self.right)[region]
 
     def draws(self, name: str) -> FloatArray:
         """Draws of a parameter, shape (chains, draws) or (chains, draws, q); read-only.
@@ -888,4 +884,4 @@ def _divergence_notes(diagnostics: SamplerDiagnostics) -> tuple[Note, ...]:
         return ()
     transitions = diagnostics.chains * diagnostics.draws
     text = f"{diagnostics.divergences} of {transitions:,} transitions diverged; the draws agree with the integral."
-    return (Note(DoubtfulDrawsWarning, text),)
+    return (Note(DoubtfulDrawsWarning, text, key="allowed_divergences", quiet=True),)

@@ -73,11 +73,9 @@ def left_out_by_weights(
     doubtful = ~(k <= largest_k(delta0.size))  # also what is not a number
     if doubtful.any():
         exact = exactly(np.flatnonzero(doubtful).tolist())
-        log_density[doubtful], within[doubtful], below[doubtful] = (
-            exact.log_density,
-            exact.log_density_within,
-            exact.below,
-        )
+        log_density[doubtful] = exact.log_density
+        within[doubtful] = exact.log_density_within
+        below[doubtful] = exact.below
     return LeftOut(log_density, within, np.clip(below, 0.0, 1.0), doubtful, np.asarray(k))
 
 

@@ -37,7 +37,7 @@ class Influence(Presentation):
     all : ndarray, shape (3,)
         With all data sets.
     refitted : ndarray of bool, shape (q,)
-        Whether the posterior without the data set was integrated anew, as the grid of all data sets does not serve it.
+        Whether the posterior without the data set was integrated again, because the grid of all data sets does not cover it.
     algorithms : tuple of str
         The left and the right algorithm.
     metric : str
@@ -64,6 +64,8 @@ class Influence(Presentation):
     def conclusion(self) -> str:
         """The data set that matters most."""
         change = np.abs(self.without - self.all).max(axis=1)
+        if np.isnan(change).all():
+            return "The integration failed, so no influence is known."
         most = int(np.nanargmax(change))
         return f"Leaving out {shown(self.dataset_names[most])!r} changes a probability most, by {change[most]:.3f}."
 
@@ -82,7 +84,7 @@ def influence(result: Fit) -> Influence:
 
     They are integrals. The log likelihood of (M16) is a sum over the data sets, so the term of one is subtracted at the
     nodes of the quadrature engine's grid. If the posterior without it lies elsewhere, or there are fewer than 5 data sets,
-    it is integrated anew.
+    it is integrated again.
     A result that was only sampled is integrated first.
 
     Parameters

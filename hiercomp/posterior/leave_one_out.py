@@ -52,7 +52,7 @@ class LeaveOneOut(Presentation, Base):  # type: ignore[misc, valid-type]
         Probability integral transform: the probability that the mean difference of the data set would be less than it is,
         given the other data sets, and given its own spread, size and correlation.
     refitted : ndarray of bool, shape (q,)
-        Whether the posterior without the data set was integrated anew.
+        Whether the posterior without the data set was computed again.
     pareto_k : ndarray, shape (q,), optional
         Of the importance weights of each data set, if draws were weighted.
     n_samples : int
@@ -61,7 +61,7 @@ class LeaveOneOut(Presentation, Base):  # type: ignore[misc, valid-type]
     algorithms : tuple of str
         The left and the right algorithm.
     population : str
-        "student_t" or "gaussian".
+        "student_t", "gaussian" or "mixture".
     metric : str
         The metric and its direction, in words.
     """
@@ -131,7 +131,7 @@ class LeaveOneOut(Presentation, Base):  # type: ignore[misc, valid-type]
             others = f"; {counted(anew, 'data set')} by a new integration" if anew else ""
             return f"Exact up to the error of the integration{others}."
         others = (
-            f"; {counted(anew, 'data set')} with a Pareto k above {self.good_k:.2g} by integration without it"
+            f"; {counted(anew, 'data set')} with a Pareto k above {self.good_k:.2g} computed again without it"
             if anew
             else f"; every Pareto k is at most {self.good_k:.2g}"
         )
@@ -156,10 +156,10 @@ def loo(result: Fit) -> LeaveOneOut:
     """Predict each data set from the others, with delta_i and sigma_i integrated out.
 
     An integral is exact: the log density of a data set given the others is the difference of the log marginal likelihoods
-    with and without it, both on the nodes of the quadrature engine's grid, or on a new grid where these do not serve. For a
-    result that was only sampled, its draws are weighted by Pareto-smoothed importance sampling; data sets whose Pareto k is
-    above 0.7 (less for fewer than 2,200 draws) are left out by an integral instead. The priors, whose bounds depend on the
-    data, stay those of all data sets.
+    with and without it, both on the nodes of the quadrature engine's grid, or on a new grid where these do not suffice. For
+    a result that was only sampled, its draws are weighted by Pareto-smoothed importance sampling; data sets whose Pareto k
+    is above 0.7 (less for fewer than 2,200 draws) are left out by an integral instead. The priors, whose bounds depend on
+    the data, stay those of all data sets.
 
     Parameters
     ----------

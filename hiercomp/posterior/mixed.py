@@ -131,12 +131,8 @@ class Mixed:
     def _check(self) -> None:
         """Refuse arrays of a file that can't be those of a mixture."""
         given, atoms = self.components, len(self.dictionary.weight)
-        if (
-            len(
-                {values.shape[:2] for values in (given.weight, given.allocation, given.concentration, self.log_density)}
-            )
-            > 1
-        ):
+        arrays = (given.weight, given.allocation, given.concentration, self.log_density)
+        if len({values.shape[:2] for values in arrays}) > 1:
             raise ValueError("components of another number of draws")
         for places in (given.atom, given.allocation):
             if places.min() < 0 or places.max() >= atoms:
@@ -268,8 +264,7 @@ class Mixed:
 
     def next_dataset(self, rope: Rope, *, estimate_errors: bool = True) -> NextDataset:
         """Proportions and means of the draws."""
-        exact = not estimate_errors
-        return next_dataset_of(self.regions(rope), self.draws("delta0"), estimate_errors=not exact)
+        return next_dataset_of(self.regions(rope), self.draws("delta0"), estimate_errors=estimate_errors)
 
     def regions(self, rope: Rope) -> FloatArray:
         """Of each draw, shape (chains, draws, 3): sums over its components."""

@@ -1,7 +1,7 @@
 """The netCDF file of a fit: its checksum, and reading it by a list of the groups, arrays and attributes that it may hold.
 
-The checksum stands behind the netCDF content, where HDF5 and ArviZ ignore it, and is compared before HDF5 sees the file:
-one changed byte can keep HDF5 busy for ever. A file may also come from a stranger, with a true checksum. Links, external and
+The checksum follows the netCDF content, where HDF5 and ArviZ ignore it, and is compared before HDF5 sees the file:
+one changed byte can keep HDF5 busy forever. A file may also come from a stranger, with a valid checksum. Links, external and
 virtual storage and filters are refused before anything is read, and no array is larger than what is stored in the file. The
 names of data sets are compared, one at a time, with those of the description, and are not taken from the file.
 """
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 ATTRIBUTE = "hiercomp"  # the root attribute that holds everything but the draws, as JSON
 FORMAT = 4
-SEAL = b"\nhiercomp result, format %d, SHA-256 %s\n"  # behind the netCDF content
+SEAL = b"\nhiercomp result, format %d, SHA-256 %s\n"  # after the netCDF content
 SEALED = re.compile(rb"\nhiercomp result, format (\d{1,6}), SHA-256 ([0-9a-f]{64})\n\Z")
 LONGEST_SEAL = 120  # bytes
 
@@ -42,7 +42,7 @@ GROUPS: dict[str, dict[str, Dims]] = {
     "posterior": POPULATION | SLOPE | dict.fromkeys(("delta", "sigma"), (*DRAWS, "dataset")),
     "observed_data": dict.fromkeys(("mean", "sum_of_squares", "n", "rho"), ("dataset",)),
     "prior": POPULATION | SLOPE,
-    "sample_stats": dict.fromkeys((*STATISTIC_NAMES.values(),), DRAWS),
+    "sample_stats": dict.fromkeys(STATISTIC_NAMES.values(), DRAWS),
     "components": {name: DIMENSIONS[name] for name in ("weight", "atom", "allocation")},
     "dictionary": {name: DIMENSIONS[name] for name in ("centre", "scale", "prior_weight")},
 }
@@ -52,17 +52,8 @@ NEEDED = {
     "components": {"weight", "atom", "allocation"},
     "dictionary": {"centre", "scale", "prior_weight"},
 }
-WHOLE = {
-    "n",
-    "tree_depth",
-    "n_steps",
-    "atom",
-    "allocation",
-    "chain",
-    "draw",
-    "component",
-    "place",
-}  # variables of whole numbers
+# Variables of whole numbers
+WHOLE = {"n", "tree_depth", "n_steps", "atom", "allocation", "chain", "draw", "component", "place"}
 TRUE_OR_FALSE = {"diverging"}
 #: Attributes by what has them; of those of arrays netCDF itself needs all but "dtype".
 ROOT_ATTRIBUTES = {ATTRIBUTE, "_NCProperties"}
@@ -72,23 +63,14 @@ GROUP_ATTRIBUTES = {
     "sample_dims",  # a list, by ArviZ 1
 }
 ARRAY_ATTRIBUTES = {
-    *(
-        "CLASS",
-        "NAME",
-        "REFERENCE_LIST",
-        "DIMENSION_LIST",
-        "_Netcdf4Coordinates",
-        "_Netcdf4Dimid",
-        "_FillValue",
-        "dtype",
-    ),
-}
+    "CLASS", "NAME", "REFERENCE_LIST", "DIMENSION_LIST", "_Netcdf4Coordinates", "_Netcdf4Dimid", "_FillValue", "dtype",
+}  # fmt: skip
 LONGEST_ATTRIBUTE = 1000  # characters
 REFERENCE = 16  # bytes in place of a text, which stands elsewhere in the file
 
 
 def sealed(content: memoryview) -> bytes:
-    """The content of a netCDF file, and behind it the format of hiercomp's files and the SHA-256 of the content."""
+    """The content of a netCDF file, and after it the format of hiercomp's files and the SHA-256 of the content."""
     return content.tobytes() + SEAL % (FORMAT, hashlib.sha256(content).hexdigest().encode())
 
 

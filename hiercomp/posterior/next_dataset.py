@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 from hiercomp.arguments import FloatArray, verdict_level
 from hiercomp.posterior.chains import effective_size_of_mean, error_of_mean
 
-UNDECIDED_ERRORS = 3.0  # Monte Carlo standard errors between a probability and its threshold
+UNDECIDED_ERRORS = 3.0  # errors between a probability and its threshold
 QUANTITIES = ("p_left", "p_rope", "p_right", "expected_left", "expected_rope", "expected_right", "p_positive")
 WEAK_ODDS, POSITIVE_ODDS = 3.0, 20.0  # Table 3 of Corani et al. (2017), after Raftery (1995)
 
@@ -159,7 +159,7 @@ class Decision:
     ----------
     region : {"left", "rope", "right", "none", "undecided"}
         The region whose probability is above 1 - alpha; "none" if there is none; "undecided" if the largest probability
-        lies within three Monte Carlo standard errors of 1 - alpha: other draws could change it.
+        lies within three errors of 1 - alpha: without them it could be another.
     probability : float
         The largest of the three probabilities.
     most_probable : {"left", "rope", "right"}
@@ -177,8 +177,8 @@ def decide(inference: NextDataset, alpha: float = 0.05) -> Decision:
     """The decision at level ``alpha``, in (0, 0.5)."""
     alpha = verdict_level(alpha)
     region, probability = max(inference.probabilities.items(), key=lambda item: item[1])
-    distance = probability - (1 - alpha)
-    if abs(distance) <= UNDECIDED_ERRORS * inference.errors[f"p_{region}"] and inference.errors[f"p_{region}"] > 0:
+    distance, error = probability - (1 - alpha), inference.errors[f"p_{region}"]
+    if error > 0 and abs(distance) <= UNDECIDED_ERRORS * error:
         return Decision("undecided", probability, region, alpha)
     if distance > 0:
         return Decision(region, probability, region, alpha)  # type: ignore[arg-type]
@@ -220,7 +220,7 @@ def non_inferiority(inference: NextDataset, side: Literal["left", "right"], alph
     probability, error = 1 - inference.probabilities[other], inference.errors[f"p_{other}"]
     distance = probability - (1 - alpha)
     verdict: Literal["non-inferior", "not shown", "undecided"] = "non-inferior" if distance > 0 else "not shown"
-    if 0 < abs(distance) <= UNDECIDED_ERRORS * error:
+    if error > 0 and abs(distance) <= UNDECIDED_ERRORS * error:
         verdict = "undecided"
     expected, expected_error = 1 - inference.expected[other], inference.errors[f"expected_{other}"]
     return NonInferiority(side, probability, error, expected, expected_error, verdict, alpha)

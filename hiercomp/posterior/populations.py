@@ -128,7 +128,7 @@ def fits_of_populations(
     Raises
     ------
     ArgumentError
-        If there are fewer than two populations, one is unknown or named twice, or a fit failed its checks.
+        If there are fewer than two populations, one is unknown or named twice, or there are covariates.
     """
     if isinstance(populations, str) or len(populations) < 2 or len(set(populations)) < len(populations):
         raise ArgumentError(f"populations must be at least two different ones, got {populations!r}.")
@@ -154,9 +154,8 @@ def compared(fits: dict[str, AnyFit]) -> PopulationComparison[AnyFit]:
     found = {name: loo(fit) for name, fit in fits.items()}
     order = sorted(fits, key=lambda name: -found[name].elpd)
     table = arviz_comparison({name: found[name] for name in order})
-    weight = {
-        name: round(float(each), 6) for name, each in zip(table.index, table["weight"], strict=True)
-    }  # no more is exact
+    # Further digits are not exact
+    weight = {name: round(float(each), 6) for name, each in zip(table.index, table["weight"], strict=True)}
     return PopulationComparison({name: fits[name] for name in order}, {name: found[name] for name in order}, weight)
 
 

@@ -42,7 +42,8 @@ class PriorPredictive(Presentation):
     observed : ndarray, shape (q,)
         Mean differences of the data sets, to compare with.
     largest : float
-        The largest difference that the scores allow: 1 if all lie in [0, 1], else the largest of two scores that was seen.
+        The largest difference that the scores allow: 1 if all lie in [0, 1], else the largest difference of two scores that
+        was seen.
     largest_seen : float
         The largest difference of two scores that was seen.
     algorithms : tuple of str

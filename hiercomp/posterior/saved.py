@@ -33,11 +33,8 @@ if TYPE_CHECKING:
     import xarray as xr
 
 HDF5 = b"\x89HDF"  # how a netCDF file begins
-PARTS: dict[str, Any] = {
-    "covariates": Covariates,
-    "runs": RunSums,
-    "two_level": TwoLevel,
-}  # of differences; may be absent
+# Parts of differences that may be absent
+PARTS: dict[str, Any] = {"covariates": Covariates, "runs": RunSums, "two_level": TwoLevel}
 
 
 def save_fit(fit: Fit, path: str | Path, *, overwrite: bool) -> Path:

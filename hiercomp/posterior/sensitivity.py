@@ -54,7 +54,7 @@ class VariantResult:
     name : str
     p_left, p_rope, p_right : float
     error : float
-        Largest Monte Carlo standard error of the three.
+        Largest error of the three: of the integration, or a Monte Carlo standard error.
     verdict : str
         The decision's region, "none", "undecided", or "failed".
     status : str
@@ -253,7 +253,9 @@ def _refit(
     variant: Variant, differences: PairedDifferences, rope: Rope, alpha: float, options: dict[str, Any]
 ) -> VariantResult:
     end_with_parent()
-    rho = np.minimum(differences.rho * variant.rho_factor, LARGEST_RHO)
+    rho = differences.rho
+    if variant.rho_factor != 1:
+        rho = np.minimum(rho * variant.rho_factor, LARGEST_RHO)
     row = _row(variant.name, refit(replace(differences, rho=rho), rope, variant.priors, options), alpha)
     if differences.two_level is not None and variant.rho_factor != 1:  # the equivalent data are then others (R6)
         return replace(row, log_marginal_likelihood=math.nan)

@@ -151,7 +151,7 @@ def tournament_methods(
             *_tournament_data(result),
             *model_sentences(result.priors, delta0_bounds(result)),
             *_tournament_computation(result),
-            *_tournament_findings(result, verdicts, alpha),
+            *_tournament_findings(verdicts, alpha),
             *_tournament_ranking(ranking),
         ]
     )
@@ -246,16 +246,16 @@ def correlation_sentence(given: Sequence[PairedDifferences]) -> Sentence:
         first, second = map(span, np.concatenate(crossed).T)
         return say(
             f"The differences of a data set come in two crossed groupings, {first} and {second} groups on each, and those "
-            "of a group of either kind may be correlated. The variance of the mean is the sum of the cluster-robust "
-            "variances by either grouping less that of what is left beyond both, each grouping adding at least 0, with "
+            "in the same group of either kind may be correlated. The variance of the mean is the sum of the cluster-robust "
+            "variances by the two groupings minus the residual variance, where each grouping contributes at least 0, with "
             "degrees of freedom by Satterthwaite's approximation."
         )
     if all(each.counts is not None for each in given):
-        return say("The questions of a data set were taken as independent.")
+        return say("The questions of a data set were treated as independent.")
     if any(each.n_scores is not None for each in given):
         sizes = span(np.concatenate([each.n for each in given]))
         return say(
-            f"The differences of a data set come in groups, {sizes} on each. Groups were taken as independent, and each "
+            f"The differences of a data set come in groups, {sizes} on each. Groups were treated as independent, and each "
             "counts as one difference, the sum of its deviations from the mean, so the correlation within groups may be any."
         )
     source = references()["nadeau2003"]
@@ -298,8 +298,8 @@ def model_sentences(priors: Priors, bounds: Sequence[float], likelihood: Likelih
     if priors.population == "mixture":
         process = (references()["ferguson1973"],)
         population = (
-            "a mixture of normal distributions, the components of which follow a Dirichlet process "
-            f"({process[0].short}) over a dictionary of centres and scales"
+            "a mixture of normal distributions with a Dirichlet process as its prior "
+            f"({process[0].short}), over a dictionary of centres and scales"
         )
     named = {Priors.juarez_steel(): references()["juarez2010"], Priors.kruschke(): references()["kruschke2013"]}
     on_nu = replace(priors, delta0=None, sigma0=None)
@@ -457,7 +457,7 @@ def _tournament_data(result: Tournament) -> list[Sentence]:
     model = references()["corani2017"]
     pairs = [pair.differences for pair in result.pairs if not isinstance(pair, FailedPair)]
     count, datasets = len(result.algorithms), counted(len(result.dataset_names), "data set")
-    compared = f"{counted(count, 'algorithm')}, each with each other,"
+    compared = f"every pair of {counted(count, 'algorithm')}"
     if result.baseline is not None:
         compared = f"{counted(count - 1, 'algorithm')} with {shown(result.baseline)}"
     sentences = [
@@ -512,7 +512,7 @@ def _tournament_computation(result: Tournament) -> list[Sentence]:
     return sentences
 
 
-def _tournament_findings(result: Tournament, verdicts: dict[tuple[str, str], str], alpha: float) -> list[Sentence]:
+def _tournament_findings(verdicts: dict[tuple[str, str], str], alpha: float) -> list[Sentence]:
     counts = Counter(verdicts.values())
     told = counts["better"] + counts["worse"]
     rest = len(verdicts) - told - counts["equivalent"]

@@ -138,7 +138,7 @@ def next_dataset_table(result: Fit) -> Table:
 
 
 def odds_table(result: Fit) -> Table | None:
-    """The posterior odds of the three pairs of outcomes; None if nothing was sampled."""
+    """The posterior odds of the three pairs of outcomes; None if the scores are identical."""
     names = outcome_words(shown(result.left), shown(result.right))
     odds = result.odds()
     if not odds:

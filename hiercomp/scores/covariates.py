@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 SAME = 1 - 1e-9  # correlation of two columns from which no data can say which of them matters
 ROUNDING = 1e-12  # spread, relative to the size of the values, of a column that is constant
-LEVELS_SHOWN = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +107,7 @@ class Covariates:
                     )
 
     def subset(self, places: Sequence[int]) -> Covariates:
-        """Those of some data sets, which are standardised anew."""
+        """Those of some data sets, which are standardised again."""
         found = Covariates(self.names, self.values[list(places)])
         found.check()
         return found

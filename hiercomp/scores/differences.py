@@ -166,7 +166,7 @@ class PairedDifferences:
             changes nothing.
         rho : float, mapping from data set to float, Correlation or "runs", optional
             Correlation between two differences of a data set, in [0, 1). None: the table's column rho, or 1/k for k
-            folds. "runs": 1/k across runs, and within them as their variation tells.
+            folds. "runs": 1/k across runs, and within them as the scores show.
         higher_is_better : bool, optional
             False for losses and errors. By default the table's attribute ``higher_is_better`` says so; a table whose
             scores only have the name of a loss is refused.
@@ -284,7 +284,7 @@ class PairedDifferences:
         starts, runs, across = pairs.run_starts, self.runs, pairs.rho
         if starts is None or runs is None:
             raise ArgumentError(
-                "rho is to differ within and across runs, and the scores do not say which of them are of one run.",
+                "rho differs within and across runs, but the scores do not say which of them are of one run.",
                 remedy="Give a table with the runs in a column run, or one correlation.",
                 key="no_runs",
             )

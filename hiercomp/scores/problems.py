@@ -484,7 +484,7 @@ def not_trinomial(
     if grouped:
         yield TableProblem(
             ArgumentError,
-            "likelihood='trinomial' takes questions as independent, and groups were given.",
+            "likelihood='trinomial' treats questions as independent, but groups were given.",
             "Leave the groups out if each question has one answer; else leave the likelihood out.",
             key="trinomial_with_groups",
             arguments=TRINOMIAL,
@@ -492,7 +492,7 @@ def not_trinomial(
     elif (rho != 0).any():
         yield TableProblem(
             ArgumentError,
-            f"likelihood='trinomial' takes questions as independent, and rho is {span(rho)}.",
+            f"likelihood='trinomial' treats questions as independent, but rho is {span(rho)}.",
             "Pass rho=0 if the scores are answers to different questions; else leave the likelihood out.",
             key="trinomial_with_rho",
             arguments=(*TRINOMIAL, Argument("rho", 0)),

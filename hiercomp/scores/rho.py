@@ -111,7 +111,7 @@ def correlations(
     ----------
     rho : float, mapping from data set to float, Correlation, "runs" or None
         One for all, or one for each by normalised name; a mapping may name further data sets. None and "runs":
-        `default_rho`, 0 for a single score, and NaN if the folds do not determine it. Of a `Correlation` the one across
+        `default_rho`, 0 for a single score, and NaN if the folds do not determine it. For a `Correlation`, the one across
         runs.
     dataset_names : sequence of str, length q
     n, folds : ndarray of int, shape (q,)

@@ -20,11 +20,7 @@ IN_ROPES = "rope"  # that after which they are in units of each data set's rope
 DEFAULT_HALF_WIDTH = 0.01
 LARGEST_FRACTION = 1 + 1e-9  # an AUC may exceed 1 by rounding
 PERCENTAGE_ROPE = 0.05  # below it, scores that look like percentages have a rope for fractions
-LARGEST_PERCENT, TYPICAL_PERCENT = (
-    20.0,
-    2.0,
-)  # the largest score and the median, above which scores look like percentages
-TYPICAL_PERCENT = 10.0  # the median above which a data set beside fractions looks like percentages
+LARGEST_PERCENT, TYPICAL_PERCENT = 20.0, 10.0  # the largest score and the median above which they look like percentages
 MAGNITUDES_APART = 100.0  # sizes of two data sets' scores whose ratio is above this may have different units
 SMALLEST_SUGGESTION = 1e-300  # below it a number has fewer digits
 SHARE_OF_A_SCORE = 0.01  # the suggested rope; for accuracies, whose rope is 0.01 by default, it is about the same

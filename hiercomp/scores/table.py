@@ -44,39 +44,27 @@ ROPE = "rope"
 ALIASES: Mapping[str, tuple[str, ...]] = {
     "dataset": ("dataset", "datasets", "data", "datasetname", "task", "problem", "keydataset"),
     "algorithm": (
-        *("algorithm", "algorithms", "classifier", "method", "model", "learner", "estimator", "algorithmname"),
-        "keyscheme",
+        "algorithm", "algorithms", "classifier", "method", "model", "learner", "estimator", "algorithmname", "keyscheme",
     ),
     "run": ("run", "runs", "repeat", "repeats", "repetition", "repetitions", "rep", "keyrun"),
     "fold": ("fold", "folds", "split", "cvfold", "keyfold"),
     "score": ("score", "scores"),
     "rho": ("rho",),
-}
+}  # fmt: skip
 
 # Names that mean a role only where no column has one of the names above
 FURTHER_ALIASES: Mapping[str, tuple[str, ...]] = {
     "dataset": (
-        *("game", "env", "environment", "benchmark", "suite", "corpus", "taskname", "taskid", "dataname", "datasetid"),
+        "game", "env", "environment", "benchmark", "suite", "corpus", "taskname", "taskid", "dataname", "datasetid",
     ),
     "algorithm": (
-        *(
-            "agent",
-            "policy",
-            "framework",
-            "flowname",
-            "approach",
-            "system",
-            "algo",
-            "learnerid",
-            "strategy",
-            "modelname",
-        ),
+        "agent", "policy", "framework", "flowname", "approach", "system", "algo", "learnerid", "strategy", "modelname",
     ),
     "run": ("seed", "seeds", "randomseed", "randomstate", "trial", "trials"),
     "fold": ("questionid", "question", "item", "itemid", "sample", "sampleid", "docid"),
     "score": ("return", "reward", "metricerror", "testscore"),
     "rho": (),
-}
+}  # fmt: skip
 SEEDS, QUESTIONS = FURTHER_ALIASES["run"], FURTHER_ALIASES["fold"]  # such scores are independent: rho is 0
 
 # Numbers that are no scores: an index, a count, a duration, a setting, the training set or a spread
@@ -86,9 +74,8 @@ NO_SCORES = re.compile(
     r"(train|training|std|rank|param|params|n|num|mean_fit|mean_score_time|std_fit)[_.].*|"
     r"(.*[_. ])?(times?|seconds|secs?|ms|duration|runtime|timestamp|utc|date|elapsed|time(train|predict|both))([_. ].*)?"
 )
-FOLD_COLUMNS = re.compile(
-    r"(?:cv|fold|split)[ _.-]?(\d+)(?:[ _.-](?:test[ _.-])?score)?", re.IGNORECASE
-)  # of wide tables
+# Of wide tables
+FOLD_COLUMNS = re.compile(r"(?:cv|fold|split)[ _.-]?(\d+)(?:[ _.-](?:test[ _.-])?score)?", re.IGNORECASE)
 MEASURES = frozenset(
     "accuracy acc bacc auc auroc auprc roc f1 f precision recall sensitivity specificity kappa mcc r2 rsq ndcg map mrr "
     "bleu rouge exact pass win score return reward metric error err mmce ce loss logloss mse rmse mae mape smape brier "
@@ -122,8 +109,6 @@ class TidyScores:
         The correlation between two scores of a data set, if the table has a column of that name.
     ropes : dict from data set to float, optional
         The half-width of the rope of each data set, if a column of them is named.
-    score_name : str
-        The table's name of the column of scores.
     measure : str or None
         The name of the measure: the table's attribute ``measure``, or the name of the column of scores if it is not
         "score".
@@ -135,7 +120,6 @@ class TidyScores:
     notes: tuple[Note, ...]
     rho: dict[str, float] | None = None
     ropes: dict[str, float] | None = None
-    score_name: str = "score"
     measure: str | None = None
     stated: bool | None = None
 
@@ -253,7 +237,6 @@ def read_table(df: Any, columns: Mapping[str, str] | None = None) -> tuple[TidyS
         notes=tuple(notes),
         rho=of_datasets.get("rho"),
         ropes=of_datasets.get(ROPE),
-        score_name=name,
         measure=None if measure is None else shown(measure),
         stated=stated,
     )
@@ -402,7 +385,7 @@ def is_measure(name: object) -> bool:
 
 def role_of(name: object) -> str | None:
     """The role of a column of that name in a tidy table: one of `ROLES`, or None."""
-    plain = _plain(name)  # a leading dot is tidymodels' sign that a column is none of the user's
+    plain = plain_column_name(name)  # a leading dot is tidymodels' sign that a column is none of the user's
     if str(name).startswith("."):
         return None
     return next((role for role, aliases in ALIASES.items() if plain in aliases), None)
@@ -410,13 +393,13 @@ def role_of(name: object) -> str | None:
 
 def further_role_of(name: object) -> str | None:
     """The role of a column of that name in a table where no column has a plainer name for it."""
-    plain = _plain(name)
+    plain = plain_column_name(name)
     return next((role for role, aliases in FURTHER_ALIASES.items() if plain in aliases), None)
 
 
 def is_independent(run: object, fold: object) -> bool:
     """Whether the columns of runs and folds say that scores share no training: seeds, or questions."""
-    return _plain(run) in SEEDS if fold is None else _plain(fold) in QUESTIONS
+    return plain_column_name(run) in SEEDS if fold is None else plain_column_name(fold) in QUESTIONS
 
 
 def is_number_text(text: str) -> bool:
@@ -502,7 +485,8 @@ def number_of_cell(cell: object) -> float | None:
         return None
 
 
-def _plain(name: object) -> str:
+def plain_column_name(name: object) -> str:
+    """A name without white space, dots, underscores and hyphens, in small letters."""
     return re.sub(r"[\s._-]+", "", str(name)).casefold()
 
 
@@ -527,7 +511,7 @@ def _nearest(
     """What to do about a missing column, and the arguments that this names."""
     if len(names) == 1 and ";" in str(names[0]):
         return "The only column holds semicolons: was the file read with sep=';' (and decimal=',')?", ()
-    text = {str(name): _plain(name) for name in names}
+    text = {str(name): plain_column_name(name) for name in names}
     for alias in ALIASES[role]:
         close = difflib.get_close_matches(alias, list(text.values()), n=1, cutoff=0.75)
         if close:

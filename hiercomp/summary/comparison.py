@@ -6,7 +6,7 @@ import math
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from hiercomp.document import Document, Documented, Table
+from hiercomp.document import Document, Documented, Table, json_value
 from hiercomp.posterior.correlation import correlation
 from hiercomp.posterior.effects import effects
 from hiercomp.posterior.next_dataset import Decision, NextDataset, NonInferiority, Odds
@@ -195,7 +195,7 @@ class Summary(Documented):
             "likelihood": self.likelihood,
             "computation": self.computation,
             "confirmation": self.confirmation,
-            "diagnostics": _with_nulls(self.diagnostics),
+            "diagnostics": json_value(self.diagnostics),
             "notes": list(self.notes),
         }
 
@@ -235,10 +235,8 @@ class Summary(Documented):
     @property
     def at_least_as_good(self) -> str:
         """The probability of either algorithm to be at least as good as the other within the margin, in words."""
-        names, exact = (
-            {"left": shown(self.left), "right": shown(self.right)},
-            not any(e.error for e in self.non_inferiority),
-        )
+        names = {"left": shown(self.left), "right": shown(self.right)}
+        exact = not any(each.error for each in self.non_inferiority)
         parts = (f"{names[each.side]} {probability_text(each.probability, exact)}" for each in self.non_inferiority)
         return ", ".join(parts)
 
@@ -292,15 +290,6 @@ class Summary(Documented):
         row = self.population["delta0"]
         mean, lower, upper = (f"{math.exp(row[name]):.4g}" for name in ("mean", "lower", "upper"))
         return [f"{unit}. Average ratio: {mean}, 95% interval [{lower}, {upper}]"]
-
-
-def _with_nulls(value: Any) -> Any:
-    """Replace numbers that JSON can't represent by null, at every depth."""
-    if isinstance(value, dict):
-        return {name: _with_nulls(part) for name, part in value.items()}
-    if isinstance(value, list):
-        return [_with_nulls(part) for part in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def summarise(result: Fit, alpha: float, population_check: PopulationCheck | None = None) -> Summary:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import asdict
 from importlib.metadata import version
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hiercomp.document import json_value
 from hiercomp.errors import ArgumentError
 from hiercomp.pairs.fits import FailedPair
 from hiercomp.summary.comparison import summarise
@@ -98,7 +98,7 @@ def _dataset_rows(result: Fit) -> list[dict[str, Any]]:
 
 def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     return [
-        {"dataset": str(label)} | {str(name): _plain(value) for name, value in row.items()}
+        {"dataset": str(label)} | json_value(row)
         for label, row in zip(frame.index, frame.to_dict("records"), strict=True)
     ]
 
@@ -109,7 +109,7 @@ def _score_rows(moments: ScoreMoments | None, names: tuple[str, ...]) -> list[di
         return [None] * len(names)
     return [
         {
-            name: {"mean": _plain(mean), "sd": _plain(sd), "n": n}
+            name: json_value({"mean": mean, "sd": sd, "n": n})
             for name, mean, sd, n in zip(moments.algorithms, means, sds, counts, strict=True)
             if n
         }
@@ -117,7 +117,3 @@ def _score_rows(moments: ScoreMoments | None, names: tuple[str, ...]) -> list[di
             moments.mean.tolist(), moments.standard_deviation.tolist(), moments.n.tolist(), strict=True
         )
     ]
-
-
-def _plain(value: Any) -> Any:
-    return None if isinstance(value, float) and not math.isfinite(value) else value

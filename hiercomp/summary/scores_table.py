@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiercomp.arguments import FloatArray, whole_number
-from hiercomp.document import Document, Documented, Table, table_environment
+from hiercomp.document import Document, Documented, Table, json_value, table_environment
 from hiercomp.errors import ArgumentError
 from hiercomp.pairs.ranking import shared_ranks
 from hiercomp.scores.problems import ROUNDING
@@ -107,11 +107,11 @@ class ScoresTable(Documented):
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values, ready for JSON; numbers that are unknown are None."""
         rows = self.to_frame().to_dict("records")
-        ranks = {name: _plain(rank) for name, rank in zip(self.algorithms, self.mean_ranks.tolist(), strict=True)}
+        ranks = {name: json_value(rank) for name, rank in zip(self.algorithms, self.mean_ranks.tolist(), strict=True)}
         return {
             "measure": self.measure,
             "higher_is_better": self.higher_is_better,
-            "scores": [{str(name): _plain(value) for name, value in row.items()} for row in rows],
+            "scores": json_value(rows),
             "mean_ranks": ranks,
         }
 
@@ -262,7 +262,3 @@ def tournament_scores_table(result: Tournament, decimals: int | None = None) -> 
         n=found.n[:, order],
     )
     return scores_table(ordered, measure=result.measure, higher_is_better=result.higher_is_better, decimals=decimals)
-
-
-def _plain(value: Any) -> Any:
-    return None if isinstance(value, float) and not math.isfinite(value) else value

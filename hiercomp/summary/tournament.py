@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from hiercomp.arguments import verdict_level
-from hiercomp.document import Document, Documented, Table
+from hiercomp.document import Document, Documented, Table, json_value
 from hiercomp.engines import engine_words
 from hiercomp.errors import ArgumentError
 from hiercomp.pairs.tournament import LEGEND, SIGNS
@@ -112,7 +112,7 @@ class TournamentSummary(Documented):
             "transform": self.transform,
             "ropes": self.ropes,
             "alpha": self.alpha,
-            "ranking": [_plain(row) for row in self.ranking],
+            "ranking": json_value(self.ranking),
             "ranking_assumption": self.assumption,
             "verdicts": {
                 row: {column: words[sign] for column, sign in zip(names, table[row], strict=True) if column != row}
@@ -120,7 +120,7 @@ class TournamentSummary(Documented):
             },
             "cliques": [list(group) for group in self.cliques],
             "equivalent_groups": [list(group) for group in self.equivalent],
-            "pairs": [_plain(row) for row in self.pairs],
+            "pairs": json_value(self.pairs),
             "computation": self.computation,
             "notes": list(self.notes),
         }
@@ -155,7 +155,7 @@ class TournamentSummary(Documented):
         return Table(HEADER, tuple(rows))
 
     def _signs_table(self) -> tuple[Table, ...]:
-        """The signs under the algorithms' numbers; None if there are too many for a page."""
+        """The signs under the algorithms' numbers; empty if there are too many for a page."""
         if len(self.signs) > MOST_COLUMNS:
             return ()
         rows = []
@@ -297,9 +297,3 @@ def _computation(result: Tournament, frame: pd.DataFrame) -> str:
     error = "" if math.isnan(largest) else f"; largest error of a probability {error_text(float(largest))}"
     engine = engine_words(result.engine_name, result.engine_version)
     return f"{engine}, seed {result.seed}{error}. No probability is adjusted for the number of pairs."
-
-
-def _plain(row: dict[str, Any]) -> dict[str, Any]:
-    return {
-        name: None if isinstance(value, float) and not math.isfinite(value) else value for name, value in row.items()
-    }

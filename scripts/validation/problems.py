@@ -14,9 +14,8 @@ DRAWN = range(FIRST_OF_ALL, FIRST_OF_ALL + 500)  # which Stan's draws are compar
 QUICK = (500, 528, 574, 625, 667)  # which take less than a second together
 QUICK_DRAWN = (500,)
 LARGEST_CHANGE, LONGEST = 0.002, 5.0
-NOTABLE = (
-    1e-4  # of a change; the stated errors of smaller ones are mostly those of what is left out at the ends of the axes
-)
+# Of a change; the stated errors of smaller ones are mostly those of what is left out at the ends of the axes
+NOTABLE = 1e-4
 LEAST_OK, MOST_WORSE = 0.99, 0.01  # shares of the problems
 NEAR, LEAST_NEAR = 4.0, 0.99  # combined errors of integral and draws, and the share of distances that are as near
 

@@ -70,8 +70,8 @@ def expected() -> pd.DataFrame:
         ("sleep", 1, "took longer than 4 s"),
         ("search", 2, "took longer than 4 s"),
         ("loop", 2, "took longer than 4 s"),
-        ("die", 1, "the process died, for lack of memory or by a crash"),
-        ("die", 2, "the process died, for lack of memory or by a crash"),
+        ("die", 1, "the process died: it ran out of memory or crashed"),
+        ("die", 2, "the process died: it ran out of memory or crashed"),
     ],
 )
 def test_only_the_cell_that_hangs_or_dies_is_lost(tmp_path, expected, how, n_jobs, words):

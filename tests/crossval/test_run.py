@@ -308,7 +308,7 @@ def test_a_score_that_is_not_finite_is_a_failure():
 def test_a_worker_that_dies_costs_its_cells_only():
     raised = run_quietly({"fails": Fails("raise"), "nb": GaussianNB()})
     died = run_quietly({"fails": Fails("die"), "nb": GaussianNB()}, n_jobs=2)
-    assert set(died["error"].dropna()) == {"the process died, for lack of memory or by a crash"}
+    assert set(died["error"].dropna()) == {"the process died: it ran out of memory or crashed"}
     columns = ["dataset", "algorithm", "run", "fold", "score", "rho"]
     pd.testing.assert_frame_equal(died[columns], raised[columns])
 

@@ -188,7 +188,7 @@ def test_folds_split_a_column_that_counts_through_all_runs():
     scores = read(frame, folds=3, **MAPPED)
     assert sorted(set(zip(scores["run"], scores["fold"], strict=True))) == [(r, f) for r in (1, 2) for f in (1, 2, 3)]
     assert scores["rho"].unique().tolist() == [1 / 3]
-    assert "no whole number of runs of 4 folds" in refused(frame, folds=4, **MAPPED)
+    assert "do not make a whole number of runs of 4 folds" in refused(frame, folds=4, **MAPPED)
 
 
 def test_seeds_are_independent_runs_and_that_is_said():

@@ -18,6 +18,7 @@ import pytest
 
 import hiercomp as hc
 from hiercomp.errors import HiercompError, HiercompWarning, ScoreFileError
+from hiercomp.files.other_kinds import spooled
 
 CSV = "dataset,algorithm,fold,score\n001,nb,1,0.5\n001,nb,2,0.75\nNA,nb,1,0.25\n"
 RECORDS = [
@@ -109,6 +110,15 @@ def test_json_of_cross_validate_is_read_by_data_set_and_algorithm(tmp_path):
     assert one["score"].tolist() == [0.5, 0.75]
 
 
+def test_a_record_of_json_lines_may_hold_any_character(tmp_path):
+    """Python's splitlines cuts at U+2028, U+2029 and U+0085, which JSON leaves as they are."""
+    records = [record | {"dataset": f"{record['dataset']}\u2028\u2029\u0085"} for record in RECORDS]
+    for end in ("\n", "\r\n"):
+        text = "".join(json.dumps(record, ensure_ascii=False) + end for record in records)
+        (tmp_path / "t.jsonl").write_bytes(text.encode())
+        assert len(read(tmp_path / "t.jsonl")) == len(RECORDS)
+
+
 def test_json_that_is_no_table_is_refused_with_its_line(tmp_path):
     lines = "\n".join(map(json.dumps, RECORDS)) + '\n{"dataset": \n'
     assert "line 4" in refused(tmp_path / "t.jsonl", lines)
@@ -194,3 +204,8 @@ def test_standard_input_is_read_once(monkeypatch):
     Stream.buffer = io.BytesIO(CSV.encode() * 100)
     with pytest.raises(ScoreFileError, match="standard input is above the limit"):
         read("-", largest_bytes=1000)
+    Stream.buffer = io.BytesIO(CSV.encode())
+    with pytest.raises(ScoreFileError) as caught, spooled("-") as copy:
+        raise ScoreFileError(f"{copy} is wrong.", remedy=f"Look at {copy}.", count=3)
+    error = caught.value
+    assert (error.message, error.remedy, error.count) == ("standard input is wrong.", "Look at standard input.", 3)

@@ -947,7 +947,7 @@ def test_a_large_pipe_is_refused_since_it_can_be_read_once_only(tmp_path, small_
     path = tmp_path / "pipe"
     os.mkfifo(path)
     writer = subprocess.Popen([sys.executable, "-c", f"open({str(path)!r}, 'w').write({NOTED + 'a,b,1,1,1,n' * 99!r})"])
-    with pytest.raises(ScoreFileError, match="is no regular file"):
+    with pytest.raises(ScoreFileError, match="is not a regular file"):
         read_score_file(path)
     writer.wait()
 

@@ -92,13 +92,21 @@ def test_the_log_likelihood_of_draws_is_the_multinomial_of_scipy():
     np.testing.assert_allclose(trinomial.log_likelihood(counts, delta, sigma), expected, rtol=1e-9, atol=1e-9)
 
 
-def test_replicated_means_have_the_moments_of_the_outcomes():
+def test_replicates_have_the_moments_of_the_outcomes():
     delta, sigma = np.full((200_000, 1), 0.05), np.full((200_000, 1), 0.3)
-    means = trinomial.replicated_means(np.array([[0, 20, 0]]), delta, sigma, np.random.default_rng(2))
-    assert set(np.unique(np.rint(20 * means) - 20 * means)) <= set(np.unique(np.round(20 * means) - 20 * means))
+    counts = np.array([[0, 20, 0]])
+    means = trinomial.replicated_means(counts, delta, sigma, np.random.default_rng(2))
+    np.testing.assert_allclose(20 * means, np.rint(20 * means), atol=1e-12)
     error = 0.3 / np.sqrt(20)
     assert means.mean() == pytest.approx(0.05, abs=4 * error / np.sqrt(200_000))
     assert means.std() == pytest.approx(error, rel=4 / np.sqrt(2 * 200_000) * 1.5)
+    squares = trinomial.replicated_standard_deviations(counts, delta, sigma, np.random.default_rng(2)) ** 2
+    assert squares.mean() == pytest.approx(0.3**2, abs=4 * squares.std() / np.sqrt(200_000))
+    # As the sample standard deviation of the 20 differences themselves
+    wins, losses = 3, 2
+    drawn = np.repeat([-1.0, 0.0, 1.0], [losses, 20 - wins - losses, wins])
+    of_equal_means = squares[np.isclose(means, drawn.mean())]
+    assert np.isclose(of_equal_means, drawn.var(ddof=1)).any()
 
 
 def outcomes(counts):
@@ -120,7 +128,9 @@ def test_the_programs_have_the_density_of_the_model(priors):
     program = model.program(centred, chains=1, seed=0)
     assert program.name == f"{priors.program}_trinomial"
     interpreted = stanli.Model(
-        stan_file=str(program.path), data=json_ready(program.data), include_paths=[str(stan_folder())]
+        stan_file=str(stan_folder() / f"{program.name}.stan"),
+        data=json_ready(program.data),
+        include_paths=[str(stan_folder())],
     )
     generator = np.random.default_rng(3)
     found, expected = [], []
@@ -160,7 +170,9 @@ def test_a_difference_beyond_one_has_no_density():
     model = HierarchicalModel.of(comparison.differences, hc.Priors.gaussian())
     program = model.program(np.zeros(5, bool), chains=1, seed=0)
     interpreted = stanli.Model(
-        stan_file=str(program.path), data=json_ready(program.data), include_paths=[str(stan_folder())]
+        stan_file=str(stan_folder() / f"{program.name}.stan"),
+        data=json_ready(program.data),
+        include_paths=[str(stan_folder())],
     )
     values = {"delta0": 0.9, "sigma0": 1.0, "excess": np.full(5, 0.1)} | {"delta_centred": [], "z": np.full(5, 9.0)}
     assert interpreted.log_prob_grad(interpreted.unconstrain(json_ready(values)))[0] == -np.inf

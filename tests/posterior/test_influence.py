@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import hiercomp as hc
+from hiercomp.posterior.influence import Influence
 from tests.conftest import simulated_scores
 
 CHANGES = ["change_p_left", "change_p_rope", "change_p_right"]
@@ -118,6 +119,11 @@ def test_the_table_and_the_sentence(undecided):
     np.testing.assert_allclose(frame["change_p_right"], frame["p_right"] - seen.p_right, atol=1e-15)
     most = frame[CHANGES].abs().max(axis=1).idxmax()
     assert f"Leaving out '{most}' changes a probability most" in str(found)
+
+
+def test_an_integration_that_failed_is_said():
+    unknown = Influence(("a", "b"), np.full((2, 3), np.nan), np.full(3, np.nan), np.zeros(2, bool), ("bayes", "tree"))
+    assert "no influence is known" in str(unknown)
 
 
 def test_what_has_no_influence_is_refused(identical, failed):

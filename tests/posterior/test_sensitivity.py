@@ -114,6 +114,13 @@ def test_a_doubled_correlation_stays_below_one(integrated, monkeypatch):
     assert found.to_frame().loc["rho x 2", "status"] in ("ok", "warned", "failed")
 
 
+def test_a_variant_of_the_priors_keeps_a_correlation_of_nearly_one(scores):
+    arguments = {"rope": 0.01, "rho": 0.995}
+    found = hc.HierarchicalComparison(scores, "bayes", "tree", **arguments).fit("quadrature").sensitivity()
+    by_hand = hc.HierarchicalComparison(scores, "bayes", "tree", priors="gaussian", **arguments).fit("quadrature")
+    assert found.to_frame().loc["nu: gaussian", "p_right"] == by_hand.next_dataset.p_right
+
+
 @pytest.mark.parametrize("options", [{"alpha": 0.6}, {"n_jobs": 1.5}, {"n_jobs": "2"}])
 def test_wrong_arguments_are_refused(result, options):
     with pytest.raises(hc.ArgumentError):

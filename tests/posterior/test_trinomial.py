@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 import hiercomp as hc
+from hiercomp import plots
 from hiercomp.cli import app
 from hiercomp.errors import ArgumentError, DegenerateScoresWarning, ScoreTableError
 from hiercomp.model.trinomial import moments
@@ -60,6 +61,15 @@ def test_data_sets_are_shrunken_towards_the_population(result):
     assert frame["posterior_mean"].iloc[0] < frame["posterior_mean"].iloc[1] < frame["posterior_mean"].iloc[5] < 0.1
     assert frame["posterior_mean"].iloc[0] == pytest.approx(frame["posterior_mean"].iloc[3], abs=0.005)
     assert result.log_likelihood().shape == result.replicated_means().shape == (4, 500, 6)
+
+
+def test_the_predictive_check_draws_answers(result):
+    """Of few answers that differ, a standard deviation takes few values: the roots of sums of 0 and 1."""
+    spreads = plots.replicated_standard_deviations(result)
+    n = result.differences.n
+    means = result.replicated_means(0).reshape(spreads.shape)
+    differing = spreads**2 * (n - 1) + n * means**2
+    np.testing.assert_allclose(differing, np.rint(differing), atol=1e-9)
 
 
 @pytest.mark.slow

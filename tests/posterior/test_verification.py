@@ -14,6 +14,7 @@ from hiercomp.engines import ENGINES, SamplerSettings
 from hiercomp.engines.quadrature.marginals import Marginal
 from hiercomp.model.scaled import HierarchicalModel
 from hiercomp.posterior.diagnostics import VerifiedDiagnostics
+from hiercomp.posterior.fit import _divergence_notes
 from hiercomp.posterior.kinds import Verified, verified_by
 from hiercomp.posterior.next_dataset import QUANTITIES, NextDataset, next_dataset
 from hiercomp.posterior.verification import LARGEST_DISTANCE, verify
@@ -123,7 +124,11 @@ def test_few_divergent_transitions_pass_only_where_they_are_allowed(result):
         result.diagnostics, chains=4, draws=1000, divergences=4, ess_bulk=3000.0, ess_tail=3000.0
     )
     assert checks.failures
-    assert not dataclasses.replace(checks, allowed_divergences=0.001).failures
+    allowed = dataclasses.replace(checks, allowed_divergences=0.001)
+    assert not allowed.failures
+    (note,) = _divergence_notes(allowed)
+    assert note.quiet  # a tournament raises only the notes of its pairs that are not
+    assert "4 of 4,000 transitions diverged" in note.text
     assert dataclasses.replace(checks, divergences=5, allowed_divergences=0.001).failures
 
 

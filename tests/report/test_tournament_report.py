@@ -256,7 +256,7 @@ def test_the_file_of_the_scores_is_in_the_provenance(pairs, tmp_path):
 
 def test_the_methods_paragraph_has_the_results_numbers_and_cites_what_it_uses(pages, pairs):
     text = pages["four"].by_id("methods-text").text
-    assert "4 algorithms, each with each other, on 13 data sets" in text
+    assert "every pair of 4 algorithms on 13 data sets" in text
     assert "13 data sets with 10 differences each" in text
     assert "was set to 0.1" in text
     frame = pairs.to_frame()

@@ -123,7 +123,7 @@ def bayesian_sign_test(
         averaged; or a tidy table.
     rope : float, str, pair of float, Rope, mapping or Series, optional
         Differences that make no practical difference, in the metric's units; by default 0.01 if every score lies in
-        [0, 1]; a difference on its boundary is in it. Of a table, also one for each data set; see
+        [0, 1]; a difference on its boundary is in it. For a table, also one for each data set; see
         `HierarchicalComparison`.
     strength : float
         Weight of the prior, in data sets; at least 0. With 0 a region without data sets has probability 0.
@@ -201,7 +201,7 @@ def bayesian_signed_rank_test(
         averaged; or a tidy table.
     rope : float, str, pair of float, Rope, mapping or Series, optional
         Differences that make no practical difference, in the metric's units; by default 0.01 if every score lies in
-        [0, 1]; an average on its boundary is in it. Of a table, also one for each data set; see
+        [0, 1]; an average on its boundary is in it. For a table, also one for each data set; see
         `HierarchicalComparison`.
     strength : float
         Weight of the pseudo-observation, in data sets; at least 0.

@@ -157,10 +157,10 @@ def poisson_binomial_test(
         Probabilities p_i (one-dimensional, without a rope); differences right minus left, one row for each data set
         (two-dimensional, or a list of arrays); a result of `correlated_t_test`; or a tidy table.
     rho : float, mapping from data set to float, Correlation or "runs", optional
-        Correlation between the differences of a data set: 1/k for k folds. Of a table the last two take the runs into
+        Correlation between the differences of a data set: 1/k for k folds. For a table the last two take the runs into
         account; see `HierarchicalComparison`. Not used with probabilities.
     rope : float, str, pair of float, Rope, mapping or Series
-        Differences that make no practical difference, in the metric's units; 0 compares only left and right. Of a table,
+        Differences that make no practical difference, in the metric's units; 0 compares only left and right. For a table,
         also one for each data set; see `HierarchicalComparison`.
     method : {"exact", "sampling"}
         "sampling" tosses the coins ``draws`` times, as the paper did.

@@ -24,7 +24,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hiercomp.arguments import FloatArray, number_between, one_of, true_or_false, whole_number
+from hiercomp.arguments import FloatArray, number_between, number_of_jobs, one_of, true_or_false, whole_number
 from hiercomp.closed_form.inputs import Alternative, as_runs, check_alternative, some_datasets
 from hiercomp.closed_form.one_dataset.frequentist import t_p_value
 from hiercomp.closed_form.result import FrequentistResult, frequentist_result
@@ -751,8 +751,7 @@ def null_differences(
         simulator = random_attributes_differences
     elif not callable(simulator):
         raise ArgumentError(f"simulator must be a function of a generator, runs and folds, got {simulator!r}.")
-    if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0):
-        raise ArgumentError(f"n_jobs must be a whole number other than 0, or None for 1, got {n_jobs!r}.")
+    n_jobs = number_of_jobs(n_jobs)
     true_or_false("progress", progress)
     children = np.random.SeedSequence(seed).spawn(simulations)
     tasks = (

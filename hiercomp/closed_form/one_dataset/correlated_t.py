@@ -165,7 +165,7 @@ def correlated_t_test(
         table the last two take the runs into account; see `HierarchicalComparison`.
     rope : float, str, pair of float, Rope, mapping or Series, optional
         Differences that make no practical difference, in the metric's units; by default 0.01 if every score lies in
-        [0, 1]; 0 for none. Of a table, also one for each data set; see `HierarchicalComparison`.
+        [0, 1]; 0 for none. For a table, also one for each data set; see `HierarchicalComparison`.
     prior : NormalGamma, optional
         Any Normal-Gamma prior; None is the matching prior.
     left, right : str, optional

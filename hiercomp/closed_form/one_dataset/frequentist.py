@@ -57,7 +57,7 @@ def corrected_t_test(
     x : array_like, PairedDifferences or data frame
         Differences right minus left of one data set (one-dimensional) or of several (one row each); or a tidy table.
     rho : float, mapping from data set to float, Correlation or "runs", optional
-        Correlation between differences: 1/k for k folds, the share of test cases for hold-out. Of a table the last two take
+        Correlation between differences: 1/k for k folds, the share of test cases for hold-out. For a table the last two take
         the runs into account; see `HierarchicalComparison`.
     n_train, n_test : int, optional
         Cases in a training and in a test set, instead of rho.

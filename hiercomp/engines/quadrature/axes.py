@@ -111,7 +111,7 @@ class StretchedLine:
     count: int
 
     def coordinate(self, delta0: FloatArray) -> FloatArray:
-        """T of delta0."""
+        """The coordinate t of delta0."""
         return np.asarray(np.arcsinh((delta0[..., None] - self.places) / self.widths).sum(axis=-1))
 
     def slope(self, delta0: FloatArray) -> FloatArray:
@@ -120,7 +120,7 @@ class StretchedLine:
 
     @cached_property
     def ends(self) -> tuple[float, float]:
-        """T at the two ends."""
+        """The coordinate t at the two ends."""
         first, last = self.coordinate(np.array([self.lower, self.upper]))
         return float(first), float(last)
 

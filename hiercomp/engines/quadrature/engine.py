@@ -38,7 +38,7 @@ from hiercomp.engines.quadrature.tails import mass_beyond
 from hiercomp.rope import Rope
 
 # docs/quadrature.md has a row for every constant whose comment ends in "(study)"; the others say why they are as they are.
-MOST_STRETCHED = 60  # data sets for which that is tried too, where the other axis fails
+MOST_STRETCHED = 60  # data sets for which the stretched axis of delta0 is tried too, where the other axis fails
 # Times the usual nodes of sigma0, nu and delta0 there: the usual ones were just too few for half of the random problems
 MORE_STRETCHED = (1.2, 1.0, 1.4)
 SPARE = 0.25  # scales by which delta0's axis is longer: a scale is known to a tenth
@@ -65,9 +65,8 @@ NODES_FOR_UNIT = 3.0  # of the axis of delta0 where it is stretched, for each un
 REFINEMENT, MOST_REFINEMENTS = 1.4, 5  # 1.4^2 = 2: two refinements double an axis, five make it five times as fine
 MOST_DEGREE = 2  # of the polynomials that the ends of sigma0 are in nu (study)
 NARROWER = 0.8  # share of the area that a smaller support has at most; a larger one gains less than it costs
-STILL_KEPT = (
-    1e-3  # of LEFT_OUT, in that smaller support: its cells are smaller, and the grid that shows them was too coarse
-)
+# Of LEFT_OUT, in that smaller support: its cells are smaller, and the grid that shows them was too coarse
+STILL_KEPT = 1e-3
 STEPS_BEYOND = 3  # by which the search moves where mass lies at the end of its grid: three rounds double it (study)
 WIDER = 0.3  # share of their length by which axes grow that end too early (study)
 LEFT_OUT = 1e-6  # mass of a node against the largest, below which the axes end (study)
@@ -115,7 +114,7 @@ class QuadratureEngine:
 
 
 def _refined(problem: Integrand, rope: Rope) -> Integration:
-    search = _searched(problem)
+    search = searched(problem)
     problem, support, centring = search.problem, search.support(), search.centring or Centring()
     q = len(problem.likelihood.n)
     few, local = problem.stretched, False
@@ -128,9 +127,8 @@ def _refined(problem: Integrand, rope: Rope) -> Integration:
     for refinement in range(MOST_REFINEMENTS + 1):
         axes = _axes(problem, support, more, conditional_reach(problem) + centring.distance + longer, few=few)
         work = axes.nodes * q
-        if (
-            best is not None and spent + work > most
-        ):  # a limit of work, not of time: every machine gives the same answer
+        # A limit of work, not of time: every machine gives the same answer
+        if best is not None and spent + work > most:
             break
         spent += work
         grid = PosteriorGrid.computed(problem, support, *axes, _three(fine), centring, local=local)
@@ -322,18 +320,13 @@ def stretched_line(problem: Integrand, sigma0: float, factor: float = 1.0) -> St
     return StretchedLine(places, widths, -bound, bound, max(16, int(np.ceil(factor * NODES_FOR_UNIT * length))))
 
 
-def posterior_support(problem: Integrand) -> tuple[Integrand, Support, Centring]:
-    """Find where the posterior of sigma0 and nu has mass worth mention, and where delta0 lies there.
+def searched(problem: Integrand) -> _Search:
+    """Find where the posterior of sigma0 and nu has more than negligible mass, and where delta0 lies there.
 
     A coarse grid over everything that the priors allow is narrowed, round by round, for each nu to the values of sigma0 that
-    hold mass and one more on each side, and to the nu that hold any; it moves where the mass lies at its edge. Of many data
-    sets a few are taken first: their posterior is wider, and lies about the same place.
+    hold mass and one more on each side, and to the nu that hold any; it moves where the mass lies at its edge. If there are
+    many data sets, a few are taken first: their posterior is wider, and lies in about the same place.
     """
-    search = _searched(problem)
-    return search.problem, search.support(), search.centring or Centring()
-
-
-def _searched(problem: Integrand) -> _Search:
     search = _Search(problem, *_whole(problem))
     for likelihood in _samples(problem.likelihood):
         search = search.settled(likelihood)

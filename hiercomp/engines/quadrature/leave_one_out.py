@@ -16,8 +16,8 @@ from hiercomp.engines.quadrature.predictive import Populations
 from hiercomp.engines.quadrature.regions import masses_between, region_boundaries
 from hiercomp.rope import Rope
 
-FINENESS = (0.7, 0.7, 0.6)  # of the usual fine nodes of sigma0, nu and delta0; with all of them 5e-6 is the change,
-# of the logs of densities 1e-4
+# Shares of the usual fine nodes of sigma0, nu and delta0: all of them change probabilities by 5e-6, log densities by 1e-4
+FINENESS = (0.7, 0.7, 0.6)
 LEFT_OUT = 1e-4  # mass that may lie beyond the grid of all data sets: a tenth of what is printed
 # Share of the mass where the density with all data sets is below a millionth of its peak. The nodes are not placed for
 # these places: on made-up tables with one far data set, whose others were fitted anew, errors up to 4e-4 were seen with up

@@ -34,9 +34,8 @@ def spline_matrix(nodes: FloatArray, points: FloatArray, degree: int) -> FloatAr
     n, inner = len(nodes), nodes[(degree + 1) // 2 : -(degree + 1) // 2]
     knots = np.concatenate([np.repeat(nodes[0], degree + 1), inner, np.repeat(nodes[-1], degree + 1)])
     first, values = _basis(knots, nodes, degree)
-    banded = np.zeros(
-        (3 * degree + 1, n), order="F"
-    )  # entry (i, j) of the matrix is in row 2 degree + i - j of column j
+    # Entry (i, j) of the matrix is in row 2 degree + i - j of column j
+    banded = np.zeros((3 * degree + 1, n), order="F")
     for place in range(degree + 1):
         column = first + place
         banded[2 * degree + np.arange(n) - column, column] = values[:, place]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
@@ -58,6 +59,30 @@ def error_of_file(file: str, error: ScoreTableError) -> ScoreFileError:
     return refused
 
 
+def files_among(paths: Sequence[str | Path], inside: Callable[[Path], Sequence[Path]], kind: str) -> list[Path]:
+    """The files among paths, and those that ``inside`` finds in folders; ``kind`` is what a folder should have.
+
+    Raises
+    ------
+    ScoreFileError
+        If a folder has none.
+    ArgumentError
+        If there is no path.
+    """
+    files: list[Path] = []
+    for given in map(Path, paths):
+        if os.path.isdir(given):  # False, and no error, where a folder can't be entered
+            found = inside(given)
+            if not found:
+                raise ScoreFileError(f"{shown(given)}: there is no {kind} in this folder.")
+            files += found
+        else:
+            files.append(given)
+    if not files:
+        raise ArgumentError("path must name at least one file.")
+    return list(dict.fromkeys(files))
+
+
 def read_table(source: Source, names: Mapping[str, Any], layout: Mapping[str, Any]) -> pd.DataFrame:
     """A table of a file, or a copy of a frame; the columns that hold names stay text."""
     for option in layout:
@@ -75,7 +100,7 @@ def read_table(source: Source, names: Mapping[str, Any], layout: Mapping[str, An
 
 
 def with_plain_names(frame: pd.DataFrame) -> pd.DataFrame:
-    """A frame whose columns are called by texts, each by another.
+    """A frame whose column names are strings, all different.
 
     Raises
     ------
@@ -123,7 +148,7 @@ def column_roles(names: Sequence[str], roles: Sequence[str], given: Mapping[str,
 
 
 def stripped_roles(names: Sequence[str], prefixes: Sequence[str]) -> dict[str, str]:
-    """Which column plays which role, by its name behind one of the prefixes of a tool."""
+    """Which column plays which role, by its name without a tool's prefix."""
     found: dict[str, str] = {}
     for prefix in prefixes:
         own = {name.removeprefix(prefix): name for name in names if name.startswith(prefix)}

@@ -17,11 +17,12 @@ from hiercomp.files.formats.common import (
     LARGEST_TEXT,
     chosen_measure,
     file_text,
+    files_among,
     one_or_more,
     repeated_answers,
     text_options,
 )
-from hiercomp.files.mapping import Spec, map_table, tidy_frame
+from hiercomp.files.mapping import Spec, mapped_again, tidy_frame
 from hiercomp.wording import counted, shown
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def read_inspect(
             other, origin = inputs.setdefault((task, question, file.suffix), (asked, shown(file)))
             if other != asked:
                 raise ScoreFileError(
-                    f"{shown(file)}: sample {shown(question)!r} of task {shown(task)!r} is another than in {origin}.",
+                    f"{shown(file)}: sample {shown(question)!r} of task {shown(task)!r} differs from the one in {origin}.",
                     remedy="Evaluate the models on the same version of the task.",
                 )
             run, values = before + sample.get("epoch", 1), _values(sample)
@@ -117,11 +118,7 @@ def read_inspect(
         measure=", ".join(sorted(taken)),
         notes=[*_unfinished(unfinished), *repeated_answers(max(epochs.values()), "sample")],
     )
-    if roles or where:
-        about = frame.attrs
-        frame = map_table(frame, roles, where=where, also=list(further))
-        frame.attrs = about
-    return frame
+    return mapped_again(frame, roles, where, also=list(further))
 
 
 def is_log(path: Path) -> bool:
@@ -137,23 +134,12 @@ def is_log(path: Path) -> bool:
 
 
 def log_files(paths: Sequence[str | Path]) -> list[Path]:
-    """The logs among paths and in folders.
+    """The logs among paths and in folders."""
 
-    Raises
-    ------
-    ScoreFileError
-        If a folder has none.
-    """
-    files: list[Path] = []
-    for given in map(Path, paths):
-        if os.path.isdir(given):
-            inside = sorted(given.rglob(f"*{ENDING}")) or [one for one in sorted(given.rglob("*.json")) if is_log(one)]
-            if not inside:
-                raise ScoreFileError(f"{shown(given)}: there is no log of Inspect in this folder.")
-            files += inside
-        else:
-            files.append(given)
-    return list(dict.fromkeys(files))
+    def inside(folder: Path) -> list[Path]:
+        return sorted(folder.rglob(f"*{ENDING}")) or [one for one in sorted(folder.rglob("*.json")) if is_log(one)]
+
+    return files_among(paths, inside, "log of Inspect")
 
 
 def _log(file: Path) -> tuple[str, str, str, list[dict[str, Any]]]:
@@ -172,7 +158,7 @@ def _log(file: Path) -> tuple[str, str, str, list[dict[str, Any]]]:
         raise
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         cause = getattr(error, "msg", type(error).__name__)
-        raise ScoreFileError(f"{shown(file)}: {cause}; it is no log of Inspect, or cut short.") from None
+        raise ScoreFileError(f"{shown(file)}: {cause}; it is not an Inspect log, or it is cut short.") from None
     return task, model, status, samples
 
 

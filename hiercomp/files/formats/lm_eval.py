@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,12 +20,13 @@ from hiercomp.errors import (
 from hiercomp.files.formats.common import (
     error_of_file,
     file_text,
+    files_among,
     first_repeated,
     names_the_file,
     one_or_more,
     text_options,
 )
-from hiercomp.files.mapping import Spec, map_table, tidy_frame
+from hiercomp.files.mapping import Spec, mapped_again, tidy_frame
 from hiercomp.scores.direction import lower_is_better
 from hiercomp.wording import counted, first_names, nearest_name, shown
 
@@ -156,11 +156,7 @@ def read_lm_eval(
         raise error_of_file(_sources(files), error) from None
     frame.attrs["measure"] = ", ".join(sorted(measures))
     frame.attrs["higher_is_better"] = not _losses(evaluations, measures)
-    if roles or where:
-        about = frame.attrs
-        frame = map_table(frame, roles, where=where, also=list(one_or_more("also", also)))
-        frame.attrs = about
-    return frame
+    return mapped_again(frame, roles, where, also=list(one_or_more("also", also)))
 
 
 def readable_files(path: str | Path, collected: list[ScoreFileError]) -> list[Path]:
@@ -200,18 +196,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _files(paths: Sequence[str | Path]) -> list[Path]:
-    files: list[Path] = []
-    for given in map(Path, paths):
-        if os.path.isdir(given):  # False, and no error, where a folder can't be entered
-            inside = sorted(given.rglob("results_*.json"))
-            if not inside:
-                raise ScoreFileError(f"{shown(given)}: there is no results_*.json in this folder.")
-            files += inside
-        else:
-            files.append(given)
-    if not files:
-        raise ArgumentError("path must name at least one result file.")
-    return list(dict.fromkeys(files))
+    return files_among(paths, lambda folder: sorted(folder.rglob("results_*.json")), "results_*.json")
 
 
 @names_the_file

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hiercomp.errors import Argument, ArgumentError, DroppedScoresWarning, Note, ScoreFileError
-from hiercomp.files.formats.common import chosen_measure, file_text, one_or_more, repeated_answers, text_options
-from hiercomp.files.mapping import Spec, map_table, tidy_frame
+from hiercomp.files.formats.common import (
+    chosen_measure,
+    file_text,
+    files_among,
+    one_or_more,
+    repeated_answers,
+    text_options,
+)
+from hiercomp.files.mapping import Spec, mapped_again, tidy_frame
 from hiercomp.wording import counted, first_names, shown
 
 if TYPE_CHECKING:
@@ -104,7 +110,8 @@ def read_lm_eval_samples(
             other, origin = hashes.setdefault((task, question), (proof, shown(file)))
             if other != proof:
                 raise ScoreFileError(
-                    f"{shown(file)}, line {line}: question {question} of task {shown(task)!r} is another than in {origin}.",
+                    f"{shown(file)}, line {line}: question {question} of task {shown(task)!r} differs from the one in "
+                    f"{origin}.",
                     remedy="Evaluate the models on the same version of the task.",
                 )
         for question, (number, answer) in rows.items():
@@ -126,36 +133,17 @@ def read_lm_eval_samples(
     columns["rho"] = [0.0] * len(columns["score"])
     name = ", ".join(sorted(taken))
     frame = tidy_frame({**columns, **further}, format_name="lm_eval_samples", measure=name, notes=notes)
-    if roles or where:
-        about = frame.attrs
-        frame = map_table(frame, roles, where=where, also=list(further))
-        frame.attrs = about
-    return frame
+    return mapped_again(frame, roles, where, also=list(further))
 
 
 def sample_files(paths: Sequence[str | Path]) -> list[Path]:
-    """The files of questions among paths and in folders.
-
-    Raises
-    ------
-    ScoreFileError
-        If a folder has none.
-    """
-    files: list[Path] = []
-    for given in map(Path, paths):
-        if os.path.isdir(given):
-            inside = sorted(given.rglob("samples_*.jsonl"))
-            if not inside:
-                raise ScoreFileError(f"{shown(given)}: there is no samples_*.jsonl in this folder.")
-            files += inside
-        else:
-            files.append(given)
-    return list(dict.fromkeys(files))
+    """The files of questions among paths and in folders."""
+    return files_among(paths, lambda folder: sorted(folder.rglob("samples_*.jsonl")), "samples_*.jsonl")
 
 
 def _answers(file: Path) -> list[tuple[int, dict[str, Any]]]:
     found = []
-    for number, line in enumerate(file_text(file).splitlines(), 1):
+    for number, line in enumerate(file_text(file).split("\n"), 1):
         if not line.strip():
             continue
         try:
@@ -165,7 +153,7 @@ def _answers(file: Path) -> list[tuple[int, dict[str, Any]]]:
             raise ScoreFileError(f"{shown(file)}, line {number}: {cause}; it is not JSON, or cut short.") from None
         if not isinstance(answer, dict) or "doc_id" not in answer:
             raise ScoreFileError(
-                f"{shown(file)}, line {number}: there is no doc_id; it is no log of lm-eval's questions."
+                f"{shown(file)}, line {number}: there is no doc_id; it is not a log of lm-eval's questions."
             )
         found.append((number, answer))
     if not found:

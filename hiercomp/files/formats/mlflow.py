@@ -133,7 +133,7 @@ def read_mlflow(
         columns["rho"] = rho_of_folds(columns["dataset"], columns["run"], columns["fold"])
     elif "run" in found and _plain(found["run"]) in SEED_NAMES:
         columns["rho"] = np.zeros(len(frame))
-        message = f"The runs differ by {shown(found['run'])!r}: they are taken as independent repetitions, rho = 0."
+        message = f"The runs differ by {shown(found['run'])!r}: they are treated as independent repetitions, rho = 0."
         remedy = "If each seed draws another part of the same data for testing, pass the share of test cases: rho=0.2."
         notes.append(Note(DefaultedRhoWarning, message, remedy, arguments=(Argument("rho", 0.2),)))
     for other in one_or_more("also", also):

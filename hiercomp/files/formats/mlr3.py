@@ -125,7 +125,7 @@ def read_mlr3(
                     arguments=(Argument("folds", 10),),
                 )
             if last % count:
-                raise ScoreTableError(f"{last} iterations are no whole number of runs of {count} folds.")
+                raise ScoreTableError(f"{last} iterations do not make a whole number of runs of {count} folds.")
             runs[rows], place[rows] = runs_and_folds(iteration[rows] - 1, count)
             if rho is None:
                 correlation[rows] = rho_of_folds(frame[dataset][rows], runs[rows], place[rows])

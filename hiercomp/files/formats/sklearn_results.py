@@ -270,7 +270,7 @@ def _frame(
                 notes.append(Note(DefaultedRhoWarning, message, "Pass folds or cv if not.", key="one_run"))
         if count == 0 or count % size:
             raise ScoreTableError(
-                f"{place}: {count} scores are no whole number of runs of {size} folds.", remedy="Correct folds."
+                f"{place}: {count} scores do not make a whole number of runs of {size} folds.", remedy="Correct folds."
             )
         blocks.append((dataset, algorithm, scores, size, rho, further))
     hint = "Give each algorithm of a data set its own name."

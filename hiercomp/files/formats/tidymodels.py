@@ -243,7 +243,7 @@ def _resamples(frame: pd.DataFrame, rho: float | None, count: int | None) -> tup
     if count is not None:
         last = int(number.max())
         if last % count:
-            raise ScoreTableError(f"{last} resamples are no whole number of runs of {count} folds.")
+            raise ScoreTableError(f"{last} resamples do not make a whole number of runs of {count} folds.")
         runs, folds = runs_and_folds(number - 1, count)
         known = rho_of_folds(frame["dataset "], runs, folds)
         return runs, folds, known if rho is None else np.full(len(frame), rho)

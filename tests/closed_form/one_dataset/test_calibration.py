@@ -326,7 +326,7 @@ def test_several_schemes_are_checked_before_anything_is_simulated(schemes, words
         ("folds", {"rho": 0.1}, "rho belongs to 'corrected resampling' and 'resampling'; leave it out for 'folds'"),
         ("corrected resampling", {"folds": 1, "simulator": None}, "With one split a run rho has no default"),
         ("corrected resampling", {"rho": 1.0}, "rho must be at least 0 and below 1, got 1"),
-        ("folds", {"n_jobs": 0}, "n_jobs must be a whole number other than 0, or None for 1, got 0"),
+        ("folds", {"n_jobs": 0}, "n_jobs must be the number of processes, or -1 for all cores, got 0"),
         ("folds", {"n_jobs": True}, "n_jobs must be"),
         ("folds", {"progress": 1}, "progress must be True or False"),
     ],

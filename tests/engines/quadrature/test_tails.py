@@ -7,7 +7,7 @@ import pytest
 
 import hiercomp as hc
 from hiercomp.engines.quadrature.axes import ChebyshevAxis
-from hiercomp.engines.quadrature.engine import posterior_support
+from hiercomp.engines.quadrature.engine import searched
 from hiercomp.engines.quadrature.grid import FineGrid, PosteriorGrid
 from hiercomp.engines.quadrature.tails import mass_beyond
 from hiercomp.model.scaled import HierarchicalModel
@@ -20,7 +20,9 @@ from tests.conftest import simulated_scores
 def test_the_mass_beyond_the_ends_is_known_to_a_factor_of_three(priors, spread):
     frame = simulated_scores(20, runs=1, centre=0.01, spread=spread, seed=4)
     comparison = hc.HierarchicalComparison(frame, left="bayes", right="tree", rope=0.01, priors=priors)
-    problem, support, centring = posterior_support(integrand(HierarchicalModel.of(comparison.differences, priors)))
+    search = searched(integrand(HierarchicalModel.of(comparison.differences, priors)))
+    problem, support, centring = search.problem, search.support(), search.centring
+    assert centring is not None
     nu_count = 1 if priors.population == "gaussian" else 20
     grid = PosteriorGrid.computed(problem, support, 24, nu_count, ChebyshevAxis(-12.0, 12.0, 61), centring=centring)
     fine = FineGrid.of(grid)

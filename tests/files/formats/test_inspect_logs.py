@@ -139,7 +139,7 @@ def changed(content: dict, **sample) -> dict:
             r"the score of sample 'q1' is \[1\], no number and no grade",
         ),
         (log(samples=[{"id": 1, "scores": {}}]), "no sample has a score"),
-        (log(eval={"task": "t"}), "KeyError; it is no log of Inspect, or cut short"),
+        (log(eval={"task": "t"}), "KeyError; it is not an Inspect log, or it is cut short"),
     ],
 )
 def test_a_damaged_log_is_refused(tmp_path, content, message):
@@ -150,7 +150,7 @@ def test_a_damaged_log_is_refused(tmp_path, content, message):
 def test_other_questions_under_the_same_name_are_refused(tmp_path):
     written(log("base"), tmp_path / "a.json")
     written(changed(log("tuned"), input="another"), tmp_path / "b.json")
-    with pytest.raises(ScoreFileError, match=r"b.json: sample 'q1' of task 'arith' is another than in .*a.json"):
+    with pytest.raises(ScoreFileError, match=r"b.json: sample 'q1' of task 'arith' differs from the one in .*a.json"):
         read_scores(tmp_path)
 
 
@@ -183,5 +183,7 @@ def test_a_part_that_says_it_is_too_large_is_not_unpacked(tmp_path):
 
 
 def test_a_folder_without_logs_is_named(tmp_path):
+    with pytest.raises(ArgumentError, match="at least one file"):
+        read_inspect([])
     with pytest.raises(ScoreFileError, match="there is no log of Inspect in this folder"):
         read_inspect(tmp_path)

@@ -64,7 +64,7 @@ def test_several_files_of_a_model_are_runs(tmp_path):
 def test_other_questions_of_the_same_number_are_refused(tmp_path):
     log(tmp_path, "a")
     log(tmp_path, "b", doc_hash="x")
-    with pytest.raises(ScoreFileError, match="question 0 of task 't' is another than in"):
+    with pytest.raises(ScoreFileError, match="question 0 of task 't' differs from the one in"):
         read_lm_eval_samples(tmp_path)
 
 
@@ -98,8 +98,17 @@ def test_a_damaged_log_is_refused_with_its_line(tmp_path, line, message):
         read_scores(path, measure="acc")
 
 
+def test_an_answer_may_hold_any_character(tmp_path):
+    path = log(tmp_path, "m")
+    rows = [json.loads(line) | {"resps": ["a\u2028b\u0085c"]} for line in path.read_text().splitlines()]
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+    assert read_scores(path)["score"].tolist() == [0.0, 1.0, 0.0]
+
+
 def test_a_folder_without_logs_is_named(tmp_path):
     with pytest.raises(ScoreFileError, match=r"no samples_\*\.jsonl"):
         read_lm_eval_samples(tmp_path)
+    with pytest.raises(ArgumentError, match="at least one file"):
+        read_lm_eval_samples([])
     with pytest.raises(ArgumentError, match="No task has the measure 'f1'"):
         read_lm_eval_samples(log(tmp_path, "m"), "f1")

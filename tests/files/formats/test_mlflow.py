@@ -47,7 +47,9 @@ def test_the_sample_gives_the_frame_that_stands_in_it():
 
 
 def test_seeds_are_independent_runs_and_other_runs_leave_rho_open():
-    with pytest.warns(DefaultedRhoWarning, match="differ by 'params.seed': they are taken as independent repetitions"):
+    with pytest.warns(
+        DefaultedRhoWarning, match="differ by 'params.seed': they are treated as independent repetitions"
+    ):
         frame = read_mlflow(runs())
     assert frame[["run", "fold", "rho"]].to_numpy().tolist() == [[1, 1, 0], [2, 1, 0]]
     assert "independent repetitions" in frame.attrs["notes"][0]

@@ -52,7 +52,7 @@ def test_a_loss_of_mlr3_is_recognised_and_said():
 def test_repeated_cross_validation_needs_the_folds_of_a_run():
     with pytest.raises(ScoreFileError, match=r"mlr3\.csv: The resampling is 'repeated_cv' with 4 iterations"):
         read_mlr3(MLR3, "classif.acc")
-    with pytest.raises(ScoreFileError, match="4 iterations are no whole number of runs of 3 folds"):
+    with pytest.raises(ScoreFileError, match="4 iterations do not make a whole number of runs of 3 folds"):
         read_mlr3(MLR3, "classif.acc", folds=3)
 
 

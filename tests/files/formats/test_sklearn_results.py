@@ -97,7 +97,7 @@ def test_without_folds_the_scores_are_one_run_and_that_is_said():
         ({"iris": {"a": {"test_x": [0.5]}}}, {"measure": "y"}, "There is no measure 'y'"),
         ({"iris": {"a": ["x"]}}, {"folds": 2}, "one-dimensional array of numbers"),
         ({"iris": {"a": [[0.5], [0.5, 0.6]]}}, {"folds": 2}, "one-dimensional array of numbers"),
-        ({"iris": {"a": [0.5, 0.5, 0.5]}}, {"folds": 2}, "3 scores are no whole number of runs of 2 folds"),
+        ({"iris": {"a": [0.5, 0.5, 0.5]}}, {"folds": 2}, "3 scores do not make a whole number of runs of 2 folds"),
         ({"iris": {"a": [0.5, 0.5]}}, {"folds": 2, "cv": 2}, "both given"),
         ({"iris": {"a": [0.5, 0.5]}}, {"cv": "five"}, "cv must be a number of folds or a splitter"),
         ({"iris": {"a": [0.5, 0.5]}}, {"cv": LeaveOneOut()}, "does not tell its number of folds"),
