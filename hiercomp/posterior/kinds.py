@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -237,8 +238,32 @@ class Posterior(Protocol):
         """Plain values, without the draws."""
 
 
+class PopulationDraws(ABC):
+    """What draws of delta0, sigma0 and nu say in the same way, wherever they come from."""
+
+    @abstractmethod
+    def draws(self, name: str) -> FloatArray:
+        """Draws of a parameter."""
+
+    def regions(self, rope: Rope) -> FloatArray:
+        """Of each draw, shape (chains, draws, 3)."""
+        return region_probabilities(*self._population_draws, rope)
+
+    def density(self, x: ArrayLike) -> FloatArray:
+        """Mean over the draws; shape of ``x``."""
+        return population_density(*self._population_draws, x)
+
+    def next_differences(self, generator: np.random.Generator) -> FloatArray:
+        """One for each draw, shape (chains, draws)."""
+        return next_differences(*self._population_draws, generator)
+
+    @property
+    def _population_draws(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        return self.draws("delta0"), self.draws("sigma0"), self.draws("nu")
+
+
 @dataclass(frozen=True, eq=False)
-class Sampled:
+class Sampled(PopulationDraws):
     """A posterior that was sampled.
 
     Attributes
@@ -355,24 +380,7 @@ class Sampled:
 
     def next_dataset(self, rope: Rope, *, estimate_errors: bool = True) -> NextDataset:
         """Proportions and means of the draws; see ``next_dataset``."""
-        delta0, sigma0, nu = (self.draws(name) for name in POPULATION_PARAMETERS)
-        return next_dataset(delta0, sigma0, nu, rope, estimate_errors=estimate_errors)
-
-    def regions(self, rope: Rope) -> FloatArray:
-        """Of each draw, shape (chains, draws, 3)."""
-        return region_probabilities(*self._population_draws, rope)
-
-    def density(self, x: ArrayLike) -> FloatArray:
-        """Mean over the draws; shape of ``x``."""
-        return population_density(*self._population_draws, x)
-
-    def next_differences(self, generator: np.random.Generator) -> FloatArray:
-        """One for each draw, shape (chains, draws)."""
-        return next_differences(*self._population_draws, generator)
-
-    @property
-    def _population_draws(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        return self.draws("delta0"), self.draws("sigma0"), self.draws("nu")
+        return next_dataset(*self._population_draws, rope, estimate_errors=estimate_errors)
 
     def verification(self, rope: Rope) -> Verification:
         """Not known: raises ArgumentError."""
@@ -389,7 +397,7 @@ class Sampled:
         def exactly(places: Sequence[int]) -> LeftOut:
             return left_out(integrate().integration.grid, rope.scaled(1 / unit), places)
 
-        delta0, sigma0, nu = (self.draws(name) for name in POPULATION_PARAMETERS)
+        delta0, sigma0, nu = self._population_draws
         return left_out_by_weights(integrand(model).likelihood, delta0 / unit, sigma0 / unit, nu, exactly)
 
     def odds(self, inference: NextDataset) -> tuple[Odds, ...]:
@@ -428,7 +436,7 @@ class Sampled:
 
 
 @dataclass(frozen=True, eq=False)
-class Integrated:
+class Integrated(PopulationDraws):
     """A posterior that was integrated on a grid; its draws are independent, and made on first use.
 
     Attributes
@@ -591,22 +599,6 @@ class Integrated:
     def inferences(self) -> dict[Rope, NextDataset]:
         """With errors, of the ropes that were asked for."""
         return {}
-
-    def regions(self, rope: Rope) -> FloatArray:
-        """Of each draw, shape (chains, draws, 3)."""
-        return region_probabilities(*self._population_draws, rope)
-
-    def density(self, x: ArrayLike) -> FloatArray:
-        """Mean over the draws; shape of ``x``."""
-        return population_density(*self._population_draws, x)
-
-    def next_differences(self, generator: np.random.Generator) -> FloatArray:
-        """One for each draw, shape (chains, draws)."""
-        return next_differences(*self._population_draws, generator)
-
-    @property
-    def _population_draws(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        return self.draws("delta0"), self.draws("sigma0"), self.draws("nu")
 
     def verification(self, rope: Rope) -> Verification:
         """Not known: raises ArgumentError."""
@@ -818,7 +810,7 @@ class Verified:
 
 
 @dataclass(frozen=True, eq=False)
-class Exact:
+class Exact(PopulationDraws):
     """The posterior if all scores are identical: a population at zero, with nothing computed.
 
     Attributes
@@ -927,24 +919,7 @@ class Exact:
 
     def next_dataset(self, rope: Rope, *, estimate_errors: bool = True) -> NextDataset:
         """Certainty of the region that contains zero."""
-        delta0, sigma0, nu = (self.draws(name) for name in POPULATION_PARAMETERS)
-        return next_dataset(delta0, sigma0, nu, rope, estimate_errors=False)
-
-    def regions(self, rope: Rope) -> FloatArray:
-        """Of each draw, shape (chains, draws, 3)."""
-        return region_probabilities(*self._population_draws, rope)
-
-    def density(self, x: ArrayLike) -> FloatArray:
-        """Mean over the draws; shape of ``x``."""
-        return population_density(*self._population_draws, x)
-
-    def next_differences(self, generator: np.random.Generator) -> FloatArray:
-        """One for each draw, shape (chains, draws)."""
-        return next_differences(*self._population_draws, generator)
-
-    @property
-    def _population_draws(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        return self.draws("delta0"), self.draws("sigma0"), self.draws("nu")
+        return next_dataset(*self._population_draws, rope, estimate_errors=False)
 
     def verification(self, rope: Rope) -> Verification:
         """Not needed: raises ArgumentError."""
