@@ -35,6 +35,19 @@ def seed_number(seed: object) -> int:
     return whole_number("seed", seed, 0, LARGEST_SEED)
 
 
+def random_generator(seed: object) -> np.random.Generator:
+    """A `numpy.random.Generator` as it is, or one of a seed from 0 to 2^31 - 1."""
+    return seed if isinstance(seed, np.random.Generator) else np.random.default_rng(seed_number(seed))
+
+
+def number_array(name: str, values: object) -> FloatArray:
+    """Numbers as an array of floats."""
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ArgumentError(f"{name} must be numbers, got {values!r}.") from None
+
+
 def number_of_jobs(n_jobs: object) -> int | None:
     """How many processes to use, as joblib counts them: -1 is all cores, None is joblib's default."""
     if n_jobs is None:
@@ -47,9 +60,13 @@ def number_of_jobs(n_jobs: object) -> int | None:
 
 def finite_number(name: str, value: object) -> float:
     """A real number that is neither infinite nor NaN; booleans are refused."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real) or not math.isfinite(value):
+    try:
+        good = isinstance(value, Real) and not isinstance(value, (bool, np.bool_)) and math.isfinite(value)
+    except OverflowError:
+        raise ArgumentError(f"{name} must be a number below 1.8e308.") from None
+    if not good:
         raise ArgumentError(f"{name} must be a finite number, got {value!r}.")
-    return float(value)
+    return float(value)  # type: ignore[arg-type]
 
 
 def number_between(name: str, value: object, lower: float, upper: float) -> float:

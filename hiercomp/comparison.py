@@ -478,6 +478,8 @@ class ComparisonResult(Fit):
         """
         from hiercomp.posterior.effects import at
 
+        if not isinstance(values, Mapping | None):
+            raise ArgumentError(f"values must map covariates to numbers, got {values!r}.")
         return at(self, {**(values or {}), **named})
 
     def check_population(self, others: Mapping[str, ComparisonResult] | None = None) -> PopulationCheck:

@@ -116,7 +116,10 @@ def is_read(path: str | Path, read: str | Path) -> bool:
 
 
 def _free_place(path: str | Path, *, overwrite: bool) -> Path:
-    place, file, overwrite = Path(os.path.realpath(path)), shown(path), true_or_false("overwrite", overwrite)
+    file, overwrite = shown(path), true_or_false("overwrite", overwrite)
+    if "\0" in str(path):
+        raise ResultFileError(f"{file} can't be written: a name can't hold NUL.")
+    place = Path(os.path.realpath(path))
     try:
         exists, is_folder, has_folder = place.exists(), place.is_dir(), place.parent.is_dir()
     except OSError as error:  # a folder that may not be entered

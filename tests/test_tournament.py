@@ -581,6 +581,19 @@ def test_only_what_is_new_is_fitted_again(tmp_path, table, monkeypatch):
     assert fitted_pairs(monkeypatch, table, checkpoint=path) == 0
 
 
+@pytest.mark.parametrize("rope", [0.01, 0.5])
+def test_pairs_whose_fits_add_notes_to_their_data_are_not_fitted_again(tmp_path, table, monkeypatch, rope):
+    """Few data sets, a wide rope, and a data set without variation, whose spread comes from the rope."""
+    few = table[table["dataset"].isin(table["dataset"].unique()[:3])].copy()
+    first = few["dataset"] == few["dataset"].iloc[0]
+    few.loc[first, "score"] = few["algorithm"].map(
+        {name: 0.7 + place / 50 for place, name in enumerate(sorted(set(few["algorithm"])))}
+    )
+    path = tmp_path / "pairs.sqlite"
+    assert fitted_pairs(monkeypatch, few, checkpoint=path, rope=rope) == 6
+    assert fitted_pairs(monkeypatch, few, checkpoint=path, rope=rope) == 0
+
+
 def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path, table, tournament, monkeypatch):
     from hiercomp.pairs.fits import PairFits
 

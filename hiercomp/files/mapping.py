@@ -28,7 +28,7 @@ from hiercomp.files.formats.common import (
     text_options,
 )
 from hiercomp.files.table import lines_of_rows
-from hiercomp.scores.direction import lower_is_better, named_direction
+from hiercomp.scores.direction import lower_is_better, named_direction, stated_direction
 from hiercomp.scores.problems import MOST_FOLDS, doubtful_rho, duplicate_scores, notes_or_error
 from hiercomp.scores.rho import checked_rho, default_rho
 from hiercomp.scores.table import (
@@ -40,6 +40,7 @@ from hiercomp.scores.table import (
     is_measure,
     is_number_text,
     plain_column_name,
+    role_of,
     score_candidates,
     tidy_scores,
 )
@@ -123,6 +124,7 @@ def map_table(
     import pandas as pd
 
     text_options(measure=measure)
+    asked, (stated, stated_of) = measure, stated_direction(frame)
     notes = [*map(_said, frame.attrs.get("notes", ())), *notes]
     given = _checked_roles(roles or {})
     frame = kept_rows(frame, where)
@@ -205,6 +207,12 @@ def map_table(
         measure = next((ending for spec in said.values() if (ending := _measure_in_pattern(spec)) is not None), None)
     elif measure is None and score is not None and not several and str(score).casefold() not in NO_MEASURES:
         measure = str(score)
+    if higher_is_better is None and not several:  # what the table's attributes say, if it is of these scores
+        by_column = score == "score " or (score is not None and role_of(str(score)) != "score")
+        if measure is None or (asked is None and not by_column):
+            measure, higher_is_better = stated_of or measure, stated
+        elif stated_of in (None, measure):
+            higher_is_better = stated
     about = {"measure": measure, "higher_is_better": higher_is_better}
     tidy.attrs = {"format": format_name, "notes": [note.text for note in notes]}
     called = {role: name for role, name in names.items() if name is not None and name != f"{role} "}
@@ -630,7 +638,9 @@ def _holds_lists(column: pd.Series) -> bool:
     """Whether cells hold all folds of a row, as OpenML has them."""
     if column.dtype.kind in "fiub":
         return False
-    cells = [cell for cell in column.head(20).tolist() if cell is not None and cell == cell]
+    cells = [
+        cell for cell in column.head(20).tolist() if isinstance(cell, np.ndarray) or (cell is not None and cell == cell)
+    ]
     return bool(cells) and all(
         isinstance(cell, (list, tuple, np.ndarray)) or (isinstance(cell, str) and cell.strip()[:1] == "[")
         for cell in cells

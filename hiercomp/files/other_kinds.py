@@ -159,7 +159,8 @@ def _spreadsheet(path: Path, file: str, kind: str, limit: int) -> pd.DataFrame:
             if sum(member.file_size for member in packed.infolist()) > limit:
                 raise too_large(file, limit)
     try:
-        sheets = pd.read_excel(path, sheet_name=None, dtype=object, na_filter=False)
+        # Without a header: pandas would rename the second of two columns of one name
+        sheets = pd.read_excel(path, sheet_name=None, header=None, dtype=object, na_filter=False)
     except ImportError:
         raise ScoreFileError(
             f"{file} is a file of {kind}, and reading it needs the package {package}.",
@@ -169,20 +170,23 @@ def _spreadsheet(path: Path, file: str, kind: str, limit: int) -> pd.DataFrame:
     except Exception as error:  # whatever a damaged file makes the reader raise
         cause = " ".join(str(error).split()).rstrip(".") or type(error).__name__
         raise ScoreFileError(f"{file} can't be read as a file of {kind}: {shown(cause)}.") from error
-    filled = {name: sheet for name, sheet in sheets.items() if len(sheet) and sheet.shape[1]}
+    filled = {name: sheet for name, sheet in sheets.items() if len(sheet) > 1 and sheet.shape[1]}
     if not filled:
         raise ScoreFileError(f"{file} has a header but no rows.")
-    frame = next(iter(filled.values()))
+    sheet = next(iter(filled.values()))
+    names = [str(cell).strip() for cell in sheet.iloc[0].tolist()]
+    frame = sheet.iloc[1:]
     blank = (frame.astype(str).apply(lambda column: column.str.strip()) == "").to_numpy()
-    frame = frame.loc[~blank.all(axis=1)].reset_index(drop=True)
-    frame = frame.loc[
-        :,
-        [
-            not (str(column).startswith("Unnamed: ") and empty)
-            for column, empty in zip(frame, blank.all(axis=0), strict=True)
-        ],
-    ]
-    frame.columns = [str(column).strip() for column in frame.columns]
+    kept = [place for place, name in enumerate(names) if name or not blank[:, place].all()]
+    frame = frame.loc[~blank.all(axis=1)].reset_index(drop=True).iloc[:, kept]
+    frame.columns = [names[place] or f"Unnamed: {place}" for place in kept]
+    repeated = sorted({shown(name) for name in frame.columns if list(frame.columns).count(name) > 1})
+    if repeated:
+        raise ScoreFileError(
+            f"{file}: column names occur twice: {', '.join(repeated)}.",
+            remedy="Rename or remove one of each.",
+            key="columns",
+        )
     frame = pd.DataFrame({column: _typed(frame[column], str(column)) for column in frame.columns})
     if len(filled) > 1:
         text = f"{file} has {len(filled)} sheets: {first_names([str(sheet) for sheet in filled])}; the first was read."

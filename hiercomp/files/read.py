@@ -18,6 +18,7 @@ from hiercomp.files.formats.arrays import from_score_arrays
 from hiercomp.files.formats.common import (
     LAYOUT_OPTIONS,
     column_roles,
+    different_measures,
     error_of_file,
     file_head,
     header_names,
@@ -41,6 +42,7 @@ from hiercomp.files.other_kinds import is_stream, other_table, renamed_notes, sp
 from hiercomp.files.presets import PRESET_READERS, PRESETS, averages_of, has, preset_of
 from hiercomp.files.proposal import proposal
 from hiercomp.files.table import PARQUET, parquet_names, read_score_file
+from hiercomp.scores.direction import lower_is_better
 from hiercomp.scores.problems import SMALLEST_N
 from hiercomp.scores.table import PLACES, ROLES, is_number_text, role_of, to_pandas
 from hiercomp.wording import cells_in_words, counted, first_names, nearest_name, shown
@@ -315,6 +317,10 @@ def several_files(path: Any, format: str = "auto") -> list[Any] | None:
                 return None
             if other_table(first, None) is None and recognised_quietly(first) in SEVERAL_FILES:
                 return None
+        folders = [isinstance(one, (str, Path)) and os.path.isdir(one) for one in path]
+        if format == "auto" and any(folders):
+            found = [several_files(one) if folder else [one] for one, folder in zip(path, folders, strict=True)]
+            return [file for one, files in zip(path, found, strict=True) for file in files or [one]]
         return list(path)
     if not isinstance(path, (str, Path)) or not os.path.isdir(path):
         return None
@@ -349,7 +355,15 @@ def _read_one(
     if path is not None and not os.path.isdir(path) and not is_log(Path(path)):
         found = other_table(path, layout.get("largest_bytes"))
         if found is not None:
-            table, layout = found, {}
+            table = found
+    if table is not path:
+        unused = [name for name in ("decimal", "percent") if name in layout]
+        if unused:
+            raise ArgumentError(
+                f"{unused[0]} is about text files, and {'this is a frame' if path is None else shown(path) + ' is none'}.",
+                remedy="Make the column of scores numbers.",
+            )
+        layout = {}
     try:
         if format == "auto":
             about = {name: layout[name] for name in ("encoding", "separator") if name in layout}
@@ -389,6 +403,7 @@ def _imported(
     others = dict(others)
     if format not in ("weka", *SEVERAL_FILES):
         if "score" in given and format != "wide":
+            _refuse_both(given["score"], others)
             others.setdefault("measure", given.pop("score") if isinstance(given["score"], str) else None)
         if format == "wide" and isinstance(given.get("algorithm"), (list, tuple)):  # the columns with the scores
             others["algorithms"] = given.pop("algorithm")
@@ -404,6 +419,7 @@ def _imported(
             table, given = plain_roles(table, given, path)
             layout = {}
     elif "score" in given:
+        _refuse_both(given["score"], others)
         others.setdefault("measure", given.pop("score"))
     if format == "wide":
         others["file"] = path
@@ -412,6 +428,14 @@ def _imported(
         given = {}
     _check_options(format, {**layout, **given, **others})
     return IMPORTERS[format](table, **given, **others, **layout)
+
+
+def _refuse_both(score: Spec, others: Mapping[str, Any]) -> None:
+    """Of a tool's format, score is the measure."""
+    if others.get("measure", score) != score:
+        raise ArgumentError(
+            f"score={score!r} and measure={others['measure']!r} were both given.", remedy="Pass one of them."
+        )
 
 
 def _point_to_questions(scores: pd.DataFrame, path: Path) -> None:
@@ -441,27 +465,48 @@ def _joined(
         for frame in frames:
             if "rho" not in frame.columns:
                 frame["rho"] = rho_of_folds(frame["dataset"], frame["run"], frame["fold"])
+    names = [shown(one) if isinstance(one, (str, Path)) else f"frame {number + 1}" for number, one in enumerate(files)]
+    notes = _of_one_measure(frames, names)
     tidy = pd.concat(frames, ignore_index=True)
     repeated = tidy.duplicated(list(PLACES), keep=False).to_numpy()
     if repeated.any():
         origin = np.repeat(np.arange(len(frames)), [len(frame) for frame in frames])
-        names = [
-            shown(files[number]) if isinstance(files[number], (str, Path)) else f"frame {number + 1}"
-            for number in np.unique(origin[repeated])
-        ]
+        holding = [names[number] for number in np.unique(origin[repeated])]
         count = len(tidy.loc[repeated, list(PLACES)].drop_duplicates())
         raise ScoreTableError(
             f"{counted(count, 'cell', 'has')} more than one score (first: {cells_in_words(tidy, repeated, 'score')}), in "
-            f"{first_names(names)}.",
+            f"{first_names(holding)}.",
             remedy="If each file is one data set, pass dataset='{stem}'; if each is a run, run='{stem}'.",
             arguments=(Argument("dataset", "{stem}"), Argument("run", "{stem}")),
             key="duplicate_scores",
         )
     first = frames[0].attrs
     same = {name: first[name] for name in first if all(frame.attrs.get(name) == first[name] for frame in frames)}
-    notes = list(dict.fromkeys(note for frame in frames for note in frame.attrs["notes"]))
-    tidy.attrs = {"format": first["format"], "mapping": first["mapping"], **same, "notes": notes}
+    said = list(dict.fromkeys(note for frame in frames for note in frame.attrs["notes"]))
+    said += [note.text for note in notes]
+    tidy.attrs = {"format": first["format"], "mapping": first["mapping"], **same, "notes": said}
+    warn_caller(notes)
     return tidy
+
+
+def _of_one_measure(frames: Sequence[pd.DataFrame], names: Sequence[str]) -> list[Note]:
+    """Refuse files whose scores have opposite directions; a note where only the names of their measures differ."""
+    measures: dict[str, str] = {}
+    directions: dict[bool, str] = {}
+    for frame, name in zip(frames, names, strict=True):
+        measure, higher = frame.attrs.get("measure"), frame.attrs.get("higher_is_better")
+        if measure is not None:
+            measures.setdefault(measure, name)
+            higher = not lower_is_better(measure) if higher is None else higher
+        if higher is not None:
+            directions.setdefault(bool(higher), f"{name} ({shown(measure)})" if measure else name)
+    if len(directions) > 1:
+        raise ScoreTableError(
+            f"Higher values are better in {directions[True]}, lower ones in {directions[False]}.",
+            remedy="Read files of one measure, or name it with score or measure.",
+            key="measures",
+        )
+    return different_measures(measures)
 
 
 def _format_of_table(

@@ -28,6 +28,7 @@ DATASETS_THAT_SETTLE_SIGMA0 = 10  # many, in this sense
 NORMAL_MEDIAN_DEVIATION = 0.6744897501960817  # median absolute deviation of a standard normal variable
 # Standard errors of a data set's mean within which its delta_i lies, to find an end of sigma0's range
 ERRORS_AWAY = 10.0
+FLAT = 1e-12  # standard deviation of means, relative to the largest or to the unit, up to which they are all equal
 SCALES_EXPECTED = 2.0  # of a prior on sigma0; where the data suggest more, the chains start there and find the way
 VARIANCE_OF_LOG_SIGMA0 = 0.2  # where the warmup starts; 0.15 to 0.4 on the pairs of the 54 data sets
 DATASETS_A_SLOPE = 10  # of fewer for each covariate the slopes have a horseshoe (C3) as their prior
@@ -93,7 +94,7 @@ class HierarchicalModel:
             squares = error**2 * differences.n * (differences.n - 1)
         s0 = float(np.std(mean, ddof=1))
         notes: tuple[Note, ...] = ()
-        flat = s0 <= 1e-12 * max(1.0, float(np.abs(mean).max()))
+        flat = s0 <= FLAT * max(1.0, float(np.abs(mean).max()))
         if flat and (priors.sigma0 is None or differences.covariates is not None):
             s0 = float(error.mean())
         if flat and priors.sigma0 is None:
@@ -136,6 +137,13 @@ class HierarchicalModel:
         arrays = {name: getattr(self, name) for name in names}
         kept = {name: np.delete(value, place, axis=0) for name, value in arrays.items() if value is not None}
         return replace(self, slope_datasets=self._datasets_of_slopes, **kept)
+
+    @property
+    def spread(self) -> float:
+        """Standard deviation of the means; if they are all equal, their mean standard error, as in the bound (M5)."""
+        found = float(np.std(self.mean, ddof=1))
+        flat = found <= FLAT * max(1.0, float(np.abs(self.mean).max()))
+        return float(np.sqrt(self.squared_standard_error).mean()) if flat else found
 
     @property
     def _datasets_of_slopes(self) -> int:

@@ -15,6 +15,7 @@ from hiercomp.model.priors import Priors, chosen_priors
 from hiercomp.planning.result import PlanResult
 from hiercomp.planning.simulation import Assumption, PlanSettings, simulated_plan
 from hiercomp.posterior.correlation import enough_runs
+from hiercomp.posterior.fit import checked_options
 from hiercomp.rope import Rope, RopeLike
 from hiercomp.scores.differences import PairedDifferences
 from hiercomp.scores.rho import checked_rho
@@ -152,7 +153,7 @@ def plan(
             f"{folds} folds, rho {rho:.3g}"
         ),
     )
-    options = fit_options | {"engine": engine, "seed": seed, "progress": False}
+    options = checked_options(fit_options) | {"engine": engine, "seed": seed, "progress": False}
     settings = PlanSettings(
         _whole_numbers("n_datasets", n_datasets, 2), _rope(rope, priors), alpha, priors, simulations, options
     )
@@ -235,6 +236,11 @@ def plan_from_result(
             "A study is planned from a Student-t or Gaussian population, and the pilot's is a mixture.",
             remedy="Fit the pilot with population='student_t'.",
         )
+    if result.differences.counts is not None:
+        raise ArgumentError(
+            "A plan simulates normal differences, and the pilot has the trinomial likelihood.",
+            remedy="Fit the pilot with likelihood='gaussian'.",
+        )
     if result.differences.covariates is not None:
         raise ArgumentError(
             "A plan simulates populations without covariates, and the pilot has some.",
@@ -245,7 +251,7 @@ def plan_from_result(
         priors = replace(priors, delta0_bound=priors.delta0_bound or result.differences.delta0_bound)
     assumption, numbers_of_runs = pilot_assumption(result, folds=folds, runs=runs, rho=rho, seed=seed)
     rope = result.rope if rope is None else Rope.of(rope)
-    options = fit_options | {"engine": engine, "seed": seed, "progress": False}
+    options = checked_options(fit_options) | {"engine": engine, "seed": seed, "progress": False}
     settings = PlanSettings(_whole_numbers("n_datasets", n_datasets, 2), rope, alpha, priors, simulations, options)
     found = simulated_plan(assumption, numbers_of_runs, settings, n_jobs, progress)
     seen = 1 if result.differences.runs is None else int(result.differences.runs.n_runs.max())

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hiercomp.arguments import FloatArray
+from hiercomp.arguments import FloatArray, random_generator
 from hiercomp.closed_form.one_dataset.correlated_t import correlated_t_posterior
 from hiercomp.model import trinomial
 from hiercomp.plots.style import (
@@ -142,7 +142,7 @@ def replicated_standard_deviations(result: Fit, seed: int = 0) -> FloatArray:
     ndarray, shape (draws, q)
     """
     given = result.differences
-    generator = np.random.default_rng(seed)
+    generator = random_generator(seed)
     sigma = result.draws("sigma").reshape(-1, len(given.dataset_names))
     if given.counts is not None:
         delta = result.draws("delta").reshape(sigma.shape)

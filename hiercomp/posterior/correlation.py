@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -335,7 +335,7 @@ def correlation(differences: PairedDifferences) -> CorrelationCheck:
     )
 
 
-def gain(result: Fit, runs: Sequence[int] = (1, 5, 10, 100)) -> RepetitionGain:
+def gain(result: Fit, runs: int | Sequence[int] = (1, 5, 10, 100)) -> RepetitionGain:
     """Standard errors with other numbers of runs, by the variation within and between the runs that there are.
 
     Whatever the correlations are, r runs instead of one reduce the squared standard error by (b/k) (1 - 1/r), b being the
@@ -346,7 +346,7 @@ def gain(result: Fit, runs: Sequence[int] = (1, 5, 10, 100)) -> RepetitionGain:
     ----------
     result : Fit
         Such as a `hiercomp.ComparisonResult`.
-    runs : sequence of int
+    runs : int or sequence of int
 
     Returns
     -------
@@ -359,7 +359,9 @@ def gain(result: Fit, runs: Sequence[int] = (1, 5, 10, 100)) -> RepetitionGain:
     NoVerdictError
         If the computation failed its checks.
     """
-    numbers = tuple(sorted({whole_number("runs", each, 1) for each in runs}))
+    numbers = tuple(
+        sorted({whole_number("runs", each, 1) for each in (runs if isinstance(runs, Iterable) else [runs])})
+    )
     if not numbers:
         raise ArgumentError("runs is empty: give the numbers of runs to compare, such as (1, 5, 10).")
     result.refuse_if_failed()

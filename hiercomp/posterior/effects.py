@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hiercomp.arguments import FloatArray, true_or_false
+from hiercomp.arguments import FloatArray, number_array, true_or_false
 from hiercomp.document import Document, Documented, Presentation, Table
 from hiercomp.errors import ArgumentError
 from hiercomp.model.scaled import HierarchicalModel
@@ -402,7 +402,7 @@ def effect_curve(
     column = covariates.values[:, covariates.place(name)]
     if name in given:
         raise ArgumentError(f"{shown(name)!r} is the covariate of the curve, so it has no value of its own.")
-    points = np.linspace(column.min(), column.max(), POINTS) if values is None else np.asarray(values, dtype=float)
+    points = np.linspace(column.min(), column.max(), POINTS) if values is None else number_array("values", values)
     if points.ndim != 1 or not len(points) or not np.isfinite(points).all():
         raise ArgumentError(f"values must be finite numbers, got {values!r}.")
     rows = []

@@ -6,13 +6,22 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from inspect import signature
 from math import ceil
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hiercomp.arguments import FloatArray, number_between, one_of, seed_number
+from hiercomp.arguments import (
+    FloatArray,
+    hint_of_option,
+    number_array,
+    number_between,
+    one_of,
+    random_generator,
+    seed_number,
+)
 from hiercomp.engines import QUADRATURE, Draws, Integrator, Sampler, SamplerSettings, choose_engine
 from hiercomp.engines.base import Mixer
 from hiercomp.engines.mixture import SWEEPS_A_DRAW, MixtureProblem, log_table
@@ -240,7 +249,7 @@ class Fit:
                 "The predictive groups are made for populations without covariates.",
                 remedy="result.loo() predicts each data set from the others, with its covariates.",
             )
-        generator = np.random.default_rng(seed)
+        generator = random_generator(seed)
         tree, model = self.datatree, HierarchicalModel.of(self.differences, self.priors)
         likelihood, unit = integrand(model).likelihood, model.unit
 
@@ -442,7 +451,7 @@ class Fit:
         if half_widths is None:
             end = 4 * self.rope.half_width or float(np.abs(self.differences.mean).max())
             half_widths = np.linspace(0, end, 41)
-        widths = np.atleast_1d(np.asarray(half_widths, dtype=float))
+        widths = np.atleast_1d(number_array("half_widths", half_widths))
         if widths.ndim != 1 or not np.isfinite(widths).all() or (widths < 0).any():
             raise ArgumentError(f"half_widths must be finite numbers of 0 or more, got {half_widths!r}.")
         self.refuse_if_failed()
@@ -460,7 +469,7 @@ class Fit:
 
     def next_differences(self, seed: int | np.random.Generator = 0) -> FloatArray:
         """Draws of the mean difference on the next data set, shape (chains, draws)."""
-        generator = np.random.default_rng(seed)
+        generator = random_generator(seed)
         return self.posterior.next_differences(generator)
 
     def log_likelihood(self) -> FloatArray:
@@ -471,7 +480,7 @@ class Fit:
 
     def replicated_means(self, seed: int | np.random.Generator = 0) -> FloatArray:
         """Means of replicated data sets, shape (chains, draws, q), for posterior predictive checks."""
-        generator = np.random.default_rng(seed)
+        generator = random_generator(seed)
         if self.differences.counts is not None:
             parameters = self.draws("delta"), self.draws("sigma")
             return trinomial.replicated_means(self.differences.counts, *parameters, generator)
@@ -547,6 +556,31 @@ def refit(differences: PairedDifferences, rope: Rope, priors: Priors, options: d
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HiercompWarning)
         return fit_differences(checked_differences(differences, rope), rope, priors, **options)
+
+
+def fit_again(differences: PairedDifferences, rope: Rope, priors: Priors, options: dict[str, Any]) -> Fit:
+    """Fit differences of a result, without warnings: a spread that came from another rope stays."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", HiercompWarning)
+        return fit_differences(differences, rope, priors, **options)
+
+
+def checked_options(options: dict[str, Any]) -> dict[str, Any]:
+    """Options of a fit that many fits share; each fit checks their values.
+
+    Raises
+    ------
+    ArgumentError
+        If one has another name than any argument of `fit_differences`.
+    """
+    allowed = list(signature(fit_differences).parameters)[3:]
+    for name in options:
+        if name not in allowed:
+            raise ArgumentError(
+                f"{shown(name)!r} is not an option of a fit.{hint_of_option(name, allowed)} The options are: "
+                f"{', '.join(allowed)}."
+            )
+    return options
 
 
 def integrate(differences: PairedDifferences, rope: Rope, priors: Priors, settings: SamplerSettings) -> Integrated:
@@ -641,7 +675,7 @@ class Computation:
         notes = (*self.model.notes, *self._mostly_prior_notes(), *self._size_notes())
         warn_caller(notes)
         model, settings = self.model, self.settings
-        dictionary = Dictionary.of(float(model.mean.mean()), float(np.std(model.mean, ddof=1)))
+        dictionary = Dictionary.of(float(model.mean.mean()), model.spread)
         problem = MixtureProblem(
             log_table(likelihood_of(model), dictionary), dictionary.weight, *model.priors.concentration
         )

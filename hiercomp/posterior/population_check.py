@@ -131,6 +131,8 @@ def check_population(result: Fit, others: Mapping[str, Fit] | None = None) -> Po
     failed = []
     if others is None:
         others = {name: _integrated(result, priors) for name, priors in other_populations(result.priors).items()}
+    if not isinstance(others, Mapping) or not all(isinstance(other, Fit) for other in others.values()):
+        raise ArgumentError("others must map names to results of compare or fit.")
     for name, other in others.items():
         if name in found:
             raise ArgumentError(f"others has the name of the fitted population, {name!r}.")
@@ -166,3 +168,8 @@ def _check_data(name: str, result: Fit, other: Fit) -> None:
     )
     if not same:
         raise ArgumentError(f"The result {shown(name)!r} has other data; compare populations on the same differences.")
+    if first.likelihood != second.likelihood:
+        raise ArgumentError(
+            f"The result {shown(name)!r} has the likelihood {second.likelihood!r}, this one {first.likelihood!r}; compare "
+            "populations with the same."
+        )

@@ -13,7 +13,7 @@ from hiercomp.arguments import one_of
 from hiercomp.document import Presentation
 from hiercomp.errors import ArgumentError
 from hiercomp.model.priors import POPULATIONS, Priors
-from hiercomp.posterior.fit import Fit, refit
+from hiercomp.posterior.fit import Fit, fit_again
 from hiercomp.posterior.leave_one_out import LeaveOneOut, loo
 from hiercomp.rope import Rope
 from hiercomp.scores.differences import PairedDifferences
@@ -146,7 +146,7 @@ def fits_of_populations(
     if "gaussian" in chosen and priors.population == "student_t":
         given = ("delta0_bound", "sigma_upper", "sigma0_upper", "delta0", "sigma0")
         chosen["gaussian"] = replace(chosen["gaussian"], **{name: getattr(priors, name) for name in given})
-    return {name: refit(replace(differences, scores=None), rope, each, options) for name, each in chosen.items()}
+    return {name: fit_again(replace(differences, scores=None), rope, each, options) for name, each in chosen.items()}
 
 
 def compared(fits: dict[str, AnyFit]) -> PopulationComparison[AnyFit]:

@@ -11,14 +11,16 @@ from numpy.typing import ArrayLike
 
 from hiercomp.arguments import FloatArray
 from hiercomp.engines.quadrature.leave_one_out import LeftOut
-from hiercomp.errors import ArgumentError, EngineError
+from hiercomp.errors import ArgumentError, DoubtfulDrawsWarning, EngineError, Note, warn_caller
 from hiercomp.model.scaled import HierarchicalModel
+from hiercomp.posterior.diagnostics import diagnose
 from hiercomp.posterior.importance import left_out_with_centres
 from hiercomp.posterior.kinds import Integrated, Sampled, likelihood_of
 from hiercomp.posterior.next_dataset import NextDataset, next_dataset_of
 from hiercomp.posterior.predictive import next_differences, population_density
 from hiercomp.rope import Rope, region_probabilities
 from hiercomp.scores.covariates import Covariates
+from hiercomp.wording import first_names
 
 if TYPE_CHECKING:
     from hiercomp.engines import Sampler
@@ -121,25 +123,38 @@ class Regressed(Sampled):
     def left_out(self, model: HierarchicalModel, rope: Rope, integrate: Callable[[], Integrated]) -> LeftOut:
         """By importance sampling, and by sampling without the data set where that fails."""
         unit, likelihood = model.unit, likelihood_of(model)
-        sampler = self._sampler()
+        sampler, last = self._sampler(), self.attempts[-1]
+        settings = replace(
+            self.settings, warmup=last.warmup, draws=last.draws, adapt_delta=last.adapt_delta, progress=False
+        )
+        doubtful: list[str] = []
 
         def drawn_without(place: int) -> tuple[FloatArray, FloatArray, FloatArray]:
             others = model.without(place)
-            settings = replace(self.settings, progress=False)
             program = others.program(others.centred(), settings.chains, settings.seed)
-            variables = sampler.sample(program, settings).variables
+            drawn = sampler.sample(program, settings)
+            variables = drawn.variables
+            names = self.differences.dataset_names
+            if diagnose(
+                variables, drawn.statistics, names[:place] + names[place + 1 :], self.covariates.names
+            ).failures:
+                doubtful.append(names[place])
             nu = variables.get("nu", np.full(variables["delta0"].shape, np.inf))
             centre = centres(variables["delta0"], variables["slope"], self.covariates.standardised[place])
             return centre, variables["sigma0"], nu
 
         points = self.covariates.standardised
-        return left_out_with_centres(
+        found = left_out_with_centres(
             likelihood,
             np.stack([self.centres_at(point) for point in points], axis=2) / unit,
             self.draws("sigma0") / unit,
             self.draws("nu"),
             drawn_without,
         )
+        if doubtful:
+            text = f"Without {first_names(doubtful)} the sampler failed a check: how these are predicted is doubtful."
+            warn_caller([Note(DoubtfulDrawsWarning, text, places=tuple(doubtful))])
+        return found
 
     def _sampler(self) -> Sampler:
         """The engine that made the draws, or the one that is here."""

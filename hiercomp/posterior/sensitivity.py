@@ -12,7 +12,7 @@ from hiercomp.arguments import number_of_jobs, verdict_level
 from hiercomp.document import Presentation
 from hiercomp.errors import ArgumentError
 from hiercomp.model.priors import NAMED_PRIORS, Priors
-from hiercomp.posterior.fit import Fit, refit
+from hiercomp.posterior.fit import Fit, checked_options, fit_again
 from hiercomp.posterior.next_dataset import decide
 from hiercomp.rope import Rope
 from hiercomp.scores.differences import PairedDifferences
@@ -174,7 +174,7 @@ def sensitivity(result: Fit, *, alpha: float = 0.05, n_jobs: int | None = None, 
     verdict_level(alpha)
     number_of_jobs(n_jobs)
     differences = replace(result.differences, scores=None)  # processes do not each need the table
-    options = fit_defaults(result) | fit_options
+    options = fit_defaults(result) | checked_options(fit_options)
     tasks = [
         delayed(_refit)(variant, differences, result.rope, alpha, options)
         for variant in variants(result.priors)
@@ -223,9 +223,9 @@ def variants(priors: Priors) -> list[Variant]:
 
 
 def _with_distributions(variant: Priors, priors: Priors) -> Priors:
-    """A variant of the prior on nu, beside the same distributions of delta0 and sigma0."""
-    bound = variant.delta0_bound if priors.delta0 is None else priors.delta0_bound
-    return replace(variant, delta0=priors.delta0, sigma0=priors.sigma0, delta0_bound=bound)
+    """A variant of the prior on nu; the distributions and bounds of delta0, sigma0 and sigma_i stay."""
+    on_nu = {name: getattr(variant, name) for name in ("population", "nu_lower", "alpha", "beta")}
+    return replace(priors, **on_nu)
 
 
 def _with_bounds(priors: Priors, bound: float) -> Priors:
@@ -256,7 +256,7 @@ def _refit(
     rho = differences.rho
     if variant.rho_factor != 1:
         rho = np.minimum(rho * variant.rho_factor, LARGEST_RHO)
-    row = _row(variant.name, refit(replace(differences, rho=rho), rope, variant.priors, options), alpha)
+    row = _row(variant.name, fit_again(replace(differences, rho=rho), rope, variant.priors, options), alpha)
     if differences.two_level is not None and variant.rho_factor != 1:  # the equivalent data are then others (R6)
         return replace(row, log_marginal_likelihood=math.nan)
     return row

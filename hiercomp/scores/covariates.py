@@ -165,7 +165,11 @@ def _by_dataset(frame: Any) -> pd.DataFrame:
     """The frame with the names of the data sets, as text, as its index."""
     import pandas as pd
 
-    if isinstance(frame, pd.DataFrame) and not isinstance(frame.index, (pd.RangeIndex, pd.MultiIndex)):
+    if (
+        isinstance(frame, pd.DataFrame)
+        and not isinstance(frame.index, (pd.RangeIndex, pd.MultiIndex))
+        and not any(role_of(name) == "dataset" for name in frame.columns)
+    ):
         table = frame.copy()
         names: Any = frame.index
     else:

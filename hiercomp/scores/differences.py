@@ -469,6 +469,8 @@ class PairedDifferences:
         q = len(names) if names is not None else np.size(np.asarray(mean))
         names = [str(number + 1) for number in range(q)] if names is None else list(names)
         arrays = {name: _summaries(name, value, names) for name, value in values.items()}
+        if not isinstance(score_range, (tuple, list)) or len(score_range) != 2:
+            raise ArgumentError(f"score_range must be the lowest and the highest score, got {score_range!r}.")
         low, high = (finite_number("score_range", end) for end in score_range)
         wrong = (
             ("standard_error", (arrays["standard_error"] < 0), "must not be negative"),

@@ -84,6 +84,8 @@ def test_a_pilot_takes_the_place_of_the_assumed_numbers(hiercomp, folder, scores
         ([*ASSUMED, "--rope", "wide"], "--rope must be a half-width"),
         ([*ASSUMED, "--prior", "vague"], "--prior must be one of"),
         ([*ASSUMED, "--lower-is-better"], "--lower-is-better needs --pilot"),
+        ([*ASSUMED, "--where", "a=b"], "--where needs --pilot"),
+        ([*ASSUMED, "--format", "weka"], "--format needs --pilot"),
         ([*ASSUMED, "--pilot", "scores.csv"], "--delta0 and --pilot exclude each other"),
         (["--nu", "3", "--pilot", "scores.csv"], "--nu and --pilot exclude each other"),
         (["--pilot", "none.csv"], "none.csv"),

@@ -142,10 +142,12 @@ def test_arrow_files_and_streams_are_read(tmp_path):
 
 def test_spreadsheets_are_read_where_their_reader_is_installed(tmp_path, monkeypatch):
     def sheets(path, **options):
-        assert options == {"sheet_name": None, "dtype": object, "na_filter": False}
-        empty = pd.DataFrame({"dataset": ["", ""], "algorithm": "", "fold": "", "score": ""}, dtype=object)
-        first = pd.concat([pd.DataFrame(RECORDS, dtype=object), empty], ignore_index=True)
-        return {"scores": first, "notes": pd.DataFrame({"a": [1]}), "none": pd.DataFrame()}
+        assert options == {"sheet_name": None, "header": None, "dtype": object, "na_filter": False}
+        rows = [header, *(list(record.values()) for record in RECORDS), [""] * 4]
+        notes = pd.DataFrame([["a"], [1]], dtype=object)
+        return {"scores": pd.DataFrame(rows, dtype=object), "notes": notes, "none": pd.DataFrame()}
+
+    header = list(RECORDS[0])
 
     path = tmp_path / "t.xlsx"
     path.write_bytes(packed_zip(b"<x/>", "[Content_Types].xml", "xl/workbook.xml"))
@@ -153,6 +155,9 @@ def test_spreadsheets_are_read_where_their_reader_is_installed(tmp_path, monkeyp
     scores = read(path)
     assert is_the_table(scores)
     assert "2 sheets: 'scores', 'notes'; the first was read" in scores.attrs["notes"][0]
+    header[2] = f" {header[3]}"
+    with pytest.raises(ScoreFileError, match=f"column names occur twice: {header[3]}"):
+        read(path)
 
     def missing(path, **options):
         raise ImportError("Missing optional dependency")

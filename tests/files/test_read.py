@@ -377,3 +377,80 @@ def test_a_file_whose_name_turns_the_line_is_named_escaped_where_it_is_damaged(t
     path.write_bytes(b"\x1f\x8bdataset,algorithm,score\n")
     with pytest.raises(hc.ScoreFileError, match=r"scores\.csv\.\\u202e can't be read: Unknown compression method"):
         hc.read_scores(path)
+
+
+ROWS = [
+    {"dataset": name, "algorithm": algorithm, "fold": fold, "score": fold * (1.5 if algorithm == "tree" else 1.0)}
+    for name in ("iris", "wine")
+    for algorithm in ("nb", "tree")
+    for fold in (1, 2, 3)
+]
+
+
+@pytest.mark.filterwarnings("ignore::hiercomp.HiercompWarning")
+@pytest.mark.parametrize("column", ["fold", "seed"])
+@pytest.mark.parametrize("attrs", [{"higher_is_better": False}, {"higher_is_better": False, "measure": "rmse"}])
+def test_what_a_frame_says_of_its_scores_stays_in_every_layout(column, attrs):
+    tidy = pd.DataFrame(ROWS).rename(columns={"fold": column})
+    wide = tidy.pivot(index=["dataset", column], columns="algorithm", values="score").reset_index()
+    wide.columns.name = None
+    for frame in (tidy, wide):
+        frame.attrs = dict(attrs)
+        found = read_scores(frame)
+        assert found.attrs["higher_is_better"] is False
+        assert found.attrs.get("measure") == attrs.get("measure")
+        differences = hc.HierarchicalComparison(frame, "nb", "tree", rope=0.1, rho=0.1).differences
+        assert differences.higher_is_better is False
+        assert differences.mean.tolist() == [-1.0, -1.0]
+    other = tidy.rename(columns={"score": "accuracy"})  # the attributes are about another column
+    other.attrs = {"higher_is_better": False, "measure": "rmse"}
+    found = read_scores(other)
+    assert "higher_is_better" not in found.attrs
+    assert found.attrs["measure"] == "accuracy"
+
+
+def test_files_of_opposite_directions_are_not_joined(tmp_path):
+    frame = pd.DataFrame(ROWS)
+    frame.rename(columns={"score": "accuracy"}).to_csv(tmp_path / "a.csv", index=False)
+    frame.assign(dataset=frame["dataset"] + "2").rename(columns={"score": "rmse"}).to_csv(
+        tmp_path / "b.csv", index=False
+    )
+    with pytest.raises(ScoreTableError, match=r"Higher values are better in .*a.csv.*, lower ones in .*b.csv"):
+        read_scores(tmp_path)
+    (tmp_path / "b.csv").write_text((tmp_path / "b.csv").read_text().replace("rmse", "auc"))
+    with pytest.warns(HiercompWarning, match="scored by different measures: 'accuracy', 'auc'"):
+        found = read_scores(tmp_path)
+    assert len(found) == 2 * len(ROWS)
+    assert "measure" not in found.attrs
+
+
+def test_a_list_of_files_may_have_folders(tmp_path):
+    frame = pd.DataFrame(ROWS)
+    (tmp_path / "folder").mkdir()
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    frame.assign(dataset=frame["dataset"] + "2").to_csv(tmp_path / "folder" / "b.csv", index=False)
+    both = [tmp_path / "a.csv", tmp_path / "folder"]
+    for paths in (both, both[::-1]):
+        assert sorted(read_scores(paths)["dataset"].unique()) == ["iris", "iris2", "wine", "wine2"]
+
+
+def test_options_of_text_are_refused_for_what_is_none(tmp_path):
+    frame = pd.DataFrame(ROWS)
+    frame.to_json(tmp_path / "a.json", orient="records")
+    for source in (frame, tmp_path / "a.json"):
+        with pytest.raises(ArgumentError, match="decimal is about text files"):
+            read_scores(source, decimal=",")
+
+
+def test_lists_of_scores_are_read_from_parquet_too(tmp_path):
+    frame = pd.DataFrame({"dataset": list("aabb"), "algorithm": list("xyxy"), "score": [[0.1, 0.2, 0.3]] * 4})
+    frame.to_parquet(tmp_path / "lists.parquet")
+    pd.testing.assert_frame_equal(
+        read_scores(tmp_path / "lists.parquet").reset_index(drop=True), read_scores(frame).reset_index(drop=True)
+    )
+
+
+def test_score_and_measure_can_not_name_two_measures():
+    frame = pd.read_csv(SAMPLES / "tidymodels.csv")
+    with pytest.raises(ArgumentError, match="were both given"):
+        read_scores(frame, score="accuracy", measure="roc_auc")

@@ -263,3 +263,9 @@ def test_the_table_given_is_not_changed_and_nothing_is_warned_of(tmp_path, score
         warnings.simplefilter("error")
         write_scores(scores, saved(tmp_path))
     pd.testing.assert_frame_equal(scores, before)
+
+
+def test_a_name_with_nul_is_refused():
+    frame = pd.DataFrame({"dataset": ["a"], "algorithm": ["b"], "fold": [1], "score": [0.5]})
+    with pytest.raises(ResultFileError, match="can't hold NUL"):
+        write_scores(frame, "a\0b.csv")

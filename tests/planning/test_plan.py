@@ -451,3 +451,17 @@ def test_pilots_without_a_posterior_are_refused(failed, identical):
         plan_from_result(failed, **FAST)
     with pytest.raises(hc.ArgumentError, match="identical everywhere"):
         plan_from_result(identical, **FAST)
+
+
+@pytest.mark.filterwarnings("ignore::hiercomp.HiercompWarning")
+def test_a_pilot_with_the_trinomial_likelihood_and_unknown_options_are_refused(result):
+    answers = np.random.default_rng(1).integers(0, 2, (6, 60)).astype(float)
+    pilot = hc.HierarchicalComparison.from_arrays(
+        answers, answers[:, ::-1], rho=0, rope=0.01, likelihood="trinomial"
+    ).fit("quadrature")
+    with pytest.raises(hc.ArgumentError, match="trinomial likelihood"):
+        pilot.plan(simulations=2, n_datasets=6)
+    with pytest.raises(hc.ArgumentError, match=r"'drawss' is not an option of a fit\. Did you mean 'draws'"):
+        result.plan(n_datasets=5, simulations=1, drawss=5)
+    with pytest.raises(hc.ArgumentError, match="'drawss' is not an option of a fit"):
+        plan(delta0=0.1, sigma0=0.1, standard_deviation=0.1, folds=10, n_datasets=5, rope=0.01, simulations=1, drawss=5)

@@ -208,3 +208,9 @@ def test_the_likelihood_of_single_data_sets_is_the_dense_one():
     x = right.to_numpy().reshape(4, 12) - 0.5
     expected = stats.multivariate_normal(np.full(12, 0.012), 0.02**2 * covariance([4] * 3, 0.05, 0.2)).logpdf(x)
     np.testing.assert_allclose(found, expected, rtol=1e-10)
+
+
+def test_a_single_number_of_runs_is_a_list_of_one():
+    frame = simulated_scores(6, runs=3, centre=0.02, spread=0.02, seed=2)
+    result = hc.compare(frame, "bayes", "tree", rope=0.01, engine="quadrature")
+    assert result.gain(5).runs == result.gain([5]).runs == (5,)

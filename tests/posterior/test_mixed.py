@@ -367,3 +367,17 @@ def test_every_pair_may_have_a_mixture(tmp_path):
     page = result.report(tmp_path / "pairs.html").read_text(encoding="utf-8")
     assert "Escobar" in page
     assert loo(result.pair("a", "b")).population == "mixture"
+
+
+@pytest.mark.filterwarnings("ignore::hiercomp.HiercompWarning")
+@pytest.mark.parametrize("likelihood", ["gaussian", "trinomial"])
+def test_equal_means_have_a_dictionary_of_their_standard_errors(likelihood):
+    answers = np.random.default_rng(1).integers(0, 2, (6, 60)).astype(float)
+    comparison = hc.HierarchicalComparison.from_arrays(
+        answers, answers[:, ::-1], rho=0, rope=0.01, likelihood=likelihood, population="mixture"
+    )
+    model = HierarchicalModel.of(comparison.differences, comparison.priors)
+    np.testing.assert_allclose(model.mean, 0, atol=1e-12)
+    assert model.spread == pytest.approx(np.sqrt(model.squared_standard_error).mean(), rel=1e-15)
+    found = comparison.fit(draws=200, progress=False)
+    assert np.isfinite(found.draws("delta0")).all()

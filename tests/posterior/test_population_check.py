@@ -132,3 +132,18 @@ def test_the_table_of_the_page_is_what_the_keel_scores_give():
         assert bool(bold) == (row["elpd_difference"] < -2 * row["difference_error"])
         assert result.population().loc["nu", "median"] == pytest.approx(float(median), abs=0.06)
         assert bool(bound) == ("nu_at_bound" in [note.key for note in result.bound_notes])
+
+
+def test_what_is_no_result_and_another_likelihood_are_refused(result):
+    for others in ({"x": 3}, [result]):
+        with pytest.raises(hc.ArgumentError, match="must map names to results"):
+            result.check_population(others)
+    answers = np.random.default_rng(1).integers(0, 2, (6, 60)).astype(float)
+    fits = [
+        hc.HierarchicalComparison.from_arrays(answers, answers[::-1], rho=0, rope=0.01, likelihood=each).fit(
+            "quadrature"
+        )
+        for each in ("trinomial", "gaussian")
+    ]
+    with pytest.raises(hc.ArgumentError, match="has the likelihood 'gaussian', this one 'trinomial'"):
+        fits[0].check_population({"other": fits[1]})

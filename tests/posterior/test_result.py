@@ -277,3 +277,15 @@ def test_the_prior_group_holds_draws_of_the_priors(result):
     nu = prior["nu"].values.ravel() - 1
     assert abs(nu.mean() - 2.75 * np.log(3) / 0.1) < 4 * nu.std() / np.sqrt(count)
     assert nu.min() > 0
+
+
+def test_arguments_that_are_no_numbers_are_refused(result):
+    for asked in (
+        lambda: result.rope_curve("a"),
+        lambda: result.next_differences(-1),
+        lambda: result.replicated_means("x"),
+        lambda: result.predictive_datatree(-1),
+        lambda: hc.Rope.of(10**400),
+    ):
+        with pytest.raises(hc.ArgumentError):
+            asked()

@@ -136,3 +136,30 @@ def test_bayes_factors_are_ratios_of_marginal_likelihoods(integrated, sensitivit
     error = other.log_marginal_likelihood_error + integrated.log_marginal_likelihood_error
     assert found["nu: kruschke"] == pytest.approx(expected, abs=error)
     assert error < 2.8e-3
+
+
+def test_variants_of_the_prior_on_nu_keep_the_bounds(scores):
+    priors = hc.Priors(delta0_bound=0.005, sigma_upper=50.0, sigma0_upper=70.0)
+    for variant in variants(priors):
+        if variant.name.startswith("nu:"):
+            kept = variant.priors
+            assert (kept.delta0_bound, kept.sigma_upper, kept.sigma0_upper) == (0.005, 50.0, 70.0)
+    assert "nu: default" not in [variant.name for variant in variants(priors)]
+
+
+def test_spread_that_came_from_the_first_rope_stays_under_another():
+    a = np.random.default_rng(3).normal(0.8, 0.02, (8, 10))
+    b = a + np.random.default_rng(4).normal(0.02, 0.02, a.shape)
+    b[:4] = a[:4] + 0.012
+    with pytest.warns(hc.DegenerateScoresWarning):
+        result = hc.HierarchicalComparison.from_arrays(a, b, folds=10, rope=0.01).fit("quadrature")
+    first, wider, none = (
+        each.sensitivity().to_frame() for each in (result, result.with_rope(0.02), result.with_rope(0))
+    )
+    np.testing.assert_allclose(wider["log_bayes_factor"], first["log_bayes_factor"], atol=1e-9)
+    np.testing.assert_allclose(none["log_bayes_factor"], first["log_bayes_factor"], atol=1e-9)
+
+
+def test_an_unknown_option_is_refused_before_any_fit(result):
+    with pytest.raises(hc.ArgumentError, match=r"'drawss' is not an option of a fit\. Did you mean 'draws'"):
+        result.sensitivity(drawss=5)

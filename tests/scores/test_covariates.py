@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import hiercomp as hc
+from hiercomp.scores.covariates import Covariates
 
 NAMES = ("a", "b", "c", "d")
 
@@ -116,3 +117,10 @@ def test_the_bundled_covariates_are_those_of_the_bundled_scores():
     assert meta.loc["iris"].tolist() == [150, 4, 3, pytest.approx(1 / 3, abs=1e-4)]
     assert meta.loc["letter", ["rows", "features", "classes"]].tolist() == [2000, 16, 26]
     assert ((meta["majority"] >= 1 / meta["classes"] - 1e-4) & (meta["majority"] < 1)).all()
+
+
+def test_a_column_of_names_counts_whatever_the_index_is():
+    frame = pd.DataFrame({"dataset": ["a", "b", "c"], "rows": [30.0, 10.0, 20.0]})
+    expected = Covariates.of(frame, ["a", "b", "c"]).values
+    for other in (frame.sort_values("rows"), frame.set_index(pd.Index([5, 7, 9])), frame.set_index("dataset")):
+        np.testing.assert_array_equal(Covariates.of(other, ["a", "b", "c"]).values, expected)

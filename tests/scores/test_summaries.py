@@ -73,3 +73,9 @@ def test_impossible_summaries_are_refused(changed, words):
     with pytest.raises(hc.ArgumentError) as caught:
         PairedDifferences.from_summaries(**given)
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("score_range", [1, (0, 1, 2), "01"])
+def test_a_range_that_is_no_pair_is_refused(score_range):
+    with pytest.raises(hc.ArgumentError, match="score_range must be the lowest and the highest score"):
+        PairedDifferences.from_summaries([0.1], [0.1], 10, score_range=score_range)

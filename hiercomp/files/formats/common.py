@@ -33,6 +33,36 @@ HEAD_BYTES = 1 << 20  # enough for any header, and for telling a format
 LARGEST_TEXT = 256 << 20  # of files that are read as a whole, after decompression
 
 
+def refuse_other_measure(known: dict[str, tuple[str, str]], task: str, measure: str, file: str) -> None:
+    """Refuse a task whose scores are of another measure than in the files that were read before."""
+    other, origin = known.setdefault(task, (measure, file))
+    if other != measure:
+        raise ScoreFileError(
+            f"{file}: task {shown(task)!r} is scored by {shown(measure)!r}, and by {shown(other)!r} in {origin}.",
+            remedy="Compare models by one measure; measure names it.",
+        )
+
+
+def different_measures(measures: Iterable[str]) -> list[Note]:
+    """A note where the data sets are scored by different measures."""
+    names = sorted(set(measures))
+    if len(names) < 2:
+        return []
+    text = f"The data sets are scored by different measures: {first_names(names)}."
+    return [Note(HiercompWarning, text, "Are they on one scale?", key="different_measures")]
+
+
+def refuse_absent_measures(further: Mapping[str, Sequence[float]], measures: Iterable[str]) -> None:
+    """Refuse further measures that no file has."""
+    known = sorted(set(measures))
+    for name, cells in further.items():
+        if all(cell != cell for cell in cells):
+            raise ArgumentError(
+                f"There is no measure {shown(name)!r}, which groups (--groups) or also names.",
+                remedy=f"{nearest_name(name, known)} There are: {first_names(known)}.".strip(),
+            )
+
+
 def names_the_file(importer: Callable[P, R]) -> Callable[P, R]:
     """An importer whose errors of the table name the file, where its first argument is one and not a frame."""
 

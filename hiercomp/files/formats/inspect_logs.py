@@ -16,9 +16,12 @@ from hiercomp.files.content import reading_errors, too_large
 from hiercomp.files.formats.common import (
     LARGEST_TEXT,
     chosen_measure,
+    different_measures,
     file_text,
     files_among,
     one_or_more,
+    refuse_absent_measures,
+    refuse_other_measure,
     repeated_answers,
     text_options,
 )
@@ -87,14 +90,16 @@ def read_inspect(
     further: dict[str, list[Any]] = {name: [] for name in one_or_more("also", also)}
     inputs: dict[tuple[str, Any, str], tuple[Any, str]] = {}
     epochs: dict[tuple[str, str], int] = {}
-    unfinished, taken = [], set()
+    unfinished, every = [], set[str]()
+    taken: dict[str, tuple[str, str]] = {}
     for file in files:
         task, model, status, samples = _log(file)
         unfinished += [] if status == "success" else [f"{shown(file)} ({status})"]
         measures = list(dict.fromkeys(name for sample in samples for name in _values(sample)))
         if not measures:
             raise ScoreFileError(f"{shown(file)}: no sample has a score.")
-        taken.add(chosen := chosen_measure(measure, measures))
+        every.update(measures)
+        refuse_other_measure(taken, task, chosen := chosen_measure(measure, measures), shown(file))
         before = epochs.get((task, model), 0)
         for sample in samples:
             question, asked = sample["id"], sample.get("input")
@@ -111,13 +116,12 @@ def read_inspect(
                 columns[name].append(cell)
             for name, found in further.items():
                 found.append(_number(values.get(name), file, question))
+    refuse_absent_measures(further, every)
     columns["rho"] = [0.0] * len(columns["score"])
-    frame = tidy_frame(
-        {**columns, **further},
-        format_name="inspect",
-        measure=", ".join(sorted(taken)),
-        notes=[*_unfinished(unfinished), *repeated_answers(max(epochs.values()), "sample")],
-    )
+    chosen_ones = sorted({name for name, _ in taken.values()})
+    notes = [*_unfinished(unfinished), *different_measures(chosen_ones)]
+    notes += repeated_answers(max(epochs.values()), "sample")
+    frame = tidy_frame({**columns, **further}, format_name="inspect", measure=", ".join(chosen_ones), notes=notes)
     return mapped_again(frame, roles, where, also=list(further))
 
 

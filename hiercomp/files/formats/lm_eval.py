@@ -18,12 +18,15 @@ from hiercomp.errors import (
     ScoreTableError,
 )
 from hiercomp.files.formats.common import (
+    different_measures,
     error_of_file,
     file_text,
     files_among,
     first_repeated,
     names_the_file,
     one_or_more,
+    refuse_absent_measures,
+    refuse_other_measure,
     text_options,
 )
 from hiercomp.files.mapping import Spec, mapped_again, tidy_frame
@@ -107,7 +110,7 @@ def read_lm_eval(
     files = _files([path] if isinstance(path, (str, Path)) else list(path))
     evaluations = [_evaluation(file) for file in files]
     seeds = {seeds: number + 1 for number, seeds in enumerate(sorted({found.seeds for found in evaluations}))}
-    measures: set[str] = set()
+    taken: dict[str, tuple[str, str]] = {}
     without: list[str] = []
     origin: dict[tuple[str, str, int], str] = {}
     rows: list[dict[str, Any]] = []
@@ -128,7 +131,7 @@ def read_lm_eval(
                     remedy="Keep one of the files, or run them with different seeds.",
                 )
             origin[place] = found.path
-            measures.add(key)
+            refuse_other_measure(taken, task, key, found.path)
             row = {
                 "dataset": task,
                 "algorithm": found.model,
@@ -148,6 +151,18 @@ def read_lm_eval(
             f"No task has the measure {shown(measure)!r}.",
             remedy=f"{nearest_name(str(measure), near)} There are: {first_names(everything)}.".strip(),
         )
+    refuse_absent_measures(
+        {name: [row[name] for row in rows] for name in one_or_more("also", also)},
+        (key.split(",")[0] for found in evaluations for values in found.tasks.values() for key in values),
+    )
+    measures = {key for key, _ in taken.values()}
+    losses = _losses(evaluations, measures)
+    if 0 < len(losses) < len(measures):
+        raise ScoreFileError(
+            f"{_sources(files)}: lower values of {first_names(losses)} are better, higher ones of "
+            f"{first_names(sorted(measures - set(losses)))}.",
+            remedy="Read measures of one direction only.",
+        )
     notes = _notes(evaluations, without, measures)
     columns = {name: [row[name] for row in rows] for name in rows[0]}
     try:
@@ -155,7 +170,7 @@ def read_lm_eval(
     except ScoreTableError as error:
         raise error_of_file(_sources(files), error) from None
     frame.attrs["measure"] = ", ".join(sorted(measures))
-    frame.attrs["higher_is_better"] = not _losses(evaluations, measures)
+    frame.attrs["higher_is_better"] = not losses
     return mapped_again(frame, roles, where, also=list(one_or_more("also", also)))
 
 
@@ -288,9 +303,7 @@ def _notes(evaluations: Sequence[_Evaluation], without: Sequence[str], measures:
         missing = sorted(set(without))
         text = f"Left out: {counted(len(missing), 'task')} without the measure asked for: {first_names(missing)}."
         notes.append(Note(DroppedScoresWarning, text))
-    if len(measures) > 1:
-        text = f"The tasks are scored by different measures: {first_names(sorted(measures))}."
-        notes.append(Note(HiercompWarning, text, "Are they on one scale?"))
+    notes += different_measures(measures)
     if len({found.seeds for found in evaluations}) > 1:
         text = "Evaluations with other seeds answer the same questions, so their spread says nothing about other questions."
         named = Argument("format", "lm_eval_samples")

@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, Any
 from hiercomp.errors import Argument, ArgumentError, DroppedScoresWarning, Note, ScoreFileError
 from hiercomp.files.formats.common import (
     chosen_measure,
+    different_measures,
     file_text,
     files_among,
     one_or_more,
+    refuse_absent_measures,
+    refuse_other_measure,
     repeated_answers,
     text_options,
 )
@@ -80,7 +83,8 @@ def read_lm_eval_samples(
     hashes: dict[tuple[str, Any], tuple[Any, str]] = {}
     seen: dict[tuple[str, str], int] = {}
     without: list[str] = []
-    taken: set[str] = set()
+    every: set[str] = set()
+    taken: dict[str, tuple[str, str]] = {}
     for file in files:
         task, model = _task(file), file.absolute().parent.name
         answers = _answers(file)
@@ -89,7 +93,8 @@ def read_lm_eval_samples(
             without.append(task)
             continue
         chosen = _chosen(measure, measures)
-        taken.add(_base(chosen))
+        refuse_other_measure(taken, task, chosen, shown(file))
+        every.update(name for _, answer in answers for name, value in answer.items() if isinstance(value, (int, float)))
         seen[task, model] = run = seen.get((task, model), 0) + 1
         rows = {}
         for line, answer in answers:
@@ -124,7 +129,9 @@ def read_lm_eval_samples(
         raise ArgumentError(
             f"No task has the measure {shown(measure)!r}.", remedy=f"There are: {first_names(everything)}."
         )
-    notes = []
+    refuse_absent_measures(further, every)
+    measures = sorted({_base(name) for name, _ in taken.values()})
+    notes = different_measures(measures)
     if without:
         names = first_names(sorted(set(without)))
         text = f"Left out: {counted(len(without), 'file')} without the measure asked for: {names}."

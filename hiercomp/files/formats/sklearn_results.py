@@ -23,7 +23,7 @@ from hiercomp.files.formats.common import (
 )
 from hiercomp.scores.problems import MOST_FOLDS
 from hiercomp.scores.rho import checked_rho
-from hiercomp.wording import shown
+from hiercomp.wording import counted, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -226,6 +226,12 @@ def _dataset_column(results: Any, dataset: str | None) -> str | None:
 
 
 def _by_dataset(table: Any, column: str) -> dict[str, Any]:
+    nameless = int(table[column].isna().sum())
+    if nameless:
+        raise ScoreTableError(
+            f"{counted(nameless, 'row', 'has')} no name of a data set (column {shown(column)!r}).",
+            remedy="Fill it in, or remove these rows.",
+        )
     return {str(name): rows.reset_index(drop=True) for name, rows in table.groupby(column, sort=False)}
 
 

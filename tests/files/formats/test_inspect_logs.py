@@ -187,3 +187,16 @@ def test_a_folder_without_logs_is_named(tmp_path):
         read_inspect([])
     with pytest.raises(ScoreFileError, match="there is no log of Inspect in this folder"):
         read_inspect(tmp_path)
+
+
+def test_models_are_compared_by_one_scorer(tmp_path):
+    for model, scorer in (("base", "match"), ("tuned", "model_graded")):
+        content = log(model)
+        for sample in content["samples"]:
+            sample["scores"] = {scorer: sample["scores"]["match"]}
+        (tmp_path / f"{model}.json").write_text(json.dumps(content))
+    with pytest.raises(ScoreFileError, match="task 'arith' is scored by 'model_graded', and by 'match' in"):
+        read_inspect(tmp_path)
+    (tmp_path / "tuned.json").unlink()
+    with pytest.raises(ArgumentError, match=r"no measure 'mach'.* Did you mean 'match'"):
+        read_inspect(tmp_path, also="mach")

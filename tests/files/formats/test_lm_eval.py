@@ -132,3 +132,23 @@ def test_what_is_wrong_with_a_file_is_said(tmp_path, changes, message):
         read(path)
     assert message in str(caught.value)
     assert str(path) in str(caught.value)
+
+
+def test_measures_of_opposite_directions_are_refused(tmp_path):
+    path = result(tmp_path, results={"arc": {"acc,none": 0.5}, "wiki": {"word_perplexity,none": 9.0}})
+    measures = {"arc": "acc", "wiki": "word_perplexity"}
+    with pytest.raises(
+        ScoreFileError, match=r"lower values of 'word_perplexity,none' are better, higher ones of 'acc,none'"
+    ):
+        read_lm_eval(path, measures)
+
+
+def test_models_are_compared_by_one_measure(tmp_path):
+    for name in "ab":
+        (tmp_path / name).mkdir()
+    result(tmp_path / "a", results={"arc": {"acc,none": 0.5}}, model_name="a")
+    result(tmp_path / "b", results={"arc": {"f1,none": 0.5}}, model_name="b")
+    with pytest.raises(ScoreFileError, match="task 'arc' is scored by 'f1,none', and by 'acc,none' in"):
+        read_lm_eval(tmp_path)
+    with pytest.raises(ArgumentError, match="no measure 'ac'"):
+        read_lm_eval(tmp_path / "a", also="ac")

@@ -112,3 +112,14 @@ def test_a_folder_without_logs_is_named(tmp_path):
         read_lm_eval_samples([])
     with pytest.raises(ArgumentError, match="No task has the measure 'f1'"):
         read_lm_eval_samples(log(tmp_path, "m"), "f1")
+
+
+def test_models_are_compared_by_one_measure(tmp_path):
+    log(tmp_path, "a")
+    path = log(tmp_path, "b", metrics=["f1"], f1=0.5)
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    path.write_text("".join(json.dumps({k: v for k, v in row.items() if k != "acc"}) + "\n" for row in rows))
+    with pytest.raises(ScoreFileError, match=r"task 't' is scored by 'f1.*', and by 'acc.*' in"):
+        read_lm_eval_samples(tmp_path)
+    with pytest.raises(ArgumentError, match="no measure 'ac'"):
+        read_lm_eval_samples(tmp_path / "a", also="ac")

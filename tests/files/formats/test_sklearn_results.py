@@ -206,6 +206,9 @@ def test_several_searches_in_one_table_keep_their_data_sets(tmp_path):
         assert frame["algorithm"].unique().tolist() == ["C=1", "C=2"]
     with pytest.raises(HiercompError, match="column 'dataset' holds names"):
         read_scores(tmp_path / "all.csv", folds=2, dataset="wine")
+    table.loc[table.index[:1], "dataset"] = None
+    with pytest.raises(ScoreTableError, match="no name of a data set"):
+        read_scores(table.reset_index(drop=True), folds=2)
 
 
 def test_measure_is_the_word_that_the_message_offers(tmp_path):
