@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from hiercomp.engines import Sampler
     from hiercomp.posterior.verification import Verification
 
+# Of a second attempt without a data set, where the first one fails a check: times the iterations, and smaller steps
+AGAIN, CAREFUL_ADAPT_DELTA = 2, 0.999
 MOST_CENTRES = 200  # points of the covariates over which a density is averaged
 
 
@@ -127,18 +129,25 @@ class Regressed(Sampled):
         settings = replace(
             self.settings, warmup=last.warmup, draws=last.draws, adapt_delta=last.adapt_delta, progress=False
         )
+        careful = replace(
+            settings,
+            warmup=AGAIN * settings.warmup,
+            draws=AGAIN * settings.draws,
+            adapt_delta=max(CAREFUL_ADAPT_DELTA, settings.adapt_delta),
+        )
         doubtful: list[str] = []
 
+        names = self.differences.dataset_names
+
         def drawn_without(place: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-            others = model.without(place)
-            program = others.program(others.centred(), settings.chains, settings.seed)
-            drawn = sampler.sample(program, settings)
-            variables = drawn.variables
-            names = self.differences.dataset_names
-            if diagnose(
-                variables, drawn.statistics, names[:place] + names[place + 1 :], self.covariates.names
-            ).failures:
+            others, rest = model.without(place), names[:place] + names[place + 1 :]
+            for centred, chosen in ((others.centred(), settings), (others.centred_otherwise(), careful)):
+                drawn = sampler.sample(others.program(centred, chosen.chains, chosen.seed), chosen)
+                if not diagnose(drawn.variables, drawn.statistics, rest, self.covariates.names).failures:
+                    break
+            else:
                 doubtful.append(names[place])
+            variables = drawn.variables
             nu = variables.get("nu", np.full(variables["delta0"].shape, np.inf))
             centre = centres(variables["delta0"], variables["slope"], self.covariates.standardised[place])
             return centre, variables["sigma0"], nu
