@@ -25,6 +25,7 @@ from hiercomp.files.formats.common import (
     names_the_file,
     one_or_more,
     read_table,
+    refuse_opposite_directions,
     rho_of_folds,
     with_plain_names,
 )
@@ -431,7 +432,7 @@ def _imported(
 
 
 def _refuse_both(score: Spec, others: Mapping[str, Any]) -> None:
-    """Of a tool's format, score is the measure."""
+    """For a tool's format ``score`` names the measure, as ``measure`` does."""
     if others.get("measure", score) != score:
         raise ArgumentError(
             f"score={score!r} and measure={others['measure']!r} were both given.", remedy="Pass one of them."
@@ -491,22 +492,18 @@ def _joined(
 
 def _of_one_measure(frames: Sequence[pd.DataFrame], names: Sequence[str]) -> list[Note]:
     """Refuse files whose scores have opposite directions; a note where only the names of their measures differ."""
-    measures: dict[str, str] = {}
-    directions: dict[bool, str] = {}
+    by_file: dict[str, bool] = {}
+    by_measure: dict[str, bool] = {}
     for frame, name in zip(frames, names, strict=True):
         measure, higher = frame.attrs.get("measure"), frame.attrs.get("higher_is_better")
-        if measure is not None:
-            measures.setdefault(measure, name)
-            higher = not lower_is_better(measure) if higher is None else higher
+        if higher is None and measure is not None:
+            higher = not lower_is_better(measure)
         if higher is not None:
-            directions.setdefault(bool(higher), f"{name} ({shown(measure)})" if measure else name)
-    if len(directions) > 1:
-        raise ScoreTableError(
-            f"Higher values are better in {directions[True]}, lower ones in {directions[False]}.",
-            remedy="Read files of one measure, or name it with score or measure.",
-            key="measures",
-        )
-    return different_measures(measures)
+            by_file[name if measure is None else f"{name} ({measure})"] = higher
+        if measure is not None:
+            by_measure[measure] = bool(higher)
+    refuse_opposite_directions(by_file)
+    return different_measures(by_measure)
 
 
 def _format_of_table(

@@ -415,7 +415,7 @@ def test_files_of_opposite_directions_are_not_joined(tmp_path):
     frame.assign(dataset=frame["dataset"] + "2").rename(columns={"score": "rmse"}).to_csv(
         tmp_path / "b.csv", index=False
     )
-    with pytest.raises(ScoreTableError, match=r"Higher values are better in .*a.csv.*, lower ones in .*b.csv"):
+    with pytest.raises(ScoreTableError, match=r"better for '.*a.csv \(accuracy\)', lower ones for '.*b.csv \(rmse\)'"):
         read_scores(tmp_path)
     (tmp_path / "b.csv").write_text((tmp_path / "b.csv").read_text().replace("rmse", "auc"))
     with pytest.warns(HiercompWarning, match="scored by different measures: 'accuracy', 'auc'"):

@@ -43,20 +43,37 @@ def refuse_other_measure(known: dict[str, tuple[str, str]], task: str, measure: 
         )
 
 
-def different_measures(measures: Iterable[str]) -> list[Note]:
-    """A note where the data sets are scored by different measures."""
-    names = sorted(set(measures))
-    if len(names) < 2:
+def different_measures(measures: Mapping[str, bool]) -> list[Note]:
+    """A note where the data sets are scored by different measures; ``measures`` says of each if higher values are better.
+
+    Raises
+    ------
+    ScoreTableError
+        If that differs: the scores have one direction.
+    """
+    refuse_opposite_directions(measures)
+    if len(measures) < 2:
         return []
-    text = f"The data sets are scored by different measures: {first_names(names)}."
+    text = f"The data sets are scored by different measures: {first_names(sorted(measures))}."
     return [Note(HiercompWarning, text, "Are they on one scale?", key="different_measures")]
 
 
-def refuse_absent_measures(further: Mapping[str, Sequence[float]], measures: Iterable[str]) -> None:
+def refuse_opposite_directions(higher: Mapping[str, bool]) -> None:
+    """Refuse scores some of which are better if higher, others if lower: by measure, or by file."""
+    better, worse = ([name for name, best in higher.items() if best is side] for side in (True, False))
+    if better and worse:
+        raise ScoreTableError(
+            f"Higher scores are better for {first_names(better)}, lower ones for {first_names(worse)}.",
+            remedy="Read scores of one direction only; score or measure names a measure.",
+            key="directions",
+        )
+
+
+def refuse_absent_measures(names: Iterable[str], measures: Iterable[str]) -> None:
     """Refuse further measures that no file has."""
     known = sorted(set(measures))
-    for name, cells in further.items():
-        if all(cell != cell for cell in cells):
+    for name in names:
+        if name not in known:
             raise ArgumentError(
                 f"There is no measure {shown(name)!r}, which groups (--groups) or also names.",
                 remedy=f"{nearest_name(name, known)} There are: {first_names(known)}.".strip(),

@@ -26,6 +26,7 @@ from hiercomp.files.formats.common import (
     text_options,
 )
 from hiercomp.files.mapping import Spec, mapped_again, tidy_frame
+from hiercomp.scores.direction import lower_is_better
 from hiercomp.wording import counted, shown
 
 if TYPE_CHECKING:
@@ -118,10 +119,10 @@ def read_inspect(
                 found.append(_number(values.get(name), file, question))
     refuse_absent_measures(further, every)
     columns["rho"] = [0.0] * len(columns["score"])
-    chosen_ones = sorted({name for name, _ in taken.values()})
-    notes = [*_unfinished(unfinished), *different_measures(chosen_ones)]
+    scorers = sorted({name for name, _ in taken.values()})
+    notes = [*_unfinished(unfinished), *different_measures({name: not lower_is_better(name) for name in scorers})]
     notes += repeated_answers(max(epochs.values()), "sample")
-    frame = tidy_frame({**columns, **further}, format_name="inspect", measure=", ".join(chosen_ones), notes=notes)
+    frame = tidy_frame({**columns, **further}, format_name="inspect", measure=", ".join(scorers), notes=notes)
     return mapped_again(frame, roles, where, also=list(further))
 
 

@@ -151,21 +151,13 @@ def read_lm_eval(
             f"No task has the measure {shown(measure)!r}.",
             remedy=f"{nearest_name(str(measure), near)} There are: {first_names(everything)}.".strip(),
         )
-    refuse_absent_measures(
-        {name: [row[name] for row in rows] for name in one_or_more("also", also)},
-        (key.split(",")[0] for found in evaluations for values in found.tasks.values() for key in values),
-    )
+    keys = {key for found in evaluations for values in found.tasks.values() for key in values}
+    refuse_absent_measures(one_or_more("also", also), keys | {key.split(",")[0] for key in keys})
     measures = {key for key, _ in taken.values()}
     losses = _losses(evaluations, measures)
-    if 0 < len(losses) < len(measures):
-        raise ScoreFileError(
-            f"{_sources(files)}: lower values of {first_names(losses)} are better, higher ones of "
-            f"{first_names(sorted(measures - set(losses)))}.",
-            remedy="Read measures of one direction only.",
-        )
-    notes = _notes(evaluations, without, measures)
     columns = {name: [row[name] for row in rows] for name in rows[0]}
     try:
+        notes = _notes(evaluations, without, measures, losses)
         frame = tidy_frame(columns, format_name="lm_eval", notes=notes)
     except ScoreTableError as error:
         raise error_of_file(_sources(files), error) from None
@@ -293,7 +285,9 @@ def _losses(evaluations: Sequence[_Evaluation], measures: set[str]) -> list[str]
     return sorted(name for name in measures if not higher.get(name.split(",")[0], not lower_is_better(name)))
 
 
-def _notes(evaluations: Sequence[_Evaluation], without: Sequence[str], measures: set[str]) -> list[Note]:
+def _notes(
+    evaluations: Sequence[_Evaluation], without: Sequence[str], measures: set[str], losses: Sequence[str]
+) -> list[Note]:
     notes = []
     groups = sorted({name for found in evaluations for name in found.groups})
     if groups:
@@ -303,13 +297,12 @@ def _notes(evaluations: Sequence[_Evaluation], without: Sequence[str], measures:
         missing = sorted(set(without))
         text = f"Left out: {counted(len(missing), 'task')} without the measure asked for: {first_names(missing)}."
         notes.append(Note(DroppedScoresWarning, text))
-    notes += different_measures(measures)
+    notes += different_measures({name: name not in losses for name in sorted(measures)})
     if len({found.seeds for found in evaluations}) > 1:
         text = "Evaluations with other seeds answer the same questions, so their spread says nothing about other questions."
         named = Argument("format", "lm_eval_samples")
         remedy = f"The answers to single questions do (--log_samples, {named})."
         notes.append(Note(HiercompWarning, text, remedy, key="seeds", quiet=True, arguments=(named,)))
-    losses = _losses(evaluations, measures)
     if losses:
         text = f"Lower values of {first_names(losses)} are better."
         notes.append(Note(HiercompWarning, text, "Comparisons follow this (attrs['higher_is_better'])."))

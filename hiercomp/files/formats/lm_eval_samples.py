@@ -21,6 +21,7 @@ from hiercomp.files.formats.common import (
     text_options,
 )
 from hiercomp.files.mapping import Spec, mapped_again, tidy_frame
+from hiercomp.scores.direction import lower_is_better
 from hiercomp.wording import counted, first_names, shown
 
 if TYPE_CHECKING:
@@ -130,15 +131,15 @@ def read_lm_eval_samples(
             f"No task has the measure {shown(measure)!r}.", remedy=f"There are: {first_names(everything)}."
         )
     refuse_absent_measures(further, every)
-    measures = sorted({_base(name) for name, _ in taken.values()})
-    notes = different_measures(measures)
+    chosen_measures = sorted({_base(name) for name, _ in taken.values()})
+    notes = different_measures({name: not lower_is_better(name) for name in chosen_measures})
     if without:
         names = first_names(sorted(set(without)))
         text = f"Left out: {counted(len(without), 'file')} without the measure asked for: {names}."
         notes.append(Note(DroppedScoresWarning, text))
     notes += repeated_answers(max(seen.values()), "question")
     columns["rho"] = [0.0] * len(columns["score"])
-    name = ", ".join(sorted(taken))
+    name = ", ".join(chosen_measures)
     frame = tidy_frame({**columns, **further}, format_name="lm_eval_samples", measure=name, notes=notes)
     return mapped_again(frame, roles, where, also=list(further))
 

@@ -138,7 +138,7 @@ def test_measures_of_opposite_directions_are_refused(tmp_path):
     path = result(tmp_path, results={"arc": {"acc,none": 0.5}, "wiki": {"word_perplexity,none": 9.0}})
     measures = {"arc": "acc", "wiki": "word_perplexity"}
     with pytest.raises(
-        ScoreFileError, match=r"lower values of 'word_perplexity,none' are better, higher ones of 'acc,none'"
+        ScoreFileError, match=r"Higher scores are better for 'acc,none', lower ones for 'word_perplexity,none'"
     ):
         read_lm_eval(path, measures)
 

@@ -39,6 +39,7 @@ def test_the_sample_gives_the_answers_that_stand_in_it():
 def test_a_file_is_recognised_and_a_folder_of_both_kinds_is_of_results(tmp_path):
     path = log(tmp_path, "m")
     assert read_scores(path).attrs["format"] == "lm_eval_samples"
+    assert read_scores(path).attrs["measure"] == "acc"
     assert read_scores(tmp_path).attrs["format"] == "lm_eval_samples"
     assert read_scores([path, log(tmp_path, "n")])["algorithm"].unique().tolist() == ["m", "n"]
     assert read_scores(path, algorithm="=best", where={"fold": [0, 1]})["algorithm"].tolist() == ["best"] * 2
@@ -112,6 +113,16 @@ def test_a_folder_without_logs_is_named(tmp_path):
         read_lm_eval_samples([])
     with pytest.raises(ArgumentError, match="No task has the measure 'f1'"):
         read_lm_eval_samples(log(tmp_path, "m"), "f1")
+
+
+def test_tasks_of_opposite_directions_are_refused_and_different_measures_named(tmp_path):
+    log(tmp_path, "a")
+    log(tmp_path, "a", name="samples_u.jsonl", metrics=["f1"], f1=0.5)
+    with pytest.warns(HiercompWarning, match="scored by different measures: 'acc', 'f1'. Are they on one scale"):
+        assert read_lm_eval_samples(tmp_path).attrs["measure"] == "acc, f1"
+    log(tmp_path, "a", name="samples_u.jsonl", metrics=["word_perplexity"], word_perplexity=9.0)
+    with pytest.raises(HiercompError, match="Higher scores are better for 'acc', lower ones for 'word_perplexity'"):
+        read_lm_eval_samples(tmp_path)
 
 
 def test_models_are_compared_by_one_measure(tmp_path):
