@@ -238,14 +238,19 @@ class TableOptions:
             **given,
         }
 
+    def given(self) -> dict[str, Any]:
+        """The values of the options that were given, by their names on the command line."""
+        values = {option: getattr(self, option.name) for option in fields(self)}
+        return {
+            "--format" if option.name == "file_format" else f"--{option.name.replace('_', '-')}": value
+            for option, value in values.items()
+            if value is not None and value != option.default
+        }
+
     def pasted(self) -> list[str]:
         """These options as words of a command."""
         words = []
-        for option in fields(self):
-            value, name = getattr(self, option.name), f"--{option.name.replace('_', '-')}"
-            name = "--format" if option.name == "file_format" else name
-            if value == option.default or value is None:
-                continue
+        for name, value in self.given().items():
             values = value if isinstance(value, list) else [value]
             words += [name] if value is True else [part for each in values for part in (name, str(each))]
         return words

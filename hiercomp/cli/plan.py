@@ -100,7 +100,7 @@ def plan(
                 "--higher-is-better": model.higher_is_better is True,
                 "--lower-is-better": model.higher_is_better is False,
                 "--transform": model.ratio is not None,
-            } | dict.fromkeys((word for word in reading.pasted() if word.startswith("--")), True)
+            } | dict.fromkeys(reading.given(), True)
             _refuse(given, "needs --pilot")
             if is_for_each_dataset(common["rope"]):
                 raise ArgumentError(f"--rope must be a half-width or LOWER:UPPER without --pilot, got {model.rope!r}.")
