@@ -1,4 +1,4 @@
-"""What a result shows: title, conclusion, tables, details and notes, as text, rich, HTML, Markdown or LaTeX; JSON values."""
+"""What a result shows, in text, rich, HTML, Markdown, LaTeX and JSON: title, conclusion, tables, details and notes."""
 
 from __future__ import annotations
 

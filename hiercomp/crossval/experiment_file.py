@@ -28,9 +28,8 @@ KEYS = ("seed", "scoring", "time_limit", "checkpoint", "output", "one_hot", "cv"
 DATA_KEYS = ("file", "target", "drop", "groups")
 ESTIMATOR_KEYS = ("class", "parameters", "steps")
 LARGEST_FILE = 1 << 20  # bytes
-MOST_DOTS = (
-    100  # in a line, not counting decimal points in lists: the memory for a key grows with the square of its parts
-)
+# In a line, not counting decimal points in lists: the memory for a key grows with the square of its parts
+MOST_DOTS = 100
 DECIMAL_IN_LIST = re.compile(r"(?<=[\[,])(\s*[-+]?[0-9]*)\.([0-9]*(?:[eE][-+]?[0-9]+)?\s*)(?=[\],])")
 
 

@@ -32,7 +32,7 @@ from hiercomp.files.content import (
     too_large,
     unpacked_limit,
 )
-from hiercomp.files.formats.common import LARGEST_TEXT, file_text
+from hiercomp.files.formats.common import LARGEST_TEXT, error_of_file, file_text, with_plain_names
 from hiercomp.scores.table import is_name_column
 from hiercomp.wording import first_names, shown
 
@@ -179,15 +179,12 @@ def _spreadsheet(path: Path, file: str, kind: str, limit: int) -> pd.DataFrame:
     blank = (frame.astype(str).apply(lambda column: column.str.strip()) == "").to_numpy()
     kept = [place for place, name in enumerate(names) if name or not blank[:, place].all()]
     frame = frame.loc[~blank.all(axis=1)].reset_index(drop=True).iloc[:, kept]
-    frame.columns = [names[place] or f"Unnamed: {place}" for place in kept]
-    repeated = sorted({shown(name) for name in frame.columns if list(frame.columns).count(name) > 1})
-    if repeated:
-        raise ScoreFileError(
-            f"{file}: column names occur twice: {', '.join(repeated)}.",
-            remedy="Rename or remove one of each.",
-            key="columns",
-        )
-    frame = pd.DataFrame({column: _typed(frame[column], str(column)) for column in frame.columns})
+    names = [names[place] or f"Unnamed: {place}" for place in kept]
+    try:
+        frame = with_plain_names(frame.set_axis(names, axis=1))
+    except ScoreTableError as error:
+        raise error_of_file(file, error) from None
+    frame = pd.DataFrame({name: _typed(frame[name], name) for name in names})
     if len(filled) > 1:
         text = f"{file} has {len(filled)} sheets: {first_names([str(sheet) for sheet in filled])}; the first was read."
         note = Note(ScaleWarning, text, "Save another as a file of its own to read that.", key="sheets")

@@ -306,23 +306,12 @@ def several_files(path: Any, format: str = "auto") -> list[Any] | None:
             raise ArgumentError("path must name at least one file.")
         if format in SEVERAL_FILES:
             return None
+        if format != "auto":
+            return list(path)
         first = path[0]
-        if format == "auto" and isinstance(first, (str, Path)):
-            if os.path.isdir(first):
-                return (
-                    None
-                    if _evaluations(Path(first))
-                    else [file for one in path for file in several_files(one) or [one]]
-                )
-            if is_log(Path(first)):
-                return None
-            if other_table(first, None) is None and recognised_quietly(first) in SEVERAL_FILES:
-                return None
-        folders = [isinstance(one, (str, Path)) and os.path.isdir(one) for one in path]
-        if format == "auto" and any(folders):
-            found = [several_files(one) if folder else [one] for one, folder in zip(path, folders, strict=True)]
-            return [file for one, files in zip(path, found, strict=True) for file in files or [one]]
-        return list(path)
+        if isinstance(first, (str, Path)) and _is_evaluation(Path(first)):
+            return None
+        return [file for one in path for file in several_files(one) or [one]]
     if not isinstance(path, (str, Path)) or not os.path.isdir(path):
         return None
     folder = Path(path)
@@ -337,6 +326,13 @@ def several_files(path: Any, format: str = "auto") -> list[Any] | None:
             )
         raise ScoreFileError(f"{shown(path)}: there is no table in this folder.")
     return list(files)
+
+
+def _is_evaluation(path: Path) -> bool:
+    """Whether a file or folder is of a tool whose importer reads several files together."""
+    if os.path.isdir(path):
+        return _evaluations(path)
+    return is_log(path) or (other_table(path, None) is None and recognised_quietly(path) in SEVERAL_FILES)
 
 
 def recognised_quietly(path: Any) -> str | None:

@@ -156,7 +156,7 @@ def test_spreadsheets_are_read_where_their_reader_is_installed(tmp_path, monkeyp
     assert is_the_table(scores)
     assert "2 sheets: 'scores', 'notes'; the first was read" in scores.attrs["notes"][0]
     header[2] = f" {header[3]}"
-    with pytest.raises(ScoreFileError, match=f"column names occur twice: {header[3]}"):
+    with pytest.raises(ScoreFileError, match=f"Column names occur twice: {header[3]}"):
         read(path)
 
     def missing(path, **options):
