@@ -60,13 +60,15 @@ def number_of_jobs(n_jobs: object) -> int | None:
 
 def finite_number(name: str, value: object) -> float:
     """A real number that is neither infinite nor NaN; booleans are refused."""
-    try:
-        good = isinstance(value, Real) and not isinstance(value, (bool, np.bool_)) and math.isfinite(value)
-    except OverflowError:
-        raise ArgumentError(f"{name} must be a number below 1.8e308.") from None
-    if not good:
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
         raise ArgumentError(f"{name} must be a finite number, got {value!r}.")
-    return float(value)  # type: ignore[arg-type]
+    try:
+        number = float(value)
+    except OverflowError:  # a whole number, too long to be shown
+        raise ArgumentError(f"{name} must be below 1.8e308 in size.") from None
+    if not math.isfinite(number):
+        raise ArgumentError(f"{name} must be a finite number, got {value!r}.")
+    return number
 
 
 def number_between(name: str, value: object, lower: float, upper: float) -> float:

@@ -92,9 +92,8 @@ class HierarchicalModel:
         if differences.counts is not None:
             _, centre, error = moments(differences.counts)
             squares = error**2 * differences.n * (differences.n - 1)
-        s0 = float(np.std(mean, ddof=1))
+        s0, flat = float(np.std(mean, ddof=1)), _all_equal(mean)
         notes: tuple[Note, ...] = ()
-        flat = s0 <= FLAT * max(1.0, float(np.abs(mean).max()))
         if flat and (priors.sigma0 is None or differences.covariates is not None):
             s0 = float(error.mean())
         if flat and priors.sigma0 is None:
@@ -141,9 +140,9 @@ class HierarchicalModel:
     @property
     def spread(self) -> float:
         """Standard deviation of the means; if they are all equal, their mean standard error, as in the bound (M5)."""
-        found = float(np.std(self.mean, ddof=1))
-        flat = found <= FLAT * max(1.0, float(np.abs(self.mean).max()))
-        return float(np.sqrt(self.squared_standard_error).mean()) if flat else found
+        if _all_equal(self.mean):
+            return float(np.sqrt(self.squared_standard_error).mean())
+        return float(np.std(self.mean, ddof=1))
 
     @property
     def _datasets_of_slopes(self) -> int:
@@ -438,3 +437,8 @@ def _few_for_covariates(q: int, covariates: Covariates | None) -> tuple[Note, ..
         "prior, a regularised horseshoe."
     )
     return (Note(FewDatasetsWarning, text, remedy=f"One covariate for {DATASETS_A_SLOPE} data sets is enough."),)
+
+
+def _all_equal(mean: FloatArray) -> bool:
+    """Whether means differ by rounding only."""
+    return bool(np.std(mean, ddof=1) <= FLAT * max(1.0, float(np.abs(mean).max())))
