@@ -16,7 +16,7 @@ from hiercomp.arguments import hint_of_option, seed_number
 from hiercomp.errors import ArgumentError, warn_caller
 from hiercomp.files.any_table import as_tidy, covariates_frame
 from hiercomp.model.priors import POPULATIONS, Population, Priors, chosen_priors
-from hiercomp.posterior.fit import Fit, checked_differences, fit_differences
+from hiercomp.posterior.fit import Fit, checked_differences, checked_options, fit_differences
 from hiercomp.posterior.influence import FEWEST, Influence, influence
 from hiercomp.posterior.saved import load_fit, save_fit
 from hiercomp.posterior.sensitivity import Sensitivity, sensitivity
@@ -724,7 +724,7 @@ def compare_populations(
     if not isinstance(comparison, (HierarchicalComparison, ComparisonResult)):
         kind = type(comparison).__name__
         raise ArgumentError(f"comparison must be a HierarchicalComparison or a ComparisonResult, got {kind}.")
-    options = {"engine": "quadrature", "progress": False, "seed": seed_number(seed)} | fit_options
+    options = {"engine": "quadrature", "progress": False, "seed": seed_number(seed)} | checked_options(fit_options)
     fits = fits_of_populations(comparison.differences, comparison.rope, comparison.priors, populations, options)
     return compared({name: ComparisonResult.of(fit) for name, fit in fits.items()})
 

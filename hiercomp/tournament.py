@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
-from inspect import signature
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from hiercomp.arguments import hint_of_option, number_of_jobs, seed_number, true_or_false
-from hiercomp.comparison import ComparisonResult, HierarchicalComparison
+from hiercomp.arguments import number_of_jobs, seed_number, true_or_false
+from hiercomp.comparison import ComparisonResult
 from hiercomp.engines import choose_engine
 from hiercomp.errors import ArgumentError, HiercompError, ScoreTableError, warn_caller
 from hiercomp.files.any_table import as_tidy
@@ -20,7 +19,7 @@ from hiercomp.pairs.fits import FailedPair, PairFits, Task, pair_seed
 from hiercomp.pairs.notes import gathered, in_words, ranking_notes
 from hiercomp.pairs.ranking import chosen_baseline, standings_of
 from hiercomp.pairs.tournament import Tournament
-from hiercomp.posterior.fit import Fit
+from hiercomp.posterior.fit import Fit, checked_options
 from hiercomp.rope import Rope, RopesLike
 from hiercomp.scores.arrays import ScoreArrays
 from hiercomp.scores.differences import PairedDifferences, with_rope_column
@@ -40,8 +39,8 @@ if TYPE_CHECKING:
     from hiercomp.plots import TournamentPlots
     from hiercomp.report.methods import Methods
 
-TAKEN = ("self", "engine", "seed", "progress", "others")  # arguments of a fit that are compare_all's own
-OWN = ("seed", "n_jobs", "rope", "engine", "baseline", "rho", "priors", "population")  # that a misspelt name may mean
+# Arguments of compare_all that a misspelt name may mean
+OWN = ("seed", "n_jobs", "rope", "engine", "baseline", "rho", "priors", "population", "progress")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -267,7 +266,7 @@ def compare_all(
     true_or_false("progress", progress)
     number_of_jobs(n_jobs)
     chosen = choose_engine(engine, priors.population)
-    options = _checked_options(fit_options) | {"engine": chosen.name}
+    options = checked_options(fit_options, OWN) | {"engine": chosen.name}
     if chosen.holds_draws:
         options = {"keep": "population"} | options
     df, columns = as_tidy(df, columns, rho=rho, groups=groups, rope=rope)
@@ -335,15 +334,3 @@ def compare_all(
         transform=arrays.transform,
         moments=arrays.moments,
     )
-
-
-def _checked_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of a fit, checked by name; each fit checks their values."""
-    allowed = [name for name in signature(HierarchicalComparison.fit).parameters if name not in TAKEN]
-    for name in options:
-        if name not in allowed:
-            raise ArgumentError(
-                f"{name!r} is not an argument of compare_all or of a fit.{hint_of_option(name, [*allowed, *OWN])} The "
-                f"options of a fit are: {', '.join(allowed)}."
-            )
-    return dict(options)

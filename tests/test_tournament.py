@@ -427,7 +427,7 @@ def test_results_are_light(table):
         ({"rho": {"nowhere": 0.1}}, "rho names 'nowhere'"),
         ({"columns": {"score": "auc"}}, "no|none"),
         ({"higher_is_better": "no"}, "higher_is_better"),
-        ({"drawss": 100}, "'drawss' is not an argument.*Did you mean 'draws'"),
+        ({"drawss": 100}, "'drawss' is not an option of a fit.*Did you mean 'draws'"),
         ({"dask": 8786}, "dask must be a scheduler's address"),
     ],
 )

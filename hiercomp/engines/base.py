@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from hiercomp.rope import Rope
 
 MAX_TREE_DEPTH = 10
+CAREFUL_ADAPT_DELTA = 0.999  # of the last attempt: at 0.99 twice as many fits with covariates fail
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,11 @@ class SamplerSettings:
         whole_number("seed", self.seed, 0, LARGEST_SEED)
         number_between("adapt_delta", self.adapt_delta, 0, 1)
         true_or_false("progress", self.progress)
+
+    def longer(self, warmup: int, draws: int) -> SamplerSettings:
+        """So many times the iterations, with smaller steps: for a last attempt."""
+        careful = max(CAREFUL_ADAPT_DELTA, self.adapt_delta)
+        return replace(self, warmup=warmup * self.warmup, draws=draws * self.draws, adapt_delta=careful)
 
 
 @dataclass(frozen=True)

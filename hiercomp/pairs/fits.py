@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from hiercomp.errors import EngineError, HiercompError, HiercompWarning, Note
 from hiercomp.model.priors import Priors
 from hiercomp.pairs.checkpoint import Checkpoint, pair_key
-from hiercomp.posterior.fit import Fit, checked_differences, refit
+from hiercomp.posterior.fit import Fit, quietly_checked, refit
 from hiercomp.rope import Rope
 from hiercomp.scores.differences import PairedDifferences
 from hiercomp.wording import EXAMPLES_SHOWN, counted, shown
@@ -60,16 +60,6 @@ class Task:
     seed: int
 
 
-def _as_fitted(differences: PairedDifferences, rope: Rope) -> PairedDifferences:
-    """The differences of a fit's result, with the notes and the spread that checking them adds."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", HiercompWarning)
-        try:
-            return checked_differences(differences, rope)
-        except HiercompError:  # the fit says why
-            return differences
-
-
 @dataclass(frozen=True)
 class PairFits:
     """How to fit pairs: the settings that all share.
@@ -108,7 +98,11 @@ class PairFits:
             done, wrong = set(), 0
             for task in tasks:
                 options = self.options | {"seed": task.seed, "engine_version": self.engine_version}
-                keys[task.place] = pair_key(_as_fitted(task.differences, self.rope), self.rope, self.priors, options)
+                try:
+                    checked = quietly_checked(task.differences, self.rope)  # as those of the result that is kept
+                except HiercompError:  # which the fit will raise again
+                    continue
+                keys[task.place] = pair_key(checked, self.rope, self.priors, options)
                 found = kept.read(keys[task.place], options)
                 if isinstance(found, Fit):
                     done.add(task.place)

@@ -26,6 +26,21 @@ if TYPE_CHECKING:
     from hiercomp.posterior.fit import Fit
 
 N_DATASETS = (10, 20, 30, 50)
+# Arguments of a plan that a misspelt name may mean
+OWN = (
+    "n_datasets",
+    "runs",
+    "folds",
+    "rho",
+    "rope",
+    "alpha",
+    "priors",
+    "simulations",
+    "engine",
+    "n_jobs",
+    "seed",
+    "progress",
+)
 WHOLE = 1e-6  # 1/rho that is this near a whole number is a number of folds
 
 
@@ -153,7 +168,7 @@ def plan(
             f"{folds} folds, rho {rho:.3g}"
         ),
     )
-    options = checked_options(fit_options) | {"engine": engine, "seed": seed, "progress": False}
+    options = checked_options(fit_options, OWN) | {"engine": engine, "seed": seed, "progress": False}
     settings = PlanSettings(
         _whole_numbers("n_datasets", n_datasets, 2), _rope(rope, priors), alpha, priors, simulations, options
     )
@@ -251,7 +266,7 @@ def plan_from_result(
         priors = replace(priors, delta0_bound=priors.delta0_bound or result.differences.delta0_bound)
     assumption, numbers_of_runs = pilot_assumption(result, folds=folds, runs=runs, rho=rho, seed=seed)
     rope = result.rope if rope is None else Rope.of(rope)
-    options = checked_options(fit_options) | {"engine": engine, "seed": seed, "progress": False}
+    options = checked_options(fit_options, OWN) | {"engine": engine, "seed": seed, "progress": False}
     settings = PlanSettings(_whole_numbers("n_datasets", n_datasets, 2), rope, alpha, priors, simulations, options)
     found = simulated_plan(assumption, numbers_of_runs, settings, n_jobs, progress)
     seen = 1 if result.differences.runs is None else int(result.differences.runs.n_runs.max())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from inspect import signature
@@ -115,7 +115,6 @@ if TYPE_CHECKING:
 
 DATASETS_THAT_TAKE_LONG = 2000
 SECONDS_PER_DATASET_AND_DRAW = 4e-6  # measured on 2 cores: the order of magnitude is what matters
-CAREFUL_ADAPT_DELTA = 0.999  # of the last attempt: at 0.99 twice as many fits with covariates fail
 HORSESHOE_ADAPT_DELTA = 0.995  # at 0.99 more fits fail, at 0.999 trees saturate in the first one
 LONGER_WARMUP, LONGER_DRAWS = 2, 5
 # The last attempt centres no data set if the 5% quantile of sigma0 is below this times the median standard error: where
@@ -553,9 +552,14 @@ def fit_differences(
 
 def refit(differences: PairedDifferences, rope: Rope, priors: Priors, options: dict[str, Any]) -> Fit:
     """Check and fit without raising warnings, for many fits at once; the result contains the warnings."""
+    return fit_again(quietly_checked(differences, rope), rope, priors, options)
+
+
+def quietly_checked(differences: PairedDifferences, rope: Rope) -> PairedDifferences:
+    """Checked differences, whose warnings are only in their notes."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HiercompWarning)
-        return fit_differences(checked_differences(differences, rope), rope, priors, **options)
+        return checked_differences(differences, rope)
 
 
 def fit_again(differences: PairedDifferences, rope: Rope, priors: Priors, options: dict[str, Any]) -> Fit:
@@ -565,22 +569,33 @@ def fit_again(differences: PairedDifferences, rope: Rope, priors: Priors, option
         return fit_differences(differences, rope, priors, **options)
 
 
-def checked_options(options: dict[str, Any]) -> dict[str, Any]:
-    """Options of a fit that many fits share; each fit checks their values.
+def checked_options(options: Mapping[str, Any], own: Sequence[str] = ()) -> dict[str, Any]:
+    """Options of a fit that many fits share, which must be arguments of `fit_differences`; each fit checks their values.
+
+    Parameters
+    ----------
+    options : mapping
+    own : sequence of str
+        Arguments of the caller, which are no such options, and which a misspelt name may mean.
+
+    Returns
+    -------
+    dict
 
     Raises
     ------
     ArgumentError
-        If one has another name than any argument of `fit_differences`.
+        If there is no such option.
     """
-    allowed = list(signature(fit_differences).parameters)[3:]
+    parameters = signature(fit_differences).parameters.values()
+    allowed = [each.name for each in parameters if each.default is not each.empty and each.name not in own]
     for name in options:
         if name not in allowed:
             raise ArgumentError(
-                f"{shown(name)!r} is not an option of a fit.{hint_of_option(name, allowed)} The options are: "
-                f"{', '.join(allowed)}."
+                f"{shown(name)!r} is not an option of a fit.{hint_of_option(name, [*allowed, *own])}",
+                remedy=f"The options are: {', '.join(allowed)}.",
             )
-    return options
+    return dict(options)
 
 
 def integrate(differences: PairedDifferences, rope: Rope, priors: Priors, settings: SamplerSettings) -> Integrated:
@@ -749,12 +764,7 @@ class Computation:
         settings, model, rope = self.settings, self.model, self.rope.scaled(1 / self.model.unit)
         if model.shrunk:  # the tails of the horseshoe need small steps
             settings = replace(settings, adapt_delta=max(HORSESHOE_ADAPT_DELTA, settings.adapt_delta))
-        longer = replace(
-            settings,
-            warmup=LONGER_WARMUP * settings.warmup,
-            draws=LONGER_DRAWS * settings.draws,
-            adapt_delta=max(CAREFUL_ADAPT_DELTA, settings.adapt_delta),
-        )
+        longer = settings.longer(LONGER_WARMUP, LONGER_DRAWS)
         first, other = model.centred(), model.centred_otherwise()
         failed: list[int] = []  # checks, run by run
         low_sigma0 = np.inf

@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from hiercomp.engines import Sampler
     from hiercomp.posterior.verification import Verification
 
-# Of a second attempt without a data set, where the first one fails a check: times the iterations, and smaller steps
-AGAIN, CAREFUL_ADAPT_DELTA = 2, 0.999
+AGAIN = 2  # times the iterations of a second attempt without a data set, where the first one fails a check
 MOST_CENTRES = 200  # points of the covariates over which a density is averaged
 
 
@@ -129,15 +128,8 @@ class Regressed(Sampled):
         settings = replace(
             self.settings, warmup=last.warmup, draws=last.draws, adapt_delta=last.adapt_delta, progress=False
         )
-        careful = replace(
-            settings,
-            warmup=AGAIN * settings.warmup,
-            draws=AGAIN * settings.draws,
-            adapt_delta=max(CAREFUL_ADAPT_DELTA, settings.adapt_delta),
-        )
+        careful, names = settings.longer(AGAIN, AGAIN), self.differences.dataset_names
         doubtful: list[str] = []
-
-        names = self.differences.dataset_names
 
         def drawn_without(place: int) -> tuple[FloatArray, FloatArray, FloatArray]:
             others, rest = model.without(place), names[:place] + names[place + 1 :]
