@@ -46,6 +46,8 @@ BEYOND = 2e-5  # mass beyond the ends of delta0's axis that `OUTSIDE` covers; fo
 # Scales by which that is done, once: longer tails belong to a second peak, which the stretched axis has; without it thrice
 LONGER, MOST_LONGER = 4.0, 12.0
 FAR_OFF = 4.0  # times the error asked for: as much less is what a finer grid is to gain; some gain a factor of 10
+NEARLY = 3.0  # times the error asked for, up to which more fine nodes alone may do
+HOPELESS = 50.0  # times the error asked for: polynomials are given up at once where there is another axis
 LARGEST_ERROR = 1e-3  # accepted where the grid is large; above it there is a warning
 # Integrals over delta_i: about a second or two in all grids of a fit together; above it LARGEST_ERROR is accepted
 MUCH_WORK = 1_000_000
@@ -63,6 +65,7 @@ FEWEST_NODES = 7  # two degrees fewer, for the error, leave a parabola
 NODES_FOR_LENGTH_SPLINE, FEWEST_SPLINE = (3.6, 3.0), 11  # of sigma0 and nu, where delta0 is stretched (study)
 NODES_FOR_UNIT = 3.0  # of the axis of delta0 where it is stretched, for each unit of its coordinate (study)
 REFINEMENT, MOST_REFINEMENTS = 1.4, 5  # 1.4^2 = 2: two refinements double an axis, five make it five times as fine
+FURTHER = 1.5  # the same where the error is far off: a second refinement would cost more
 MOST_DEGREE = 2  # of the polynomials that the ends of sigma0 are in nu (study)
 NARROWER = 0.8  # share of the area that a smaller support has at most; a larger one gains less than it costs
 # Of LEFT_OUT, in that smaller support: its cells are smaller, and the grid that shows them was too coarse
@@ -142,9 +145,6 @@ def _refined(problem: Integrand, rope: Rope) -> Integration:
                 longer = min(longer + LONGER, longest)
                 continue
             if smooth.beyond_delta0 > BEYOND and q <= MOST_STRETCHED:
-                if more[0] == 1 and ripples(grid)[0] > BEYOND:  # waves along sigma0 may be all that is seen there
-                    more[0] = REFINEMENT
-                    continue
                 cut_off = Integration(replace(grid, beyond=smooth.beyond_delta0), refinement).with_regions(rope)
                 few = local = True
                 more = np.array(MORE_STRETCHED)
@@ -163,21 +163,22 @@ def _refined(problem: Integrand, rope: Rope) -> Integration:
         if narrower is not None:
             support = narrower
             continue
-        fine = np.where(blamed, REFINEMENT * fine, fine)
-        # More nodes of the same interpolation are cheap, and often do where more nodes of the likelihood gain little
-        if not bends and found.largest_error > last_error / 2:
+        factor = FURTHER if far else REFINEMENT
+        fine = np.where(blamed, factor * fine, fine)
+        # More nodes of the same splines are cheap, and often do where little is missing
+        if few and not bends and found.largest_error < NEARLY * tolerance:
             finer = Integration(replace(grid, fineness=_three(fine)), refinement).with_regions(rope)
             if finer.largest_error <= tolerance:
                 return finer
-        helps = found.largest_error < last_error / FAR_OFF
+        helps, hopeless = found.largest_error < last_error / FAR_OFF, found.largest_error > HOPELESS * tolerance
         last_error = found.largest_error
         failures += 1
-        other_axis = not few and q <= MOST_STRETCHED and (bends or (failures > 1 and not helps))
+        other_axis = not few and q <= MOST_STRETCHED and (bends or hopeless or (failures > 1 and not helps))
         if other_axis and spent + q * _axes(problem, support, np.array(MORE_STRETCHED), 0.0, few=True).nodes <= most:
             few = local = True
             fine, more = np.ones(3), np.array(MORE_STRETCHED)
         else:
-            more = np.where(blamed, REFINEMENT * more, more)
+            more = np.where(blamed, factor * more, more)
             if few and bends:
                 local = True
                 if search.may_bend_at_zero:

@@ -17,7 +17,7 @@ from hiercomp.engines.quadrature.axes import (
     cumulative_at,
     gauss_legendre,
 )
-from hiercomp.engines.quadrature.likelihood import Lines, MeanLikelihood, step_for
+from hiercomp.engines.quadrature.likelihood import Lines, MeanLikelihood
 from hiercomp.engines.quadrature.support import Integrand, Support
 from hiercomp.model.distributions import Normal
 
@@ -149,14 +149,18 @@ class PosteriorGrid:
             centre, scale = np.zeros_like(centre), np.ones_like(scale)
         empty = np.zeros((*centre.shape, delta0_axis.count))
         grid = cls(problem, support, sigma0_axis, nu_axis, delta0_axis, centre, np.log(scale), empty, fineness)
+        error = LIKELIHOOD_ERROR / len(problem.likelihood.n)
         if stretched:
-            delta0, sigma0, nu = grid.nodes
-            step = step_for(LIKELIHOOD_ERROR, len(problem.likelihood.n))
-            values = problem.likelihood.log_marginal(delta0, sigma0[..., None], nu[..., None], step=step)
+            values = problem.likelihood.log_marginal_at_places(*grid._places, error)
         else:
-            error = LIKELIHOOD_ERROR / len(problem.likelihood.n)
             values = problem.likelihood.log_marginal_on_lines(grid._lines, error)
         return replace(grid, log_likelihood=values.reshape(empty.shape))
+
+    @property
+    def _places(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """delta0 of a stretched axis, and sigma0 and nu of every pair."""
+        delta0, sigma0, nu = self.nodes
+        return delta0[0, 0], sigma0.ravel(), nu.ravel()
 
     @property
     def _lines(self) -> Lines:
@@ -172,13 +176,12 @@ class PosteriorGrid:
         """
         error = LIKELIHOOD_ERROR / len(self.problem.likelihood.n)
         if isinstance(self.delta0_axis, StretchedLine):
-            populations = self.delta0, *(values[..., None] for values in self.nodes[1:])
-            found = likelihood.log_integrals(*populations, step=step_for(error, 1)).T
+            datasets = range(len(likelihood.n))
+            found = np.stack([likelihood.log_kernels_at_places(i, *self._places, error) for i in datasets])
         else:
             chosen = np.arange(len(likelihood.n))
             found = likelihood.log_kernels_on_lines(self._lines, chosen, error).swapaxes(0, 1)
-            found = found + likelihood.log_constant[:, None, None]
-        return found.reshape(len(likelihood.n), *self.log_likelihood.shape)
+        return (found + likelihood.log_constant[:, None, None]).reshape(len(likelihood.n), *self.log_likelihood.shape)
 
     @property
     def stretched_at_last(self) -> bool:

@@ -30,6 +30,9 @@ VALUES_AT_ONCE, DATASETS_AT_ONCE = 250_000, 5_000  # of data sets at nodes of li
 FEWEST_ON_LINE, SPARE_ON_LINE = 6, 2  # nodes of a data set on a line, and how many more than are expected to do
 SHARE_OF_LINE = 0.25  # of the error allowed, for the polynomial along a line
 SLOWEST_FALL = 0.9  # of coefficients along a line that the estimate of their sum reckons with
+# Distances from a data set's mean at first, besides 0, and at the end, by the places that they stand for; and by how much
+# degrees are more than expected where distances are mapped by asinh, so that few of those that are tried fail
+FEWEST_DISTANCES, MOST_DISTANCES, MORE_DEGREES = 6, 0.65, 1.7
 # 1 / degrees of freedom; and the share of the fall that each of two factors makes, half of it times 1 + 1 / (nu + df + 1),
 # as the mass beyond falls by a power less than the density
 HEAVY_TAILED, HALF_AND_MORE = 0.05, 0.75
@@ -202,25 +205,97 @@ class MeanLikelihood:
             found[line, place] = values
         return found
 
-    def _nodes_needed(self, lines: Lines, chosen: NDArray[np.intp], error: float) -> NDArray[np.intp]:
-        """How many nodes data sets probably need on lines, shape (lines, data sets); as many as there are if nearly all.
+    def log_marginal_at_places(
+        self, delta0: FloatArray, sigma0: FloatArray, nu: FloatArray, error: float
+    ) -> FloatArray:
+        """The sum over the data sets of `log_kernels_at_places` and constants, each wrong by about ``error``."""
+        distinct, which = self.distinct
+        total = np.full((len(sigma0), len(delta0)), self.log_constant.sum())
+        for i, times in enumerate(np.bincount(which)):
+            total += times * distinct.log_kernels_at_places(i, delta0, sigma0, nu, error)
+        return total
 
-        The mean of a data set is about Student-t around delta0, as `conditional_moments` has it. Coefficient m of a
-        logarithm with a singularity at z is 2 / m times rho^-m, rho = |z + sqrt(z^2 - 1)|.
+    def log_kernels_at_places(
+        self, i: int, delta0: FloatArray, sigma0: FloatArray, nu: FloatArray, error: float
+    ) -> FloatArray:
+        """Log p(x_i | delta0, sigma0, nu) less ``log_constant`` of a data set at places of delta0 for many sigma0 and nu.
+
+        It is the same on both sides of the data set's mean, and smooth by asinh of the distance from it. So a few distances
+        often do, and the places follow from the polynomial through them. Where its last coefficients are not small enough,
+        the distances are doubled; where too many would be needed, all places are computed.
+
+        Parameters
+        ----------
+        i : int
+            The data set.
+        delta0 : ndarray, shape (places,)
+        sigma0, nu : ndarray, shape (pairs,)
+        error : float
+            Of each value, by the step of the trapezoidal rule; a quarter of it, about, by the polynomials.
+
+        Returns
+        -------
+        ndarray, shape (pairs, places)
         """
-        a2, spread2 = self.width[chosen] ** 2, lines.sigma0[:, None] ** 2
-        variance = a2 + spread2
-        df = variance**2 / (a2**2 / self.df[chosen] + spread2**2 / lines.nu[:, None])
+        step, work, chosen = step_for(error, 1), memory_for_nodes(), np.array([i])
+
+        def computed(offset: FloatArray, pairs: NDArray[np.intp]) -> FloatArray:
+            values = np.empty((len(pairs), len(offset)))
+            for rows in _batches(len(pairs), max(1, PAIRS_AT_ONCE // len(offset))):
+                some = pairs[rows, None]
+                values[rows] = self.log_kernels(chosen, self.mean[i] + offset, sigma0[some], nu[some], step, work)
+            return values
+
+        width = np.hypot(self.width[i], sigma0.min())
+        coordinate = np.arcsinh(np.abs(delta0 - self.mean[i]) / width)
+        farthest = coordinate.max()
+        most = max(int(MOST_DISTANCES * len(delta0)), FEWEST_DISTANCES)
+        doublings = int(np.log2(most / FEWEST_DISTANCES))
+        first = most >> doublings  # the last doubling ends just below the most
+        reach, df = self._marginal_reach(chosen, sigma0, nu)
+        degrees = _degrees_needed(np.arcsinh(1j * reach / width) / farthest, df, SHARE_OF_LINE * error)
+        few = MORE_DEGREES * degrees[:, 0] / 2 <= first << doublings
+        found, left = np.empty((len(sigma0), len(delta0))), np.flatnonzero(few)
+        count, values = first, np.empty((len(left), 0))
+        while len(left) and count <= most:
+            axis = ChebyshevAxis(-1.0, 1.0, 2 * count + 1)
+            distances = width * np.sinh(farthest * axis.nodes[count:])
+            if values.size:  # every other one is known
+                known, values = values, np.empty((len(left), count + 1))
+                values[:, ::2], values[:, 1::2] = known, computed(distances[1::2], left)
+            else:
+                values = computed(distances, left)
+            both_sides = np.concatenate([values[:, :0:-1], values], axis=1)
+            last = axis.coefficients(both_sides.T)[-5::2]  # the odd ones are 0
+            enough = np.abs(last).max(axis=0) <= SHARE_OF_LINE * error
+            found[left[enough]] = both_sides[enough] @ axis.interpolation(coordinate / farthest).T
+            left, values, count = left[~enough], values[~enough], 2 * count
+        left = np.concatenate([left, np.flatnonzero(~few)])
+        found[left] = computed(delta0 - self.mean[i], left)
+        return found
+
+    def _nodes_needed(self, lines: Lines, chosen: NDArray[np.intp], error: float) -> NDArray[np.intp]:
+        """How many nodes data sets probably need on lines, shape (lines, data sets); as many as there are if nearly all."""
         axis, half = lines.axis, (lines.axis.upper - lines.axis.lower) / 2
         middle = lines.centre + lines.scale * (axis.upper + axis.lower) / 2
-        z = (self.mean[chosen] - middle[:, None] + 1j * np.sqrt(df * variance)) / (lines.scale * half)[:, None]
-        log_rho = np.log(np.abs(z + np.sqrt(z - 1) * np.sqrt(z + 1)))
-        log_size = np.log(2 * (df + 1) / error)
-        count = log_size / log_rho
-        for _ in range(2):
-            count = (log_size - np.log(np.maximum(count, 1))) / log_rho
-        needed = np.maximum(np.ceil(count) + SPARE_ON_LINE, FEWEST_ON_LINE)
+        reach, df = self._marginal_reach(chosen, lines.sigma0, lines.nu)
+        z = (self.mean[chosen] - middle[:, None] + 1j * reach) / (lines.scale * half)[:, None]
+        degrees = _degrees_needed(np.asarray(z, dtype=np.complex128), df, error)
+        needed = np.maximum(np.ceil(degrees) + SPARE_ON_LINE, FEWEST_ON_LINE)
         return np.where(needed < axis.count - 1, needed, axis.count).astype(np.intp)
+
+    def _marginal_reach(
+        self, chosen: NDArray[np.intp], sigma0: FloatArray, nu: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """How far off the real line the likelihoods of data sets as functions of delta0 are about singular, and their df.
+
+        The mean of a data set is about Student-t around delta0, as `conditional_moments` has it. Both have the shape
+        (populations, data sets).
+        """
+        a2, spread2 = self.width[chosen] ** 2, sigma0[:, None] ** 2
+        variance = a2 + spread2
+        df = variance**2 / (a2**2 / self.df[chosen] + spread2**2 / nu[:, None])
+        return np.asarray(np.sqrt(df * variance)), np.asarray(df)
 
     def log_integrals(self, delta0: ArrayLike, sigma0: ArrayLike, nu: ArrayLike, *, step: float = STEP) -> FloatArray:
         """Log p(x_i | delta0, sigma0, nu) of each data set, shape (populations, q)."""
@@ -622,6 +697,19 @@ class Nodes:
     spacing: FloatArray
     log_density: FloatArray
     log_peak: FloatArray
+
+
+def _degrees_needed(z: NDArray[np.complex128], df: FloatArray, error: float) -> FloatArray:
+    """The degrees of polynomials on [-1, 1] that probably do for logarithms of Student-t densities singular at z.
+
+    Coefficient m is 2 / m times rho^-m, rho = |z + sqrt(z^2 - 1)|, for each of df + 1 times the logarithm of z less x.
+    """
+    log_rho = np.log(np.abs(z + np.sqrt(z - 1) * np.sqrt(z + 1)))
+    log_size = np.log(2 * (df + 1) / error)
+    count = log_size / log_rho
+    for _ in range(2):
+        count = (log_size - np.log(np.maximum(count, 1))) / log_rho
+    return np.asarray(count)
 
 
 def _log_upper_gamma(half: FloatArray, argument: FloatArray) -> FloatArray:

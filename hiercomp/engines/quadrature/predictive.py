@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hiercomp.arguments import FloatArray
 from hiercomp.engines.quadrature.axes import legendre_rule
 from hiercomp.engines.quadrature.likelihood import MeanLikelihood
-from hiercomp.engines.quadrature.regions import tails_from_table
+from hiercomp.engines.quadrature.regions import TailTable
 
 NODES = 24  # over the quantiles of the narrower distribution: an error of up to 0.002, where both have heavy tails
 FEWER_NODES, LIGHT_TAILED = 10, 8.0  # where it has so many degrees of freedom; an error of 3e-4
@@ -105,5 +105,6 @@ def _quantiles(levels: FloatArray, nu: FloatArray) -> FloatArray:
 
 def _cdf(t: FloatArray, nu: FloatArray, which: NDArray[np.intp]) -> FloatArray:
     """P(T < t), shape (rows, nodes), the row's degrees of freedom being ``nu[which]``."""
-    tail = tails_from_table(np.abs(t), nu, which[:, None])
+    distance = np.abs(t)
+    tail = TailTable.of(nu, float(distance.max(initial=0.0))).tails(distance, which[:, None])
     return np.where(t < 0, tail, 1 - tail)

@@ -277,6 +277,44 @@ def test_a_wide_data_set_is_integrated_at_few_nodes_of_a_line(monkeypatch, n, nu
     assert terms <= sum(computed) <= 1.5 * terms + 2
 
 
+@pytest.mark.parametrize("number", range(24))
+def test_values_at_places_are_those_of_every_place(monkeypatch, number):
+    # Places as a stretched axis has them: dense about the data, and many widths away from them. The step of the integrals is
+    # the same finer one for both, so what differs is the polynomials' error
+    monkeypatch.setattr("hiercomp.engines.quadrature.likelihood.step_for", lambda *_: step_for(1e-9, 1))
+    likelihood, _, sigma0, nu = random_problem(number)
+    steps = np.linspace(-6.0, 6.0, 80)
+    delta0 = np.median(likelihood.mean) + np.median(likelihood.scale) * np.sinh(steps)
+    error = 1e-6
+    populations = (values.ravel() for values in np.broadcast_arrays(delta0, sigma0[:, None], nu[:, None]))
+    expected = likelihood.log_integrals(*populations, step=step_for(1e-9, 1)).reshape(4, 80, -1)
+    for i in range(len(likelihood.n)):
+        found = likelihood.log_kernels_at_places(i, delta0, sigma0, nu, error) + likelihood.log_constant[i]
+        np.testing.assert_allclose(found, expected[..., i], rtol=0, atol=error)
+    twice = likelihood.subset(np.tile(np.arange(len(likelihood.n)), 2))
+    found = twice.log_marginal_at_places(delta0, sigma0, nu, error)
+    np.testing.assert_allclose(found, 2 * expected.sum(axis=-1), rtol=0, atol=2 * error * len(likelihood.n))
+
+
+def test_few_distances_stand_for_many_places(monkeypatch):
+    # 5 scores about a Student-t population: both tails are powers, and asinh of the distance is a natural coordinate
+    likelihood = MeanLikelihood(*(np.array([value]) for value in (0.4, 3.6, 5.0, 0.1)), 1000.0)
+    computed, log_kernels = [], MeanLikelihood.log_kernels
+
+    def counted(*arguments):
+        found = log_kernels(*arguments)
+        computed.append(found.size)
+        return found
+
+    monkeypatch.setattr(MeanLikelihood, "log_kernels", counted)
+    delta0 = np.sinh(np.linspace(-6.0, 6.0, 200))
+    likelihood.log_kernels_at_places(0, delta0, np.array([0.3]), np.array([3.0]), 1e-6)
+    assert sum(computed) < 200 / 3
+    computed.clear()  # a polynomial through so few places would be worth as much
+    likelihood.log_kernels_at_places(0, delta0[::40], np.array([0.3]), np.array([3.0]), 1e-6)
+    assert sum(computed) == 5
+
+
 def test_a_distribution_function_is_inverted_exactly_where_its_density_is_of_straight_lines():
     generator = np.random.default_rng(2)
     places = np.linspace(-1.0, 4.0, 11) + np.zeros((200, 1))
