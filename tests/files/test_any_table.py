@@ -66,6 +66,37 @@ def test_a_path_a_wide_frame_and_a_tidy_one_give_the_same(door, tidy, tmp_path):
             np.testing.assert_allclose(DOORS[door](table), expected, rtol=1e-12)
 
 
+FORMS: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
+    "tidy": lambda tidy: tidy,
+    "of seeds": lambda tidy: tidy.assign(seed=3 * tidy["run"] + tidy["fold"]).drop(columns=["run", "fold"]),
+    "wide": wide_of,
+    "read": hc.read_scores,
+    "read twice": lambda tidy: hc.read_scores(hc.read_scores(tidy)),
+    "of other names": lambda tidy: hc.read_scores(tidy.rename(columns={"score": "Güte"}), score="Güte"),
+    "joined": lambda tidy: hc.read_scores([part for _, part in tidy.groupby("dataset")]),
+    "wide and read": lambda tidy: hc.read_scores(of_losses(wide_of(tidy))),
+}
+
+
+def of_losses(frame: pd.DataFrame) -> pd.DataFrame:
+    frame.attrs["higher_is_better"] = False
+    return frame
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("door", DOORS)
+def test_a_stated_direction_is_followed_in_every_form(door, form, tidy):
+    losses = FORMS[form](of_losses(tidy.copy()))
+    if form in ("of seeds", "wide"):  # what pandas makes of the table, and not all of it keeps attributes
+        losses = of_losses(losses)
+    assert losses.attrs["higher_is_better"] is False
+    gains = FORMS["of seeds" if form == "of seeds" else "tidy"](tidy.assign(score=-tidy["score"]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", hc.HiercompWarning)
+        expected = -DOORS[door](gains) if door == "read_scores" else DOORS[door](gains)
+        np.testing.assert_allclose(DOORS[door](losses), expected, rtol=1e-12)
+
+
 def test_columns_name_what_a_frame_or_file_calls_otherwise(tidy, tmp_path):
     names = {"dataset": "Daten", "algorithm": "Verfahren", "run": "Lauf", "fold": "Falte", "score": "Güte"}
     odd = tidy.rename(columns=names)
