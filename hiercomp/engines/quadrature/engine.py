@@ -65,7 +65,7 @@ FEWEST_NODES = 7  # two degrees fewer, for the error, leave a parabola
 NODES_FOR_LENGTH_SPLINE, FEWEST_SPLINE = (3.6, 3.0), 11  # of sigma0 and nu, where delta0 is stretched (study)
 NODES_FOR_UNIT = 3.0  # of the axis of delta0 where it is stretched, for each unit of its coordinate (study)
 REFINEMENT, MOST_REFINEMENTS = 1.4, 5  # 1.4^2 = 2: two refinements double an axis, five make it five times as fine
-FURTHER = 1.5  # the same where the error is far off: a second refinement would cost more
+FURTHER = 1.5  # the same for splines whose error is far off: a second refinement would cost more
 MOST_DEGREE = 2  # of the polynomials that the ends of sigma0 are in nu (study)
 NARROWER = 0.8  # share of the area that a smaller support has at most; a larger one gains less than it costs
 # Of LEFT_OUT, in that smaller support: its cells are smaller, and the grid that shows them was too coarse
@@ -145,6 +145,9 @@ def _refined(problem: Integrand, rope: Rope) -> Integration:
                 longer = min(longer + LONGER, longest)
                 continue
             if smooth.beyond_delta0 > BEYOND and q <= MOST_STRETCHED:
+                if more[0] == 1 and ripples(grid)[0] > BEYOND:  # waves along sigma0 may be all that is seen there
+                    more[0] = REFINEMENT
+                    continue
                 cut_off = Integration(replace(grid, beyond=smooth.beyond_delta0), refinement).with_regions(rope)
                 few = local = True
                 more = np.array(MORE_STRETCHED)
@@ -163,7 +166,7 @@ def _refined(problem: Integrand, rope: Rope) -> Integration:
         if narrower is not None:
             support = narrower
             continue
-        factor = FURTHER if far else REFINEMENT
+        factor = FURTHER if few and far and spent + work * FURTHER ** blamed.sum() <= most else REFINEMENT
         fine = np.where(blamed, factor * fine, fine)
         # More nodes of the same splines are cheap, and often do where little is missing
         if few and not bends and found.largest_error < NEARLY * tolerance:

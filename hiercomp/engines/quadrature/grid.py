@@ -177,11 +177,12 @@ class PosteriorGrid:
         error = LIKELIHOOD_ERROR / len(self.problem.likelihood.n)
         if isinstance(self.delta0_axis, StretchedLine):
             datasets = range(len(likelihood.n))
-            found = np.stack([likelihood.log_kernels_at_places(i, *self._places, error) for i in datasets])
+            found = np.stack([likelihood.log_integrals_at_places(i, *self._places, error) for i in datasets])
         else:
             chosen = np.arange(len(likelihood.n))
             found = likelihood.log_kernels_on_lines(self._lines, chosen, error).swapaxes(0, 1)
-        return (found + likelihood.log_constant[:, None, None]).reshape(len(likelihood.n), *self.log_likelihood.shape)
+            found = found + likelihood.log_constant[:, None, None]
+        return found.reshape(len(likelihood.n), *self.log_likelihood.shape)
 
     @property
     def stretched_at_last(self) -> bool:

@@ -208,17 +208,17 @@ class MeanLikelihood:
     def log_marginal_at_places(
         self, delta0: FloatArray, sigma0: FloatArray, nu: FloatArray, error: float
     ) -> FloatArray:
-        """The sum over the data sets of `log_kernels_at_places` and constants, each wrong by about ``error``."""
+        """The sum over the data sets of `log_integrals_at_places`, each wrong by about ``error``."""
         distinct, which = self.distinct
-        total = np.full((len(sigma0), len(delta0)), self.log_constant.sum())
+        total = np.zeros((len(sigma0), len(delta0)))
         for i, times in enumerate(np.bincount(which)):
-            total += times * distinct.log_kernels_at_places(i, delta0, sigma0, nu, error)
+            total += times * distinct.log_integrals_at_places(i, delta0, sigma0, nu, error)
         return total
 
-    def log_kernels_at_places(
+    def log_integrals_at_places(
         self, i: int, delta0: FloatArray, sigma0: FloatArray, nu: FloatArray, error: float
     ) -> FloatArray:
-        """Log p(x_i | delta0, sigma0, nu) less ``log_constant`` of a data set at places of delta0 for many sigma0 and nu.
+        """Log p(x_i | delta0, sigma0, nu) of a data set at places of delta0, for many pairs of sigma0 and nu.
 
         It is the same on both sides of the data set's mean, and smooth by asinh of the distance from it. So a few distances
         often do, and the places follow from the polynomial through them. Where its last coefficients are not small enough,
@@ -272,7 +272,7 @@ class MeanLikelihood:
             left, values, count = left[~enough], values[~enough], 2 * count
         left = np.concatenate([left, np.flatnonzero(~few)])
         found[left] = computed(delta0 - self.mean[i], left)
-        return found
+        return np.asarray(found + self.log_constant[i])
 
     def _nodes_needed(self, lines: Lines, chosen: NDArray[np.intp], error: float) -> NDArray[np.intp]:
         """How many nodes data sets probably need on lines, shape (lines, data sets); as many as there are if nearly all."""

@@ -23,6 +23,7 @@ from hiercomp.engines.quadrature.likelihood import (
     kernel_reach,
     log_student_constant,
     log_student_kernel,
+    step_for,
 )
 from hiercomp.model.trinomial import PRIOR, halves, moments
 
@@ -156,6 +157,14 @@ class TrinomialLikelihood(MeanLikelihood):
             integrals = HalfIntegrals.of(halves, delta0[part], sigma0[part], nu[part], step)
             found[part] = np.logaddexp(*np.split(integrals.log_values(), 2, axis=1))
         return found[:, which]
+
+    def log_integrals_at_places(
+        self, i: int, delta0: FloatArray, sigma0: FloatArray, nu: FloatArray, error: float
+    ) -> FloatArray:
+        """The same of a data set at places of delta0, all of them computed: the likelihood is not symmetric."""
+        populations = delta0, sigma0[:, None], nu[:, None]
+        found = self.subset(np.array([i])).log_integrals(*populations, step=step_for(error, 1))
+        return found.reshape(len(sigma0), len(delta0))
 
     def delta_draws(self, delta0: FloatArray, sigma0: FloatArray, nu: FloatArray, level: FloatArray) -> FloatArray:
         """Draws of delta_i of each data set given populations; the arguments are those of `MeanLikelihood.delta_draws`."""

@@ -82,6 +82,16 @@ def test_left_and_right_exchanged_mirror_the_integrals():
     np.testing.assert_allclose(mirrored, found, atol=1e-12)
 
 
+def test_values_at_places_are_those_of_every_place():
+    # The likelihood of 7 against 2 is not the same on both sides of its mean, as that of scores is
+    counts = [[2, 21, 7], [0, 30, 0], [2, 21, 7], [1, 4, 0]]
+    delta0, sigma0, nu = np.linspace(-0.95, 0.95, 40), np.array([0.01, 0.1, 0.6]), np.array([1.5, 8.0, np.inf])
+    populations = np.broadcast_arrays(delta0, sigma0[:, None], nu[:, None])
+    expected = likelihood(counts).log_marginal(*(values.ravel() for values in populations)).reshape(3, 40)
+    found = likelihood(counts).log_marginal_at_places(delta0, sigma0, nu, 1e-8)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
+
+
 def test_with_many_questions_the_likelihood_is_that_of_the_mean_difference():
     # The relative width of the posterior of d is sqrt(2 / 2000), and the skewness of the mean is below 1 / sqrt(2000): for
     # differences of up to two standard errors the log densities differ by less than 0.05
