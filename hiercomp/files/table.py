@@ -470,14 +470,19 @@ def _parsed(content: bytearray, line: int, names: tuple[str, ...], options: _Opt
     places = [str(number) for number in range(len(names))]
     # Arrow takes off a byte order mark, which here stands in a cell: a blank line before it prevents that
     text = bytearray(b"\n") + content if content.startswith(codecs.BOM_UTF8) else content
-    table = arrow_csv.read_csv(
-        pa.BufferReader(pa.py_buffer(text or b"\n")),
-        arrow_csv.ReadOptions(column_names=places, block_size=len(text) + 1),
-        arrow_csv.ParseOptions(
-            delimiter=options.separator, newlines_in_values=b'"' in text, invalid_row_handler=left_out
-        ),
-        arrow_csv.ConvertOptions(column_types=dict(zip(places, types, strict=True)), strings_can_be_null=False),
-    )
+    try:
+        table = arrow_csv.read_csv(
+            pa.BufferReader(pa.py_buffer(text or b"\n")),
+            arrow_csv.ReadOptions(column_names=places, block_size=len(text) + 1),
+            arrow_csv.ParseOptions(
+                delimiter=options.separator, newlines_in_values=b'"' in text, invalid_row_handler=left_out
+            ),
+            arrow_csv.ConvertOptions(column_types=dict(zip(places, types, strict=True)), strings_can_be_null=False),
+        )
+    except pa.ArrowException as error:
+        if type(error) is not pa.ArrowException:  # that of text which is no table
+            raise
+        raise MemoryError("Arrow got no memory for its threads") from error
     return _Piece(content, line, names, table.columns, any(uneven))
 
 
