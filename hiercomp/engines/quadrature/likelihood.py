@@ -30,9 +30,9 @@ VALUES_AT_ONCE, DATASETS_AT_ONCE = 250_000, 5_000  # of data sets at nodes of li
 FEWEST_ON_LINE, SPARE_ON_LINE = 6, 2  # nodes of a data set on a line, and how many more than are expected to do
 SHARE_OF_LINE = 0.25  # of the error allowed, for the polynomial along a line
 SLOWEST_FALL = 0.9  # of coefficients along a line that the estimate of their sum reckons with
-# Distances from a data set's mean at first, besides 0, and at the end, by the places that they stand for; and by how much
-# degrees are more than expected where distances are mapped by asinh, so that few of those that are tried fail
-FEWEST_DISTANCES, MOST_DISTANCES, MORE_DEGREES = 6, 0.65, 1.7
+FEWEST_DISTANCES = 6  # from a data set's mean, besides 0, before they are doubled
+MOST_DISTANCES = 0.65  # share of the places, above which all of these are computed
+MORE_DEGREES = 1.7  # times those expected: along asinh of the distance the expected ones are often too few
 # 1 / degrees of freedom; and the share of the fall that each of two factors makes, half of it times 1 + 1 / (nu + df + 1),
 # as the mass beyond falls by a power less than the density
 HEAVY_TAILED, HALF_AND_MORE = 0.05, 0.75

@@ -191,7 +191,7 @@ class TailTable:
         return cls(values, slopes)
 
     def tails(self, t: FloatArray, which: NDArray[np.intp]) -> FloatArray:
-        """The tails at ``t`` of the distributions ``which``, of the same shape.
+        """The tails at ``t``, each of the distribution that ``which`` names; the shapes broadcast.
 
         Cubic Hermite interpolation, whose error is at most spacing^4 / 384 times a fourth derivative of 3.9 (a Gaussian)
         if nu is at least 1; it is 19 if nu is 0.05.

@@ -59,7 +59,7 @@ def different_measures(measures: Mapping[str, bool]) -> list[Note]:
 
 
 def refuse_opposite_directions(higher: Mapping[str, bool]) -> None:
-    """Refuse scores some of which are better if higher, others if lower: by measure, or by file."""
+    """Refuse scores of opposite directions: ``higher`` says of each measure or file whether higher is better."""
     better, worse = ([name for name, best in higher.items() if best is side] for side in (True, False))
     if better and worse:
         raise ScoreTableError(

@@ -253,6 +253,19 @@ def test_values_along_lines_are_those_of_every_node(number):
     np.testing.assert_allclose(thrice, 3 * expected, rtol=0, atol=6 * error * len(likelihood.n))
 
 
+def integrals_of(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """A list that gets the number of integrals of each call from now on."""
+    computed, log_kernels = [], MeanLikelihood.log_kernels
+
+    def counted(*arguments):
+        found = log_kernels(*arguments)
+        computed.append(found.size)
+        return found
+
+    monkeypatch.setattr(MeanLikelihood, "log_kernels", counted)
+    return computed
+
+
 @pytest.mark.parametrize("scale", [0.02, 0.1, 0.3])
 @pytest.mark.parametrize("nu", [1.5, np.inf])
 @pytest.mark.parametrize("n", [3.0, 5.0])
@@ -264,14 +277,7 @@ def test_a_wide_data_set_is_integrated_at_few_nodes_of_a_line(monkeypatch, n, nu
     coefficients = np.abs(chebyshev.chebfit(places, exact[:, 0], 150))
     terms = int(np.flatnonzero(coefficients[::-1].cumsum()[::-1] > error)[-1]) + 1
 
-    computed, log_kernels = [], MeanLikelihood.log_kernels
-
-    def counted(*arguments):
-        found = log_kernels(*arguments)
-        computed.append(found.size)
-        return found
-
-    monkeypatch.setattr(MeanLikelihood, "log_kernels", counted)
+    computed = integrals_of(monkeypatch)
     line = (np.full(1, value) for value in (0.0, scale, 0.3, nu))
     likelihood.log_kernels_on_lines(Lines(ChebyshevAxis(-6.0, 6.0, 60), *line), np.array([0]), error)
     assert terms <= sum(computed) <= 1.5 * terms + 2
@@ -299,14 +305,7 @@ def test_values_at_places_are_those_of_every_place(monkeypatch, number):
 def test_few_distances_stand_for_many_places(monkeypatch):
     # 5 scores about a Student-t population: both tails are powers, and asinh of the distance is a natural coordinate
     likelihood = MeanLikelihood(*(np.array([value]) for value in (0.4, 3.6, 5.0, 0.1)), 1000.0)
-    computed, log_kernels = [], MeanLikelihood.log_kernels
-
-    def counted(*arguments):
-        found = log_kernels(*arguments)
-        computed.append(found.size)
-        return found
-
-    monkeypatch.setattr(MeanLikelihood, "log_kernels", counted)
+    computed = integrals_of(monkeypatch)
     delta0 = np.sinh(np.linspace(-6.0, 6.0, 200))
     likelihood.log_integrals_at_places(0, delta0, np.array([0.3]), np.array([3.0]), 1e-6)
     assert sum(computed) < 200 / 3
