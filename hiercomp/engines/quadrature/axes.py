@@ -11,6 +11,7 @@ from hiercomp.arguments import FloatArray
 from hiercomp.engines.quadrature.splines import spline_matrix
 
 DROPPED = 2  # Chebyshev coefficients that the coarser interpolation does without: the last even and the last odd one
+NODES_AT_ONCE = 16_000  # arrays below 128 kB, as in `likelihood`: larger ones take new pages, which cost more than sums
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,15 +161,19 @@ def gauss_legendre(lower: float, upper: float, count: int) -> tuple[FloatArray, 
 
 def cumulative(values: FloatArray, spacing: float) -> FloatArray:
     """Integral from the first node up to each node of equally spaced values, to fourth order, along the last axis."""
-    pairs = values[..., 1:] + values[..., :-1]
-    total = np.zeros_like(values)
-    cells = total[..., 1:]  # in place: the arrays are large, and new pages for each cost as much as the sums
-    np.multiply(pairs, spacing / 2, out=cells)
-    cells[..., 1:-1] *= 7 / 6
-    neighbours = pairs[..., 2:] + pairs[..., :-2]
-    neighbours *= spacing / 24
-    cells[..., 1:-1] -= neighbours
-    np.cumsum(cells, axis=-1, out=cells)
+    count = values.shape[-1]
+    total = np.zeros(values.shape)
+    rows, sums = values.reshape(-1, count), total.reshape(-1, count)
+    at_once = max(1, NODES_AT_ONCE // count)
+    for first in range(0, len(rows), at_once):
+        row, cells = rows[first : first + at_once], sums[first : first + at_once, 1:]
+        pairs = row[:, 1:] + row[:, :-1]
+        np.multiply(pairs, spacing / 2, out=cells)
+        cells[:, 1:-1] *= 7 / 6
+        neighbours = pairs[:, 2:] + pairs[:, :-2]
+        neighbours *= spacing / 24
+        cells[:, 1:-1] -= neighbours
+        np.cumsum(cells, axis=-1, out=cells)
     return total
 
 

@@ -41,6 +41,9 @@ from hiercomp.rope import Rope
 MOST_STRETCHED = 60  # data sets for which the stretched axis of delta0 is tried too, where the other axis fails
 # Times the usual nodes of sigma0, nu and delta0 there: the usual ones were just too few for half of the random problems
 MORE_STRETCHED = (1.2, 1.0, 1.4)
+# The same where the likelihood of few data sets falls towards sigma0 = 0, and bends along nu: on log sigma0, where 1.5 times
+# those of nu were just too few for a tenth of the random problems; and where nu may reach 0
+MORE_TO_ZERO, MORE_WITH_NU_TO_ZERO = (1.0, 2.0, 1.0), (1.25, 1.5, 1.0)
 SPARE = 0.25  # scales by which delta0's axis is longer: a scale is known to a tenth
 BEYOND = 2e-5  # mass beyond the ends of delta0's axis that `OUTSIDE` covers; for more the axis is made longer
 # Scales by which that is done, once: longer tails belong to a second peak, which the stretched axis has; without it thrice
@@ -78,7 +81,6 @@ SEARCH_ERROR = 0.1  # of a log likelihood: the ends move by less than a hundredt
 SEARCH_ROUNDS = 12  # each keeps less than SETTLED of an axis; few take more than six (study)
 SEARCH_NODES = (9, 8)  # of sigma0 and nu (study)
 GAUSSIAN_SEARCH_NODES = 36  # of sigma0 alone, half of all the others: a far data set makes two narrow peaks
-NU_TRIED_AGAIN = 24  # to see how the likelihood falls towards sigma0 = 0, where a grid has failed
 SEARCH_SHARE = 0.5  # of the nodes of a stretched axis (study)
 SHALLOWEST = 4.0  # log mass below its largest at which an end lies, for a nu that holds little (study)
 FEWEST_SAMPLED, SAMPLED_AGAIN = 12, 4  # data sets that the search takes at first, and growth of their number (study)
@@ -120,10 +122,13 @@ def _refined(problem: Integrand, rope: Rope) -> Integration:
     search = searched(problem)
     problem, support, centring = search.problem, search.support(), search.centring or Centring()
     q = len(problem.likelihood.n)
-    few, local = problem.stretched, False
+    few = problem.stretched
+    local = few and search.falls
     longest = LONGER if q <= MOST_STRETCHED else MOST_LONGER
     longer = 0.0 if few else _expected_longer(problem, support, centring, longest)
     fine, more = np.ones(3), np.ones(3)
+    if local:
+        more = np.array(MORE_TO_ZERO if problem.log_sigma0 else MORE_WITH_NU_TO_ZERO)
     spent, most, failures, last_error = 0, 0, 0, 0.0
     best: Integration | None = None
     cut_off: Integration | None = None  # what lies beyond the ends of its axis is in its error
@@ -182,12 +187,7 @@ def _refined(problem: Integrand, rope: Rope) -> Integration:
             fine, more = np.ones(3), np.array(MORE_STRETCHED)
         else:
             more = np.where(blamed, factor * more, more)
-            if few and bends:
-                local = True
-                if search.may_bend_at_zero:
-                    search = search.on_log_sigma0().settled(problem.likelihood)
-                    problem, support = search.problem, search.support()
-                    fine[0] = more[0] = 1.0
+            local = local or (few and bends)
     assert best is not None  # the last grid at the latest
     return best if cut_off is None or best.largest_error <= cut_off.largest_error else cut_off
 
@@ -334,9 +334,12 @@ def searched(problem: Integrand) -> _Search:
     search = _Search(problem, *_whole(problem))
     for likelihood in _samples(problem.likelihood):
         search = search.settled(likelihood)
-    if search.reaches_zero and problem.falls_to_zero:
+    if not (search.reaches_zero and problem.falls_to_zero):
+        return search
+    # Splines keep the error of a singularity to its end if c is small, as it is where nu may reach 0
+    if not (problem.stretched and problem.nu_reaches_zero):
         search = search.on_log_sigma0().settled(problem.likelihood)
-    return search
+    return replace(search, falls=True)
 
 
 def _samples(likelihood: MeanLikelihood) -> list[MeanLikelihood]:
@@ -368,6 +371,8 @@ class _Search:
         Which of these nu hold mass.
     centring : Centring, optional
         Of delta0; None before the first round.
+    falls : bool
+        Whether the likelihood falls towards sigma0 = 0, and there is mass.
     """
 
     problem: Integrand
@@ -375,6 +380,7 @@ class _Search:
     ends: FloatArray
     counts: NDArray[np.bool_] | None = None
     centring: Centring | None = None
+    falls: bool = False
 
     def settled(self, likelihood: MeanLikelihood) -> _Search:
         """After as many rounds as change much, with the likelihood of some of the data sets."""
@@ -390,17 +396,6 @@ class _Search:
         """Whether there is mass at a sigma0 below the c of its axis log(sigma0 + c), for a nu that counts."""
         counts = np.ones(len(self.ends), bool) if self.counts is None else self.counts
         return bool((self.problem.sigma0(self.ends[counts, 0]) < self.problem.sigma0_offset).any())
-
-    @property
-    def may_bend_at_zero(self) -> bool:
-        """Whether a likelihood that falls towards sigma0 = 0 bends too sharply there even for splines.
-
-        Where nu may reach 0, c is a fifth as large, and the stated errors allow for more.
-        """
-        problem = self.problem
-        if problem.log_sigma0 or problem.nu_reaches_zero:
-            return False
-        return self.reaches_zero and problem.falls(NU_TRIED_AGAIN)
 
     def on_log_sigma0(self) -> _Search:
         """The same on the axis log sigma0, with no lower end yet where sigma0 reached 0."""

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiercomp.arguments import FloatArray
+from hiercomp.engines.quadrature.axes import NODES_AT_ONCE
 from hiercomp.engines.quadrature.grid import LIKELIHOOD_ERROR, NEGLIGIBLE, OUTSIDE, FineGrid, PosteriorGrid, coarse_axes
 from hiercomp.engines.quadrature.likelihood import log_student_constant, log_student_kernel
 from hiercomp.rope import REGIONS, Rope, student_t_half
@@ -15,7 +16,6 @@ from hiercomp.rope import REGIONS, Rope, student_t_half
 LEAST_DEVIATION = 0.1  # of an indicator that shows the size of a change: below, other errors are more
 BEYOND_DOUBT = 2.0  # by which the mass beyond the ends of delta0's axis may be more than its estimate
 TABLE_SPACING = 0.06  # an error of 1.3e-7, and of 6.4e-7 if nu is 0.05
-NODES_AT_ONCE = 16_000  # arrays below 128 kB, as in `likelihood`
 
 
 @dataclass(frozen=True, eq=False)

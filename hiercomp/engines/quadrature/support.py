@@ -137,15 +137,11 @@ class Integrand:
     def falls_to_zero(self) -> bool:
         """Whether the likelihood falls towards sigma0 = 0 as one far data set has it, like sigma0^nu, for a nu that counts.
 
-        On the axis log(sigma0 + c) it then has a singularity at sigma0 = 0. Splines, which few data sets have, keep its
-        error to that end.
+        On the axis log(sigma0 + c) it then has a singularity at sigma0 = 0.
         """
-        return not self.stretched and self.falls(NU_TRIED_TO_ZERO if self.nu_reaches_zero else NU_TRIED)
-
-    def falls(self, nu_tried: int) -> bool:
-        """Whether it falls like that, with delta0 stretched or not; looked at for so many nu."""
         if self.nu_prior is None:
             return False
+        nu_tried = NU_TRIED_TO_ZERO if self.nu_reaches_zero else NU_TRIED
         sigma0 = self.usual_offset
         by_mean = np.argsort(self.likelihood.mean, kind="stable")
         places = np.linspace(0, len(by_mean) - 1, min(len(by_mean), DATASETS_TRIED)).round().astype(np.intp)

@@ -251,6 +251,16 @@ def test_one_far_data_set_of_five_takes_less_than_a_million_integrals(far_one, m
     assert posterior_grid.FineGrid.of(grids[0]).total == posterior_grid.FineGrid.of(grids[1]).total
 
 
+@pytest.mark.parametrize("q", [3, 6])
+@pytest.mark.parametrize("priors", [hc.Priors(), hc.Priors(nu_lower=0)], ids=["default", "nu_lower=0"])
+def test_one_far_data_set_among_few_needs_one_grid(q, priors, monkeypatch):
+    generator = np.random.default_rng(q)
+    centres = [0.5, *generator.normal(0.01, 0.004, q - 1)]
+    counted = integrals_of(monkeypatch)
+    result = integrate(of_arrays([centre + 0.02 * generator.normal(size=50) for centre in centres], priors=priors))
+    assert (len(counted), result.status) == (1, "ok")
+
+
 @pytest.mark.slow
 def test_the_stated_error_of_one_far_data_set_of_five_holds(far_one, monkeypatch):
     result = integrate(far_one)
@@ -263,6 +273,7 @@ def test_a_grid_that_takes_too_much_work_is_not_computed_and_the_last_ones_error
     usual = integrate(far_one).posterior
     scaled = far_one.rope.scaled(1 / usual.unit)
     counted = integrals_of(monkeypatch)
+    monkeypatch.setattr(quadrature, "MORE_TO_ZERO", (1.0, 0.7, 1.0))  # too few for the first grid
     monkeypatch.setattr(quadrature, "MOST_REFINED", 0)
     monkeypatch.setattr(quadrature, "MOST_GRIDS", 1)
     with pytest.warns(hc.IntegrationWarning, match="estimated error"):
