@@ -14,6 +14,7 @@ DRAWN = range(FIRST_OF_ALL, FIRST_OF_ALL + 500)  # which Stan's draws are compar
 QUICK = (500, 528, 574, 625, 667)  # which take less than a second together
 QUICK_DRAWN = (500,)
 LARGEST_CHANGE, LONGEST = 0.002, 5.0
+FEW, MEDIAN_OF_FEW, LONGEST_OF_FEW = 10, 0.3, 2.0  # data sets, seconds
 # Of a change; the stated errors of smaller ones are mostly those of what is left out at the ends of the axes
 NOTABLE = 1e-4
 LEAST_OK, MOST_WORSE = 0.99, 0.01  # shares of the problems
@@ -34,12 +35,17 @@ def integral_rows(rows: list[dict[str, Any]]) -> list[Row]:
     good = [row for row in rows if row["status"] == "ok"]
     largest = max(row["largest_change"] for row in good)
     worse = [row["too_small"] for row in good if row["too_small"] > 0]
+    # The 2017 paper's text allows nu down to 0, where the integrand falls like a power
+    few = [row["seconds"] for row in rows if row["datasets"] <= FEW and row["prior"] != "nu_lower=0"]
+    of_few = f"integration of {len(few)} problems with 2 to {FEW} data sets and nu_lower above 0, seconds"
     return [
         Row.at_least(f"share of {len(rows)} problems with status ok", LEAST_OK, len(good) / len(rows)),
         Row.below("largest change of a probability on a finer grid, of those", LARGEST_CHANGE, largest),
         Row.below("share of those with a change above the stated error", MOST_WORSE, len(worse) / len(good)),
         Row.below(f"such changes above {NOTABLE:g}", 0, sum(change > NOTABLE for change in worse)),
         Row.below("longest integration, seconds of processor time", LONGEST, max(row["seconds"] for row in rows)),
+        Row.below(f"median {of_few}", MEDIAN_OF_FEW, float(np.median(few))),
+        Row.below(f"longest {of_few}", LONGEST_OF_FEW, max(few)),
     ]
 
 
