@@ -35,9 +35,8 @@ def integral_rows(rows: list[dict[str, Any]]) -> list[Row]:
     good = [row for row in rows if row["status"] == "ok"]
     largest = max(row["largest_change"] for row in good)
     worse = [row["too_small"] for row in good if row["too_small"] > 0]
-    # The 2017 paper's text allows nu down to 0, where the integrand falls like a power
-    few = [row["seconds"] for row in rows if row["datasets"] <= FEW and row["prior"] != "nu_lower=0"]
-    of_few = f"integration of {len(few)} problems with 2 to {FEW} data sets and nu_lower above 0, seconds"
+    few = [row["seconds"] for row in rows if row["datasets"] <= FEW]
+    of_few = f"integration of {len(few)} problems with 2 to {FEW} data sets, seconds"
     return [
         Row.at_least(f"share of {len(rows)} problems with status ok", LEAST_OK, len(good) / len(rows)),
         Row.below("largest change of a probability on a finer grid, of those", LARGEST_CHANGE, largest),

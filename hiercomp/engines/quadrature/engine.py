@@ -41,15 +41,14 @@ from hiercomp.rope import Rope
 MOST_STRETCHED = 60  # data sets for which the stretched axis of delta0 is tried too, where the other axis fails
 # Times the usual nodes of sigma0, nu and delta0 there: the usual ones were just too few for half of the random problems
 MORE_STRETCHED = (1.2, 1.0, 1.4)
-# The same where the likelihood of few data sets falls towards sigma0 = 0, and bends along nu: on log sigma0, where 1.5 times
-# those of nu were just too few for a tenth of the random problems; and where nu may reach 0
-MORE_TO_ZERO, MORE_WITH_NU_TO_ZERO = (1.0, 2.0, 1.0), (1.25, 1.5, 1.0)
+# The same for few data sets: on log sigma0, where the likelihood bends along nu, too, and 1.5 times its nodes were just too
+# few for a tenth of the random problems; and where nu may reach 0, for the singularity at sigma0 = 0
+MORE_ON_LOG_SIGMA0, MORE_WITH_NU_TO_ZERO = (1.0, 2.0, 1.0), (1.25, 1.0, 1.0)
 SPARE = 0.25  # scales by which delta0's axis is longer: a scale is known to a tenth
 BEYOND = 2e-5  # mass beyond the ends of delta0's axis that `OUTSIDE` covers; for more the axis is made longer
 # Scales by which that is done, once: longer tails belong to a second peak, which the stretched axis has; without it thrice
 LONGER, MOST_LONGER = 4.0, 12.0
 FAR_OFF = 4.0  # times the error asked for: as much less is what a finer grid is to gain; some gain a factor of 10
-NEARLY = 3.0  # times the error asked for, up to which more fine nodes alone may do
 HOPELESS = 50.0  # times the error asked for: polynomials are given up at once where there is another axis
 LARGEST_ERROR = 1e-3  # accepted where the grid is large; above it there is a warning
 # Integrals over delta_i: about a second or two in all grids of a fit together; above it LARGEST_ERROR is accepted
@@ -68,6 +67,7 @@ FEWEST_NODES = 7  # two degrees fewer, for the error, leave a parabola
 NODES_FOR_LENGTH_SPLINE, FEWEST_SPLINE = (3.6, 3.0), 11  # of sigma0 and nu, where delta0 is stretched (study)
 NODES_FOR_UNIT = 3.0  # of the axis of delta0 where it is stretched, for each unit of its coordinate (study)
 REFINEMENT, MOST_REFINEMENTS = 1.4, 5  # 1.4^2 = 2: two refinements double an axis, five make it five times as fine
+FINER = 2.0  # the same for fine nodes alone
 FURTHER = 1.5  # the same for splines whose error is far off: a second refinement would cost more
 MOST_DEGREE = 2  # of the polynomials that the ends of sigma0 are in nu (study)
 NARROWER = 0.8  # share of the area that a smaller support has at most; a larger one gains less than it costs
@@ -123,12 +123,12 @@ def _refined(problem: Integrand, rope: Rope) -> Integration:
     problem, support, centring = search.problem, search.support(), search.centring or Centring()
     q = len(problem.likelihood.n)
     few = problem.stretched
-    local = few and search.falls
+    local = few and (problem.log_sigma0 or problem.nu_reaches_zero)  # splines along nu
     longest = LONGER if q <= MOST_STRETCHED else MOST_LONGER
     longer = 0.0 if few else _expected_longer(problem, support, centring, longest)
     fine, more = np.ones(3), np.ones(3)
     if local:
-        more = np.array(MORE_TO_ZERO if problem.log_sigma0 else MORE_WITH_NU_TO_ZERO)
+        more = np.array(MORE_ON_LOG_SIGMA0 if problem.log_sigma0 else MORE_WITH_NU_TO_ZERO)
     spent, most, failures, last_error = 0, 0, 0, 0.0
     best: Integration | None = None
     cut_off: Integration | None = None  # what lies beyond the ends of its axis is in its error
@@ -171,13 +171,14 @@ def _refined(problem: Integrand, rope: Rope) -> Integration:
         if narrower is not None:
             support = narrower
             continue
+        # More nodes of the same splines are cheap, and often do where little is missing
+        if few and not bends and not far:
+            finer = _three(np.where(blamed, FINER * fine, fine))
+            alone = Integration(replace(grid, fineness=finer), refinement).with_regions(rope)
+            if alone.largest_error <= tolerance:
+                return alone
         factor = FURTHER if few and far and spent + work * FURTHER ** blamed.sum() <= most else REFINEMENT
         fine = np.where(blamed, factor * fine, fine)
-        # More nodes of the same splines are cheap, and often do where little is missing
-        if few and not bends and found.largest_error < NEARLY * tolerance:
-            finer = Integration(replace(grid, fineness=_three(fine)), refinement).with_regions(rope)
-            if finer.largest_error <= tolerance:
-                return finer
         helps, hopeless = found.largest_error < last_error / FAR_OFF, found.largest_error > HOPELESS * tolerance
         last_error = found.largest_error
         failures += 1
@@ -334,12 +335,9 @@ def searched(problem: Integrand) -> _Search:
     search = _Search(problem, *_whole(problem))
     for likelihood in _samples(problem.likelihood):
         search = search.settled(likelihood)
-    if not (search.reaches_zero and problem.falls_to_zero):
-        return search
-    # Splines keep the error of a singularity to its end if c is small, as it is where nu may reach 0
-    if not (problem.stretched and problem.nu_reaches_zero):
+    if search.reaches_zero and problem.falls_to_zero:
         search = search.on_log_sigma0().settled(problem.likelihood)
-    return replace(search, falls=True)
+    return search
 
 
 def _samples(likelihood: MeanLikelihood) -> list[MeanLikelihood]:
@@ -371,8 +369,6 @@ class _Search:
         Which of these nu hold mass.
     centring : Centring, optional
         Of delta0; None before the first round.
-    falls : bool
-        Whether the likelihood falls towards sigma0 = 0, and there is mass.
     """
 
     problem: Integrand
@@ -380,7 +376,6 @@ class _Search:
     ends: FloatArray
     counts: NDArray[np.bool_] | None = None
     centring: Centring | None = None
-    falls: bool = False
 
     def settled(self, likelihood: MeanLikelihood) -> _Search:
         """After as many rounds as change much, with the likelihood of some of the data sets."""

@@ -137,9 +137,10 @@ class Integrand:
     def falls_to_zero(self) -> bool:
         """Whether the likelihood falls towards sigma0 = 0 as one far data set has it, like sigma0^nu, for a nu that counts.
 
-        On the axis log(sigma0 + c) it then has a singularity at sigma0 = 0.
+        On the axis log(sigma0 + c) it then has a singularity at sigma0 = 0. Splines, where delta0 is stretched, keep its
+        error to that end if c is small, as it is where nu may reach 0.
         """
-        if self.nu_prior is None:
+        if self.nu_prior is None or (self.stretched and self.nu_reaches_zero):
             return False
         nu_tried = NU_TRIED_TO_ZERO if self.nu_reaches_zero else NU_TRIED
         sigma0 = self.usual_offset

@@ -273,7 +273,7 @@ def test_a_grid_that_takes_too_much_work_is_not_computed_and_the_last_ones_error
     usual = integrate(far_one).posterior
     scaled = far_one.rope.scaled(1 / usual.unit)
     counted = integrals_of(monkeypatch)
-    monkeypatch.setattr(quadrature, "MORE_TO_ZERO", (1.0, 0.7, 1.0))  # too few for the first grid
+    monkeypatch.setattr(quadrature, "MORE_ON_LOG_SIGMA0", (1.0, 0.7, 1.0))  # too few for the first grid
     monkeypatch.setattr(quadrature, "MOST_REFINED", 0)
     monkeypatch.setattr(quadrature, "MOST_GRIDS", 1)
     with pytest.warns(hc.IntegrationWarning, match="estimated error"):
