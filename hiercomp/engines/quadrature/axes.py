@@ -11,7 +11,7 @@ from hiercomp.arguments import FloatArray
 from hiercomp.engines.quadrature.splines import spline_matrix
 
 DROPPED = 2  # Chebyshev coefficients that the coarser interpolation does without: the last even and the last odd one
-NODES_AT_ONCE = 16_000  # arrays below 128 kB, as in `likelihood`: larger ones take new pages, which cost more than sums
+NODES_AT_ONCE = 16_000  # arrays of 128 kB stay in the cache; larger ones take new pages, which cost more than sums
 
 
 @dataclass(frozen=True, eq=False)
