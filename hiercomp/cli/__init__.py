@@ -14,7 +14,7 @@ from hiercomp.cli import test as test_command
 from hiercomp.cli.options import examples, with_groups
 from hiercomp.cli.parsing import Command, Commands, in_words
 from hiercomp.cli.shared import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_TERMINATED, complain
-from hiercomp.cli.signals import termination
+from hiercomp.cli.signals import Termination, termination
 from hiercomp.cli.streams import discard_output, prepare_streams, reader_has_left
 from hiercomp.errors import HiercompError
 from hiercomp.wording import shown
@@ -98,11 +98,12 @@ _add(install_cmdstan.install_cmdstan, ENGINES, "hiercomp install-cmdstan", name=
 def main() -> None:
     """Run the command; an error is one line on standard error with exit code 2, never a traceback."""
     prepare_streams()
-    with termination() as ended:
-        try:
+    ended = Termination()
+    try:
+        with termination(ended):
             code = _run()
-        except KeyboardInterrupt:  # while the run already ended, such as with an error
-            code = EXIT_INTERRUPTED
+    except KeyboardInterrupt:  # while the run already ended, such as with an error
+        code = EXIT_INTERRUPTED
     if code == EXIT_INTERRUPTED:
         exec("")  # else `python -m` dies of SIGINT where code run by exec, as dataclasses', was interrupted
         code = EXIT_TERMINATED if ended.came else EXIT_INTERRUPTED

@@ -25,15 +25,14 @@ class Termination:
 
 
 @contextmanager
-def termination() -> Iterator[Termination]:
-    """Within this, SIGTERM raises KeyboardInterrupt, so workers are ended and nothing is left behind.
+def termination(noted: Termination) -> Iterator[None]:
+    """Within this, SIGTERM is noted and raises KeyboardInterrupt, so workers are ended and nothing is left behind.
 
-    A program that ignores or handles SIGTERM itself is left alone.
+    It may also be raised where this is entered or left. A program that ignores or handles SIGTERM itself is left alone.
     """
-    noted = Termination()
     alone = threading.current_thread() is threading.main_thread()  # only there can handlers be set
     if not alone or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
-        yield noted
+        yield
         return
 
     def handle(_number: int, _frame: Any) -> None:
@@ -43,9 +42,9 @@ def termination() -> Iterator[Termination]:
             raise KeyboardInterrupt
         signal.raise_signal(signal.SIGINT)  # whoever handles it now: while it samples, that is stanli
 
-    signal.signal(signal.SIGTERM, handle)
     try:
-        yield noted
+        signal.signal(signal.SIGTERM, handle)
+        yield
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
 

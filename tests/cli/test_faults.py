@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import json
 import os
 import random
@@ -363,6 +365,41 @@ def test_a_signal_while_an_error_is_told_ends_the_run_as_at_any_other_time(monke
         cli.main()
     assert ended.value.code == 143
     assert told == ["It is wrong.", "terminated"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends SIGTERM")
+def test_a_signal_while_the_handler_is_set_or_reset_ends_the_run_as_at_any_other_time(monkeypatch):
+    files = {cli.__file__, cli.signals.__file__, contextlib.__file__}
+    monkeypatch.setattr("hiercomp.cli.app", lambda **_: 0)
+    monkeypatch.setattr("hiercomp.cli.complain", lambda _: None)
+
+    def ended(last: int) -> tuple[int | None, str]:
+        """The exit code where SIGTERM comes at that instruction of those with the handler set, and where it was."""
+        passed, place = 0, ""
+
+        def trace(frame, event, _):
+            nonlocal passed, place
+            frame.f_trace_opcodes = True
+            if event == "opcode" and signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+                passed += 1
+                if passed == last:
+                    place = f"{frame.f_code.co_filename}:{frame.f_lineno}"
+                    os.kill(os.getpid(), signal.SIGTERM)
+            return trace if frame.f_code.co_filename in files else None
+
+        before = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            with pytest.raises((SystemExit, KeyboardInterrupt)) as exited:
+                cli.main()
+        finally:
+            sys.settrace(before)
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        return getattr(exited.value, "code", None), place
+
+    found = set(itertools.takewhile(lambda found: found[1], map(ended, itertools.count(1))))
+    assert len(found) > 5
+    assert {code for code, _ in found} == {143}, found
 
 
 @pytest.mark.slow
