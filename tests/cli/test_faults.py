@@ -331,16 +331,33 @@ CODES = {signal.SIGINT: {130, 1, -2}, signal.SIGTERM: {143, -15}, SIGKILL: {-9}}
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sends SIGTERM")
 @pytest.mark.parametrize(
-    ("stopped", "code", "word"),
+    ("stop", "code", "word"),
     [
-        ('exec("raise KeyboardInterrupt")', 130, "interrupted"),
-        ('exec("import os, signal; os.kill(os.getpid(), signal.SIGTERM)")', 143, "terminated"),
+        ("raise KeyboardInterrupt", 130, "interrupted"),
+        ("os.kill(os.getpid(), signal.SIGTERM)", 143, "terminated"),
     ],
 )
-def test_the_exit_code_holds_where_a_module_is_just_being_loaded(tmp_path, stopped, code, word):
-    # As in a dataclass, whose methods Python makes with exec; `python -m` alone ends with SIGINT itself
+@pytest.mark.parametrize("loaded", ["exec(STOP)", 'type("Colour", (), {"red": Member()})'])
+def test_the_exit_code_holds_where_a_module_is_just_being_loaded(tmp_path, loaded, stop, code, word):
+    # As in a dataclass, whose methods Python makes with exec; `python -m` alone ends with SIGINT itself.
+    # As in an enum, where __set_name__ runs: until Python 3.11, any error in it becomes a RuntimeError.
     (tmp_path / "command.py").write_text(
-        f"from hiercomp import cli\n\ndef app(**_):\n    {stopped}\n\ncli.app = app\ncli.main()\n"
+        f"""\
+import os, signal
+from hiercomp import cli
+
+STOP = "{stop}"
+
+class Member:
+    def __set_name__(self, owner, name):
+        {stop}
+
+def app(**_):
+    {loaded}
+
+cli.app = app
+cli.main()
+"""
     )
     command = [sys.executable, "-m", "command"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
