@@ -143,9 +143,7 @@ def agreement(number: int) -> dict[str, Any]:
 def doubling(number: int) -> dict[str, Any]:
     """How the errors stated for a problem compare with the change on a finer grid."""
     kind, prior, rope, comparison = problem(number)
-    started = time.process_time()
-    result = comparison.fit("quadrature", progress=False)
-    seconds = time.process_time() - started
+    result, seconds = _timed(comparison)
     usual = result.posterior.integration
     model = HierarchicalModel.of(comparison.differences, comparison.priors)
     scaled = comparison.rope.scaled(1 / model.unit)
@@ -171,6 +169,17 @@ def doubling(number: int) -> dict[str, Any]:
         "change_of_log_marginal_likelihood": changes["log_marginal_likelihood"],
         "ratios": ratios,
     }
+
+
+def timing(number: int) -> dict[str, Any]:
+    """How long the integration of a problem takes, seconds of processor time."""
+    return {"number": number, "seconds": _timed(problem(number).comparison)[1]}
+
+
+def _timed(comparison: hc.HierarchicalComparison) -> tuple[hc.ComparisonResult, float]:
+    started = time.process_time()
+    result = comparison.fit("quadrature", progress=False)
+    return result, time.process_time() - started
 
 
 def finished(path: Path | None) -> dict[int, dict[str, Any]]:

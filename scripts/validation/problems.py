@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from agreement import FIRST_OF_ALL, agreement, doubling, run
+from agreement import FIRST_OF_ALL, agreement, doubling, run, timing
 from reproduction.exhibit import Row, Settings
 
 PROBLEMS = 2000
@@ -27,7 +27,9 @@ def problem_rows(settings: Settings) -> list[Row]:
     drawn = list(QUICK_DRAWN if settings.quick else DRAWN)
     integrated = run(doubling, numbers, settings.jobs, _kept(settings, "integrated"))
     sampled = run(agreement, drawn, settings.jobs, _kept(settings, "sampled"))
-    return [*integral_rows(integrated), *draws_rows(sampled)]
+    few = [row["number"] for row in integrated if row["datasets"] <= FEW]
+    timed = run(timing, few, 1, _kept(settings, "timed"))  # one at a time, as on an idle machine
+    return [*integral_rows(integrated), *time_rows([row["seconds"] for row in timed]), *draws_rows(sampled)]
 
 
 def integral_rows(rows: list[dict[str, Any]]) -> list[Row]:
@@ -35,16 +37,21 @@ def integral_rows(rows: list[dict[str, Any]]) -> list[Row]:
     good = [row for row in rows if row["status"] == "ok"]
     largest = max(row["largest_change"] for row in good)
     worse = [row["too_small"] for row in good if row["too_small"] > 0]
-    few = [row["seconds"] for row in rows if row["datasets"] <= FEW]
-    of_few = f"integration of {len(few)} problems with 2 to {FEW} data sets, seconds"
     return [
         Row.at_least(f"share of {len(rows)} problems with status ok", LEAST_OK, len(good) / len(rows)),
         Row.below("largest change of a probability on a finer grid, of those", LARGEST_CHANGE, largest),
         Row.below("share of those with a change above the stated error", MOST_WORSE, len(worse) / len(good)),
         Row.below(f"such changes above {NOTABLE:g}", 0, sum(change > NOTABLE for change in worse)),
         Row.below("longest integration, seconds of processor time", LONGEST, max(row["seconds"] for row in rows)),
-        Row.below(f"median {of_few}", MEDIAN_OF_FEW, float(np.median(few))),
-        Row.below(f"longest {of_few}", LONGEST_OF_FEW, max(few)),
+    ]
+
+
+def time_rows(seconds: list[float]) -> list[Row]:
+    """From the times of the problems with few data sets."""
+    what = f"integration of {len(seconds)} problems with 2 to {FEW} data sets, one at a time, seconds"
+    return [
+        Row.below(f"median {what}", MEDIAN_OF_FEW, float(np.median(seconds))),
+        Row.below(f"longest {what}", LONGEST_OF_FEW, max(seconds)),
     ]
 
 
