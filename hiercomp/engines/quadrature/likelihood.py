@@ -416,7 +416,7 @@ class MeanLikelihood:
         found = -argument  # that of half = 1, three scores, where the bound matters most
         five = half == 2  # five scores; the general function takes ten times as long
         if five.any():
-            found[..., five] += np.log1p(argument[..., five])
+            np.add(found, np.log1p(argument), out=found, where=five)
         other = (half != 1) & ~five
         if other.any():
             argument, half = argument[..., other], np.broadcast_to(half[other], argument[..., other].shape)
@@ -665,8 +665,8 @@ class MeanIntegrals:
         log_peak = self.log_height[some]
         bounded = self.bounded[some]
         if bounded.any():
-            columns = slice(None) if bounded.all() else bounded
-            log_density[:, columns] += self.likelihood.log_bound_factor(chosen[columns], from_data[:, columns])
+            factor = self.likelihood.log_bound_factor(chosen, from_data)
+            np.add(log_density, factor, out=log_density, where=bounded)
             log_peak = log_density.max(axis=0)
         log_density -= log_peak
         return Nodes(offset, slope, spacing * width1 / 2, log_density, log_peak + self.log_constant[some])
