@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -631,9 +630,8 @@ class MeanIntegrals:
         #     du/dt = (cosh t - u v) / root.
         # In place: these arrays are nearly all of the engine's work
         np.exp(lowest, out=growth[0])
-        factor = np.exp(spacing)
-        for before, after in pairwise(growth):
-            np.multiply(before, factor, out=after)
+        growth[1:] = np.exp(spacing)
+        np.multiply.accumulate(growth, axis=0, out=growth)
         shrinkage = np.divide(1, growth, out=denominator)
         np.add(growth, shrinkage, out=cosh)  # twice cosh and sinh
         sinh = np.subtract(growth, shrinkage, out=growth)
