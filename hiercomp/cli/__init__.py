@@ -105,9 +105,10 @@ def main() -> None:
     except KeyboardInterrupt:  # while the run already ended, such as with an error
         code = EXIT_INTERRUPTED
     except Exception as error:
+        # Up to Python 3.11, a KeyboardInterrupt becomes the cause of a RuntimeError where an enum is made
         if not ended.came and not isinstance(error.__cause__, KeyboardInterrupt):
             raise
-        code = EXIT_INTERRUPTED  # until Python 3.11, it becomes a RuntimeError where an enum is made
+        code = EXIT_INTERRUPTED
     if code == EXIT_INTERRUPTED:
         exec("")  # else `python -m` dies of SIGINT where code run by exec, as dataclasses', was interrupted
         code = EXIT_TERMINATED if ended.came else EXIT_INTERRUPTED

@@ -340,7 +340,7 @@ CODES = {signal.SIGINT: {130, 1, -2}, signal.SIGTERM: {143, -15}, SIGKILL: {-9}}
 @pytest.mark.parametrize("loaded", ["exec(STOP)", 'type("Colour", (), {"red": Member()})'])
 def test_the_exit_code_holds_where_a_module_is_just_being_loaded(tmp_path, loaded, stop, code, word):
     # As in a dataclass, whose methods Python makes with exec; `python -m` alone ends with SIGINT itself.
-    # As in an enum, where __set_name__ runs: until Python 3.11, any error in it becomes a RuntimeError.
+    # As in an enum, where __set_name__ runs: up to Python 3.11, any error in it becomes a RuntimeError.
     (tmp_path / "command.py").write_text(
         f"""\
 import os, signal
@@ -414,7 +414,7 @@ def test_a_signal_while_the_handler_is_set_or_reset_ends_the_run_as_at_any_other
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
         return getattr(exited.value, "code", None), place
 
-    found = set(itertools.takewhile(lambda found: found[1], map(ended, itertools.count(1))))
+    found = set(itertools.takewhile(lambda end: end[1], map(ended, itertools.count(1))))
     assert len(found) > 5
     assert {code for code, _ in found} == {143}, found
 

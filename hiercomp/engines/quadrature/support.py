@@ -137,8 +137,8 @@ class Integrand:
     def falls_to_zero(self) -> bool:
         """Whether the likelihood falls towards sigma0 = 0 as one far data set has it, like sigma0^nu, for a nu that counts.
 
-        On the axis log(sigma0 + c) it then has a singularity at sigma0 = 0. Splines, where delta0 is stretched, keep its
-        error to that end if c is small, as it is where nu may reach 0.
+        On the axis log(sigma0 + c) it then has a singularity at sigma0 = 0. This does no harm to splines with a small c,
+        which keep the error near that end: those of a stretched delta0 where nu may reach 0.
         """
         if self.nu_prior is None or (self.stretched and self.nu_reaches_zero):
             return False
