@@ -101,7 +101,7 @@ from hiercomp.posterior.regressed import Regressed, mean_regions
 from hiercomp.posterior.verification import Verification
 from hiercomp.rope import Rope, RopeLike
 from hiercomp.scores.differences import PairedDifferences, comparison_problems
-from hiercomp.scores.problems import notes_or_error
+from hiercomp.scores.problems import notes_or_error, too_far_apart
 from hiercomp.scores.scale import IN_ROPES, LOG
 from hiercomp.wording import OWN_ROPES, counted, outcome_words, shown
 from hiercomp.workers import beside, said_after
@@ -512,7 +512,9 @@ def checked_differences(differences: PairedDifferences, rope: Rope) -> PairedDif
     differences = replace(differences, notes=(*differences.notes, *notes))
     if differences.identical or differences.counts is not None:
         return differences
-    return differences.with_spread_of_rope(rope)
+    differences = differences.with_spread_of_rope(rope)
+    notes_or_error(too_far_apart(differences.dataset_names, differences.mean, differences.standard_deviation))
+    return differences
 
 
 def fit_differences(

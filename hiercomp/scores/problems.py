@@ -41,6 +41,7 @@ FEW_DATASETS = 5
 MOST_FOLDS = 20  # more folds without a run column look like several runs in one numbering
 TRINOMIAL = (Argument("likelihood", "trinomial"),)
 OF_OUTCOMES = "Pass likelihood='trinomial' (--likelihood trinomial): for scores that are 0 or 1 it needs no spread."
+FARTHEST = 1e13  # standard deviations from 0 at which a double still has three digits of one of them
 SPREAD_RATIO = 100.0  # a data set whose standard deviation is this many times the median
 
 
@@ -454,6 +455,21 @@ def without_spread(
         )
     elif names:
         yield constant_datasets(names, count, rope.half_width / np.sqrt(3), outcomes=outcomes)
+
+
+def too_far_apart(dataset_names: Sequence[str], mean: FloatArray, deviation: FloatArray) -> Iterator[TableProblem]:
+    """A mean difference so far from 0, in standard deviations of any data set, that doubles do not resolve these."""
+    farthest, narrowest = int(np.abs(mean).argmax()), int(deviation.argmin())
+    if abs(mean[farthest]) > FARTHEST * deviation[narrowest]:
+        yield TableProblem(
+            ScoreTableError,
+            f"Data set {shown(dataset_names[farthest])!r} has a mean difference of {mean[farthest]:.3g}, and the smallest "
+            f"standard deviation is {deviation[narrowest]:.3g} ({shown(dataset_names[narrowest])!r}): they are too far "
+            "apart to compute with.",
+            "Is it a code for a missing score? Correct it, or leave that data set out.",
+            (dataset_names[farthest],),
+            "too_far_apart",
+        )
 
 
 def not_trinomial(

@@ -250,3 +250,25 @@ def test_scores_whose_squares_overflow_or_vanish_are_refused_at_every_entry(fact
     checked = hc.check_scores(frame)
     assert any(re.search(words, problem.message) for problem in checked.errors)
     assert not any("inf" in problem.message or "nan" in problem.message for problem in checked.errors)
+
+
+@pytest.mark.parametrize("code", [1e15, 1e17, 1e30])
+def test_a_code_for_a_missing_score_is_refused_where_doubles_do_not_resolve_the_other_scores(code):
+    left, right = np.random.default_rng(3).uniform(0.5, 0.9, size=(2, 6, 10))
+    right[4, 2] = code
+    with pytest.raises(ScoreTableError, match="too far apart to compute with") as caught:
+        hc.HierarchicalComparison.from_arrays(left, right, rho=0.1, rope=0.01)
+    assert f"Data set '5' has a mean difference of {code / 10:.3g}" in str(caught.value)
+    assert "Correct it" in str(caught.value)
+
+
+def test_a_code_that_doubles_do_resolve_makes_one_outlying_data_set():
+    left, right = np.random.default_rng(3).uniform(0.5, 0.9, size=(2, 6, 10))
+    expected = []
+    for code in (1e6, 1e9):
+        right[4, 2] = code
+        with pytest.warns(ScaleWarning):
+            comparison = hc.HierarchicalComparison.from_arrays(left, right, rho=0.1, rope=0.01)
+        found = comparison.fit("quadrature", progress=False).next_dataset
+        expected.append([found.expected_left, found.expected_rope, found.expected_right])
+    assert expected[0] == pytest.approx(expected[1], abs=1e-3)  # the outlier's place hardly matters any more

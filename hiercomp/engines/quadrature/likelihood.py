@@ -19,6 +19,11 @@ from hiercomp.engines.quadrature.axes import ChebyshevAxis
 # Of the trapezoidal rule; its error falls as exp(-pi^2 / (2 step)) for a Gaussian, faster for heavier tails: 1e-8 here
 STEP = 0.27
 WIDEST = 3.0  # by which the map's widths may be those of the peaks: a third fewer nodes for Gaussians
+# Share by which the step is longer where both densities have the heaviest tails, and degrees of freedom of both together
+# at which half of it is left; measured on Student-t densities, where the error allows more
+LONGER, HALF_LONGER = 0.6, 4.0
+APART = 5.0  # two peaks count as one by 1 / (1 + 5 d^2), d the distance of their centres in widths of the narrower one
+FAR_APART = 1e4  # distance of two centres in widths, above which places near the first would lose 8 of 16 digits
 TAIL_SHARE = 0.1  # of that error: about as much lies beyond the ends of the range
 ITERATIONS = 2  # more would merge the two centres where the narrower peak is a shoulder of the wider one
 # Arrays below 128 kB stay in the cache, and glibc takes no new pages for each of them, which Dask has it give back
@@ -339,7 +344,7 @@ class MeanLikelihood:
         found = np.empty(level.shape)
         for rows in _batches(len(delta0), max(1, DRAWS_AT_ONCE // len(chosen))):
             populations = delta0[rows, None], sigma0[rows, None], nu[rows, None]
-            integrals = MeanIntegrals.of(self, chosen, *populations, DRAW_STEP, widest=1.0)
+            integrals = MeanIntegrals.for_draws(self, chosen, *populations)
             offset, wanted = np.empty(len(integrals.count)), level[rows].ravel()
             order = np.argsort(integrals.count, kind="stable")
             for part in _batches(len(order), INVERTED_AT_ONCE):
@@ -368,7 +373,7 @@ class MeanLikelihood:
         ndarray, shape (draws,)
         """
         chosen, gaussian = np.full(len(centre), i), np.full(len(centre), np.inf)
-        integrals = MeanIntegrals.of(self, chosen, centre, scale, gaussian, DRAW_STEP, widest=1.0)
+        integrals = MeanIntegrals.for_draws(self, chosen, centre, scale, gaussian)
         places, masses = integrals.masses(np.arange(len(centre)))
         offset = np.empty(len(place))
         for some in _batches(len(place), INVERTED_AT_ONCE):
@@ -519,6 +524,7 @@ class MeanIntegrals:
         nu: FloatArray,
         step: float,
         widest: float = WIDEST,
+        longer: float = LONGER,
     ) -> MeanIntegrals:
         """Find centres, widths and ends for pairs of a data set and a population, from arrays that broadcast."""
         values, which = np.unique(nu, return_inverse=True)
@@ -533,47 +539,55 @@ class MeanIntegrals:
         for _ in range(ITERATIONS):
             near_data = _em_step(near_data, *known)[0]
             near_population = _em_step(near_population, *known)[0]
-        width1 = 1 / np.sqrt(_em_step(near_data, *known)[1])
-        width2 = 1 / np.sqrt(_em_step(near_population, *known)[1])
+        peak1 = 1 / np.sqrt(_em_step(near_data, *known)[1])
+        peak2 = 1 / np.sqrt(_em_step(near_population, *known)[1])
         # Where both densities are analytic far beyond a peak's width, a wider map there has more even nodes, so fewer do
         reach1, reach2 = (
             np.sqrt(np.minimum((near - distance) ** 2 + a**2 / k1, near**2 + spread**2 * nu))
             for near in (near_data, near_population)
         )
-        wider1, wider2 = np.clip(reach1 / (2 * width1), 1, widest), np.clip(reach2 / (2 * width2), 1, widest)
-        width1, width2 = width1 * wider1, width2 * wider2
+        wider1, wider2 = np.clip(reach1 / (2 * peak1), 1, widest), np.clip(reach2 / (2 * peak2), 1, widest)
+        width1, width2 = peak1 * wider1, peak2 * wider2
         step_here = step / (1 + step * (np.maximum(wider1, wider2) ** 2 - 1) / (2 * np.pi**2))
-        # Ends: beyond both centres, where one factor alone has fallen far enough, whatever the other may still gain. What
-        # lies beyond is as its density times the distance, which falls by a power less
+        step_here *= 1 + longer / (1 + (1 / k1 + nu) / HALF_LONGER)
         u1, u2 = (near_data - distance) / a, (near_population - distance) / a
         w1, w2 = near_data / spread, near_population / spread
-        log_tail = np.log(TAIL_SHARE) - np.pi**2 / (2 * step)
         data1, population2 = log_student_kernel(u1, k1), log_student_kernel(w2, k)
         data2, population1 = log_student_kernel(u2, k1), log_student_kernel(w1, k)
+        height1, height2 = data1 + population1, data2 + population2
+        # Ends: where one factor alone makes the mass beyond a small share of the peaks. On its own side the other one only
+        # falls. The mass beyond is as the density times the distance, which falls by a power less
+        log_share = np.log(TAIL_SHARE) - np.pi**2 / (2 * step)
+        mass1, mass2 = height1 + np.log(peak1), height2 + np.log(peak2)
+        scale = likelihood.scale[chosen]
+        from_data1, from_data2 = (1 + k1 * ((near - distance) / scale) ** 2 for near in (near_data, near_population))
+        cut = np.flatnonzero(likelihood.bound_term[chosen] * from_data2 > likelihood.harmless_bound_term[chosen])
+        if len(cut):  # a peak far from the data may hold nothing
+            at_data = likelihood.log_bound_factor(chosen[cut], np.ones(len(cut)))
+            mass1[cut] += likelihood.log_bound_factor(chosen[cut], from_data1[cut]) - at_data
+            mass2[cut] += likelihood.log_bound_factor(chosen[cut], from_data2[cut]) - at_data
+        log_mass = log_share + np.maximum(mass1, mass2)
+        by_data, by_population = log_mass - np.log(a), log_mass - np.log(spread)
         right = np.minimum(
-            distance + a * kernel_reach((1 + k1) * (data1 + log_tail), k1),
-            spread * kernel_reach((1 + k) * (population1 + data1 + log_tail), k),
+            distance + a * kernel_reach((1 + k1) * np.minimum(by_data - population1, 0), k1),
+            spread * kernel_reach((1 + k) * np.minimum(by_population, 0), k),
         )
         left = np.maximum(
-            distance - a * kernel_reach((1 + k1) * (data2 + population2 + log_tail), k1),
-            -spread * kernel_reach((1 + k) * (population2 + log_tail), k),
+            distance - a * kernel_reach((1 + k1) * np.minimum(by_data, 0), k1),
+            -spread * kernel_reach((1 + k) * np.minimum(by_population - data2, 0), k),
         )
         if k1.max(initial=0.0) > HEAVY_TAILED:  # both may fall slowly, but their product does not
-            both1, both2 = (HALF_AND_MORE * (one + log_tail) for one in (data1 + population1, data2 + population2))
-            right = np.minimum(
-                right, np.maximum(distance + a * kernel_reach(both1, k1), spread * kernel_reach(both1, k))
-            )
-            left = np.maximum(
-                left, np.minimum(distance - a * kernel_reach(both2, k1), -spread * kernel_reach(both2, k))
-            )
-        log_height = np.maximum(data1 + population1, data2 + population2)
+            both = HALF_AND_MORE * np.minimum(by_data, by_population)
+            beyond_data, beyond_population = a * kernel_reach(both, k1), spread * kernel_reach(both, k)
+            right = np.minimum(right, np.maximum(distance + beyond_data, beyond_population))
+            left = np.maximum(left, np.minimum(distance - beyond_data, -beyond_population))
         lowest = np.arcsinh((left - near_data) / width1) + np.arcsinh((left - near_population) / width2)
         highest = np.arcsinh((right - near_data) / width1) + np.arcsinh((right - near_population) / width2)
         # One peak is mapped by twice the same function, so half as many steps do
-        single = 1 / (1 + ((near_data - near_population) / np.minimum(width1, width2)) ** 2)
+        single = 1 / (1 + APART * ((near_data - near_population) / np.minimum(peak1, peak2)) ** 2)
         count = np.ceil((highest - lowest) / (step_here * (1 + single))).astype(np.int64)
         side = np.where(signed < 0, -1.0, 1.0)
-        farthest = np.maximum(right - distance, distance - left) / likelihood.scale[chosen]
+        farthest = np.maximum(right - distance, distance - left) / scale
         bounded = likelihood.bound_term[chosen] * (1 + k1 * farthest**2) > likelihood.harmless_bound_term[chosen]
         # Places near the narrower peak must not be small differences of large numbers
         swapped = width1 > width2
@@ -582,8 +596,20 @@ class MeanIntegrals:
         return cls(
             likelihood, chosen, distance, spread, k, side,
             centre1, centre2, width1, width2, lowest, highest, count,
-            log_height, log_constant, bounded,
+            np.maximum(height1, height2), log_constant, bounded,
         )  # fmt: skip
+
+    @classmethod
+    def for_draws(
+        cls,
+        likelihood: MeanLikelihood,
+        chosen: NDArray[np.intp],
+        delta0: FloatArray,
+        sigma0: FloatArray,
+        nu: FloatArray,
+    ) -> MeanIntegrals:
+        """With nodes so near each other that straight lines between them give the density."""
+        return cls.of(likelihood, chosen, delta0, sigma0, nu, DRAW_STEP, widest=1.0, longer=0.0)
 
     def log_values(self, work: FloatArray | None = None) -> FloatArray:
         """Log of each integral less the data set's constant, shape (pairs,); ``work`` as `nodes` has it."""
@@ -628,6 +654,8 @@ class MeanIntegrals:
         # With u = (delta - c1) / A, v = (delta - c2) / B = ratio u + gap and t = asinh(u) + asinh(v),
         #     u = (sinh t root - gap (cosh t + ratio)) / D,    root^2 = D + gap^2,    D = 1 + ratio^2 + 2 ratio cosh t,
         #     du/dt = (cosh t - u v) / root.
+        # The numerator of u loses digits where gap is large and has the sign of t. There
+        #     u = (sinh t - gap) (sinh t + gap) / (sinh t root + gap (cosh t + ratio)).
         # In place: these arrays are nearly all of the engine's work
         np.exp(lowest, out=growth[0])
         growth[1:] = np.exp(spacing)
@@ -642,6 +670,14 @@ class MeanIntegrals:
         sinh *= root
         twice_u = np.multiply(cosh, gap, out=place)
         twice_u += 2 * ratio * gap
+        far = np.flatnonzero(np.abs(gap) > FAR_APART)
+        if len(far):
+            first, second, twice_gap = sinh[:, far], twice_u[:, far], 2 * gap[far]
+            twice_sinh = first / root[:, far]
+            one_sign = first * second > 0
+            sinh[:, far] = np.where(one_sign, (twice_sinh - twice_gap) * (twice_sinh + twice_gap), first)
+            twice_u[:, far] = np.where(one_sign, 0.0, second)
+            denominator[:, far] = np.where(one_sign, first + second, denominator[:, far])
         np.subtract(sinh, twice_u, out=twice_u)
         twice_u /= denominator
         product = np.multiply(twice_u, ratio / 2, out=growth)

@@ -151,6 +151,43 @@ def test_the_hardest_integrals_agree_with_arbitrary_precision(distance, ratio, n
     assert found == pytest.approx(expected, abs=1e-6)
 
 
+@pytest.mark.parametrize("nu", [0.1, 1.4, 30.0])
+@pytest.mark.parametrize("ratio", [1e-6, 1e-2, 1e3])
+@pytest.mark.parametrize("n", [3.0, 5.0, 10.0])
+def test_a_population_beyond_the_bound_of_sigma_does_not_hide_the_data(n, ratio, nu):
+    # Without the bound, the peak at the population would hold nearly everything; with it, the data's does
+    likelihood = MeanLikelihood(*(np.array([value]) for value in (0.0, n - 1, n, 0.1)), 1000.0)
+    for distance in (3e3, 1e5, 5e6):
+        found = likelihood.log_integrals(distance, ratio, nu)[0, 0]
+        expected = composite_log_integral(statistics_of(likelihood, 0), distance, ratio, nu)
+        assert found == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("nu", [1.4, 30.0, np.inf])
+@pytest.mark.parametrize("ratio", [1e-8, 1e-3, 1e2])
+@pytest.mark.parametrize("distance", [2e3, 1e5, 1e7, 1e9])
+def test_a_data_set_a_thousand_million_standard_deviations_away_is_integrated(distance, ratio, nu):
+    likelihood = MeanLikelihood(*(np.array([value]) for value in (distance, 9.0, 10.0, 0.1)), 1e12)
+    found = likelihood.log_integrals(0.0, ratio, nu)[0, 0]
+    expected = composite_log_integral(statistics_of(likelihood, 0), 0.0, ratio, nu)
+    assert found == pytest.approx(expected, abs=2e-6)
+
+
+@pytest.mark.parametrize("error", [1e-3, 1e-5])
+def test_peaks_that_nearly_merge_are_integrated_to_about_the_error_asked_for(error):
+    generator = np.random.default_rng(3)
+    worst = 0.0
+    for _ in range(400):
+        n, nu = float(generator.choice([3, 5, 10, 30, 100])), 1 / generator.uniform(0, 2)
+        likelihood = MeanLikelihood(*(np.array([value]) for value in (0.0, n - 1, n, 0.1)), 1000.0)
+        distance, ratio = generator.uniform(0, 6), 10 ** generator.uniform(-0.5, 0.7)
+        population = distance * likelihood.scale[0], ratio * likelihood.scale[0], nu
+        found = likelihood.log_integrals(*population, step=step_for(error, 1))[0, 0]
+        worst = max(worst, abs(found - composite_log_integral(statistics_of(likelihood, 0), *population)))
+    print(f"largest error: {worst / error:.2g} times the one asked for")
+    assert worst < 4 * error
+
+
 @pytest.mark.parametrize("sigma_upper", [1000.0, 3.0, 1.0])
 @pytest.mark.parametrize(("n", "rho"), [(3, 0.0), (3, 0.5), (8, 0.1), (25, 0.3)])
 def test_the_closed_form_is_the_average_of_the_normal_density_over_sigma(n, rho, sigma_upper):
