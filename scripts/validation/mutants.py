@@ -76,7 +76,7 @@ REASONS: Mapping[tuple[str, str], str] = {
     ): "leaves out a factor that differs from 1 by about 1e-9",
     (
         f"{QUADRATURE}/likelihood.py",
-        "farthest = np.maximum(right + distance, distance - left) / scale",
+        "bounded = np.maximum(right + distance, distance - left) > harmless",
     ): "computes a factor of 1 more often",
     (f"{QUADRATURE}/likelihood.py", "count = log_size * log_rho"): NODES,
     (

@@ -438,6 +438,12 @@ class MeanLikelihood:
         half = (self.n - 1) / 2
         return np.asarray(np.exp((LOG_NEGLIGIBLE + special.gammaln(half + 1)) / half))
 
+    @cached_property
+    def harmless_distance(self) -> FloatArray:
+        """The largest distance from a data set's mean at which it is, or 0 where it is nowhere."""
+        ratio = self.harmless_bound_term / self.bound_term
+        return np.asarray(self.scale * np.sqrt(np.maximum(ratio - 1, 0) * self.df))
+
 
 @dataclass(frozen=True, eq=False)
 class Lines:
@@ -559,13 +565,13 @@ class MeanIntegrals:
         # falls. The mass beyond is as the density times the distance, which falls by a power less
         log_share = np.log(TAIL_SHARE) - np.pi**2 / (2 * step)
         mass1, mass2 = height1 + np.log(peak1), height2 + np.log(peak2)
-        scale = likelihood.scale[chosen]
-        from_data1, from_data2 = (1 + k1 * ((near - distance) / scale) ** 2 for near in (near_data, near_population))
-        cut = np.flatnonzero(likelihood.bound_term[chosen] * from_data2 > likelihood.harmless_bound_term[chosen])
+        harmless = likelihood.harmless_distance[chosen]
+        cut = np.flatnonzero(distance - near_population > harmless)
         if len(cut):  # a peak far from the data may hold nothing
             at_data = likelihood.log_bound_factor(chosen[cut], np.ones(len(cut)))
-            mass1[cut] += likelihood.log_bound_factor(chosen[cut], from_data1[cut]) - at_data
-            mass2[cut] += likelihood.log_bound_factor(chosen[cut], from_data2[cut]) - at_data
+            for mass, near in ((mass1, near_data), (mass2, near_population)):
+                u = (near[cut] - distance[cut]) / likelihood.scale[chosen[cut]]
+                mass[cut] += likelihood.log_bound_factor(chosen[cut], 1 + k1[cut] * u**2) - at_data
         log_mass = log_share + np.maximum(mass1, mass2)
         by_data, by_population = log_mass - np.log(a), log_mass - np.log(spread)
         right = np.minimum(
@@ -587,8 +593,7 @@ class MeanIntegrals:
         single = 1 / (1 + APART * ((near_data - near_population) / np.minimum(peak1, peak2)) ** 2)
         count = np.ceil((highest - lowest) / (step_here * (1 + single))).astype(np.int64)
         side = np.where(signed < 0, -1.0, 1.0)
-        farthest = np.maximum(right - distance, distance - left) / scale
-        bounded = likelihood.bound_term[chosen] * (1 + k1 * farthest**2) > likelihood.harmless_bound_term[chosen]
+        bounded = np.maximum(right - distance, distance - left) > harmless
         # Places near the narrower peak must not be small differences of large numbers
         swapped = width1 > width2
         centre1, centre2 = np.where(swapped, (near_population, near_data), (near_data, near_population))
@@ -657,9 +662,9 @@ class MeanIntegrals:
         # The numerator of u loses digits where gap is large and has the sign of t. There
         #     u = (sinh t - gap) (sinh t + gap) / (sinh t root + gap (cosh t + ratio)).
         # In place: these arrays are nearly all of the engine's work
-        np.exp(lowest, out=growth[0])
-        growth[1:] = np.exp(spacing)
-        np.multiply.accumulate(growth, axis=0, out=growth)
+        np.multiply(np.arange(steps + 1.0)[:, None], spacing, out=growth)
+        growth += lowest
+        np.exp(growth, out=growth)
         shrinkage = np.divide(1, growth, out=denominator)
         np.add(growth, shrinkage, out=cosh)  # twice cosh and sinh
         sinh = np.subtract(growth, shrinkage, out=growth)
