@@ -271,4 +271,5 @@ def test_a_code_that_doubles_do_resolve_makes_one_outlying_data_set():
             comparison = hc.HierarchicalComparison.from_arrays(left, right, rho=0.1, rope=0.01)
         found = comparison.fit("quadrature", progress=False).next_dataset
         expected.append([found.expected_left, found.expected_rope, found.expected_right])
-    assert expected[0] == pytest.approx(expected[1], abs=1e-3)  # the outlier's place hardly matters any more
+    # The outlier's place hardly matters any more, and each stated error is at most 0.0002
+    assert expected[0] == pytest.approx(expected[1], abs=4e-4)

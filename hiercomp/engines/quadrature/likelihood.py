@@ -19,11 +19,11 @@ from hiercomp.engines.quadrature.axes import ChebyshevAxis
 # Of the trapezoidal rule; its error falls as exp(-pi^2 / (2 step)) for a Gaussian, faster for heavier tails: 1e-8 here
 STEP = 0.27
 WIDEST = 3.0  # by which the map's widths may be those of the peaks: a third fewer nodes for Gaussians
-# Share by which the step is longer where both densities have the heaviest tails, and degrees of freedom of both together
-# at which half of it is left; measured on Student-t densities, where the error allows more
+# Share by which the step is longer where both densities have the heaviest tails, and the sum of their degrees of freedom at
+# which half of that share is left: less than the errors of products of Student-t densities allow
 LONGER, HALF_LONGER = 0.6, 4.0
-APART = 5.0  # two peaks count as one by 1 / (1 + 5 d^2), d the distance of their centres in widths of the narrower one
-FAR_APART = 1e4  # distance of two centres in widths, above which places near the first would lose 8 of 16 digits
+APART = 5.0  # how fast two peaks cease to count as one with the squared distance of their centres, in the smaller width
+FAR_APART = 1e4  # distance of two centres, in the larger width, above which places near the first lose 8 of 16 digits
 TAIL_SHARE = 0.1  # of that error: about as much lies beyond the ends of the range
 ITERATIONS = 2  # more would merge the two centres where the narrower peak is a shoulder of the wider one
 # Arrays below 128 kB stay in the cache, and glibc takes no new pages for each of them, which Dask has it give back
@@ -41,7 +41,8 @@ MORE_DEGREES = 1.7  # times those expected: along asinh of the distance the expe
 # as the mass beyond falls by a power less than the density
 HEAVY_TAILED, HALF_AND_MORE = 0.05, 0.75
 LARGEST_EXPONENT = 700.0  # of the largest double
-DRAW_STEP = 0.12  # between the nodes of draws, joined by straight lines: an error of 0.12^2 / 12 = 0.001 of a density
+# Nodes of draws are joined by straight lines: an error of 0.12^2 / 12 = 0.001 of a density
+FOR_DRAWS = {"step": 0.12, "widest": 1.0, "longer": 0.0}
 DRAWS_AT_ONCE, INVERTED_AT_ONCE = 50_000, 1000  # of a draw and a data set; 0.4 MB for each of some ten arrays
 TERMS = 60  # of the continued fraction; where it is used x > 300, and 20 give all digits
 LOG_NEGLIGIBLE = -23.0  # of the share that the bound of sigma_i cuts off: exp(-23) = 1e-10
@@ -343,8 +344,8 @@ class MeanLikelihood:
         chosen = np.arange(len(self.n))
         found = np.empty(level.shape)
         for rows in _batches(len(delta0), max(1, DRAWS_AT_ONCE // len(chosen))):
-            populations = delta0[rows, None], sigma0[rows, None], nu[rows, None]
-            integrals = MeanIntegrals.for_draws(self, chosen, *populations)
+            centre, spread, tails = delta0[rows, None], sigma0[rows, None], nu[rows, None]
+            integrals = MeanIntegrals.of(self, chosen, centre, spread, tails, **FOR_DRAWS)
             offset, wanted = np.empty(len(integrals.count)), level[rows].ravel()
             order = np.argsort(integrals.count, kind="stable")
             for part in _batches(len(order), INVERTED_AT_ONCE):
@@ -373,7 +374,7 @@ class MeanLikelihood:
         ndarray, shape (draws,)
         """
         chosen, gaussian = np.full(len(centre), i), np.full(len(centre), np.inf)
-        integrals = MeanIntegrals.for_draws(self, chosen, centre, scale, gaussian)
+        integrals = MeanIntegrals.of(self, chosen, centre, scale, gaussian, **FOR_DRAWS)
         places, masses = integrals.masses(np.arange(len(centre)))
         offset = np.empty(len(place))
         for some in _batches(len(place), INVERTED_AT_ONCE):
@@ -440,7 +441,7 @@ class MeanLikelihood:
 
     @cached_property
     def harmless_distance(self) -> FloatArray:
-        """The largest distance from a data set's mean at which it is, or 0 where it is nowhere."""
+        """The largest distance from a data set's mean at which that factor is 1, near enough; 0 where there is none."""
         ratio = self.harmless_bound_term / self.bound_term
         return np.asarray(self.scale * np.sqrt(np.maximum(ratio - 1, 0) * self.df))
 
@@ -603,18 +604,6 @@ class MeanIntegrals:
             centre1, centre2, width1, width2, lowest, highest, count,
             np.maximum(height1, height2), log_constant, bounded,
         )  # fmt: skip
-
-    @classmethod
-    def for_draws(
-        cls,
-        likelihood: MeanLikelihood,
-        chosen: NDArray[np.intp],
-        delta0: FloatArray,
-        sigma0: FloatArray,
-        nu: FloatArray,
-    ) -> MeanIntegrals:
-        """With nodes so near each other that straight lines between them give the density."""
-        return cls.of(likelihood, chosen, delta0, sigma0, nu, DRAW_STEP, widest=1.0, longer=0.0)
 
     def log_values(self, work: FloatArray | None = None) -> FloatArray:
         """Log of each integral less the data set's constant, shape (pairs,); ``work`` as `nodes` has it."""

@@ -185,7 +185,7 @@ def test_peaks_that_nearly_merge_are_integrated_to_about_the_error_asked_for(err
         found = likelihood.log_integrals(*population, step=step_for(error, 1))[0, 0]
         worst = max(worst, abs(found - composite_log_integral(statistics_of(likelihood, 0), *population)))
     print(f"largest error: {worst / error:.2g} times the one asked for")
-    assert worst < 4 * error
+    assert worst < 4 * error  # at most 3.2 in 1,500 draws
 
 
 @pytest.mark.parametrize("sigma_upper", [1000.0, 3.0, 1.0])
