@@ -51,10 +51,10 @@ LONGER, MOST_LONGER = 4.0, 12.0
 FAR_OFF = 4.0  # times the error asked for: as much less is what a finer grid is to gain; some gain a factor of 10
 HOPELESS = 50.0  # times the error asked for: polynomials are given up at once where there is another axis
 LARGEST_ERROR = 1e-3  # accepted where the grid is large; above it there is a warning
-# Integrals over delta_i: about a second or two in all grids of a fit together; above it LARGEST_ERROR is accepted
-MUCH_WORK = 1_000_000
+# Integrals over delta_i: up to a second in all grids of a fit together; above it LARGEST_ERROR is accepted
+MUCH_WORK = 400_000
 # No finer grid is computed that makes them more than this, or than four times those of the first grid
-MOST_REFINED, MOST_GRIDS = 3_000_000, 4
+MOST_REFINED, MOST_GRIDS = 3_900_000, 4
 MOST_WORK = 10_000_000  # of one grid, about ten seconds: it's the last
 # Of sigma0, nu and delta0 for each unit of length: of log sigma0, of nu's axis, of the data sets' sd (study)
 NODES_FOR_LENGTH, NODES_AT_LEAST = (3.5, 4.2, 7.0), 4.0
@@ -69,6 +69,10 @@ NODES_FOR_UNIT = 3.0  # of the axis of delta0 where it is stretched, for each un
 REFINEMENT, MOST_REFINEMENTS = 1.4, 5  # 1.4^2 = 2: two refinements double an axis, five make it five times as fine
 FINER = 2.0  # the same for fine nodes alone
 FURTHER = 1.5  # the same for splines whose error is far off: a second refinement would cost more
+NEARLY, LITTLE_FURTHER = (
+    1.5,
+    1.2,
+)  # the same for splines whose error is up to so many times the one asked for: 1.2^4 = 2
 MOST_DEGREE = 2  # of the polynomials that the ends of sigma0 are in nu (study)
 NARROWER = 0.8  # share of the area that a smaller support has at most; a larger one gains less than it costs
 # Of LEFT_OUT, in that smaller support: its cells are smaller, and the grid that shows them was too coarse
@@ -178,6 +182,8 @@ def _refined(problem: Integrand, rope: Rope) -> Integration:
             if alone.largest_error <= tolerance:
                 return alone
         factor = FURTHER if few and far and spent + work * FURTHER ** blamed.sum() <= most else REFINEMENT
+        if few and found.largest_error <= NEARLY * tolerance:
+            factor = LITTLE_FURTHER
         fine = np.where(blamed, factor * fine, fine)
         helps, hopeless = found.largest_error < last_error / FAR_OFF, found.largest_error > HOPELESS * tolerance
         last_error = found.largest_error

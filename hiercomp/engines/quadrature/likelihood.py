@@ -19,15 +19,16 @@ from hiercomp.engines.quadrature.axes import ChebyshevAxis
 # Of the trapezoidal rule; its error falls as exp(-pi^2 / (2 step)) for a Gaussian, faster for heavier tails: 1e-8 here
 STEP = 0.27
 WIDEST = 3.0  # by which the map's widths may be those of the peaks: a third fewer nodes for Gaussians
-# Share by which the step is longer where both densities have the heaviest tails, and the sum of their degrees of freedom at
-# which half of that share is left: less than the errors of products of Student-t densities allow
-LONGER, HALF_LONGER = 0.6, 4.0
+# Share by which the step is longer where both densities have the heaviest tails; degrees of freedom at which half of it is
+# left; widths of a broad density that its centre may lie away from a narrow one about which it counts as flat. All are less
+# than the errors of products of Student-t densities allow
+LONGER, HALF_LONGER, FLAT_WITHIN = 0.6, 4.0, 4.0
 APART = 5.0  # how fast two peaks cease to count as one with the squared distance of their centres, in the smaller width
 FAR_APART = 1e4  # distance of two centres, in the larger width, above which places near the first lose 8 of 16 digits
 TAIL_SHARE = 0.1  # of that error: about as much lies beyond the ends of the range
 ITERATIONS = 2  # more would merge the two centres where the narrower peak is a shoulder of the wider one
 # Arrays below 128 kB stay in the cache, and glibc takes no new pages for each of them, which Dask has it give back
-PAIRS_AT_ONCE = 15_000  # of a data set and a population
+PAIRS_AT_ONCE = 8_000  # of a data set and a population
 NODES_AT_ONCE, NODE_ARRAYS = 24_000, 5
 MOST_SORTED = 65_535  # 16 bits, which NumPy sorts many times as fast as more; so many nodes are worked on alone
 VALUES_AT_ONCE, DATASETS_AT_ONCE = 250_000, 5_000  # of data sets at nodes of lines: 2 MB
@@ -531,7 +532,7 @@ class MeanIntegrals:
         nu: FloatArray,
         step: float,
         widest: float = WIDEST,
-        longer: float = LONGER,
+        longer: float = 1.0,
     ) -> MeanIntegrals:
         """Find centres, widths and ends for pairs of a data set and a population, from arrays that broadcast."""
         values, which = np.unique(nu, return_inverse=True)
@@ -556,7 +557,9 @@ class MeanIntegrals:
         wider1, wider2 = np.clip(reach1 / (2 * peak1), 1, widest), np.clip(reach2 / (2 * peak2), 1, widest)
         width1, width2 = peak1 * wider1, peak2 * wider2
         step_here = step / (1 + step * (np.maximum(wider1, wider2) ** 2 - 1) / (2 * np.pi**2))
-        step_here *= 1 + longer / (1 + (1 / k1 + nu) / HALF_LONGER)
+        # One peak is mapped by twice the same function, so half as many steps do
+        single = 1 / (1 + APART * ((near_data - near_population) / np.minimum(peak1, peak2)) ** 2)
+        step_here *= (1 + single) * (1 + longer * _lengthening(distance, a, 1 / k1, spread, nu, single))
         u1, u2 = (near_data - distance) / a, (near_population - distance) / a
         w1, w2 = near_data / spread, near_population / spread
         data1, population2 = log_student_kernel(u1, k1), log_student_kernel(w2, k)
@@ -590,9 +593,7 @@ class MeanIntegrals:
             left = np.maximum(left, np.minimum(distance - beyond_data, -beyond_population))
         lowest = np.arcsinh((left - near_data) / width1) + np.arcsinh((left - near_population) / width2)
         highest = np.arcsinh((right - near_data) / width1) + np.arcsinh((right - near_population) / width2)
-        # One peak is mapped by twice the same function, so half as many steps do
-        single = 1 / (1 + APART * ((near_data - near_population) / np.minimum(peak1, peak2)) ** 2)
-        count = np.ceil((highest - lowest) / (step_here * (1 + single))).astype(np.int64)
+        count = np.ceil((highest - lowest) / step_here).astype(np.int64)
         side = np.where(signed < 0, -1.0, 1.0)
         bounded = np.maximum(right - distance, distance - left) > harmless
         # Places near the narrower peak must not be small differences of large numbers
@@ -770,6 +771,22 @@ def _em_step(
     population = (1 + k2) / (spread2 + k2 * delta**2)
     precision = data + population
     return data * distance / precision, precision
+
+
+def _lengthening(
+    distance: FloatArray, width: FloatArray, df: FloatArray, spread: FloatArray, nu: FloatArray, single: FloatArray
+) -> FloatArray:
+    """Share by which the step may be longer than for Gaussians, by the tails; ``single`` is 1 where two peaks are one.
+
+    Heavy tails are analytic far from the real line. And half as many steps do for two peaks where a broad density falls only
+    far beyond a narrow one with heavy tails: from there on the map is nearly twice the same function, as for one peak.
+    """
+    heavy = LONGER / (1 + (df + nu) / HALF_LONGER)
+    broad = np.maximum(width, spread)
+    far_squared = (distance / (FLAT_WITHIN * broad)) ** 2
+    flat = (1 - single) * (1 - np.minimum(width, spread) / broad) ** 2 / (1 + far_squared**2)
+    flat /= 1 + np.where(width < spread, df, nu) / HALF_LONGER
+    return np.maximum(heavy, flat)
 
 
 def log_student_kernel(

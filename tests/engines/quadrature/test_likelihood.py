@@ -188,6 +188,24 @@ def test_peaks_that_nearly_merge_are_integrated_to_about_the_error_asked_for(err
     assert worst < 4 * error  # at most 3.2 in 1,500 draws
 
 
+@pytest.mark.parametrize("error", [1e-3, 1e-5])
+def test_a_narrow_density_with_heavy_tails_against_a_broad_one_is_integrated_to_about_the_error_asked_for(error):
+    generator = np.random.default_rng(4)
+    worst = 0.0
+    for _ in range(400):
+        broad_data = generator.random() < 0.5
+        n = float(generator.choice([25, 100, 1000] if broad_data else [3, 4, 5]))
+        nu = 1 / (generator.uniform(0.1, 10) if broad_data else generator.uniform(0, 0.1))
+        likelihood = MeanLikelihood(*(np.array([value]) for value in (0.0, n - 1, n, 0.1)), 1000.0)
+        ratio = 10 ** (generator.uniform(0, 6) * (-1 if broad_data else 1))
+        distance = generator.uniform(0, 6) * max(1, ratio)
+        population = distance * likelihood.scale[0], ratio * likelihood.scale[0], nu
+        found = likelihood.log_integrals(*population, step=step_for(error, 1))[0, 0]
+        worst = max(worst, abs(found - composite_log_integral(statistics_of(likelihood, 0), *population)))
+    print(f"largest error: {worst / error:.2g} times the one asked for")
+    assert worst < 4 * error
+
+
 @pytest.mark.parametrize("sigma_upper", [1000.0, 3.0, 1.0])
 @pytest.mark.parametrize(("n", "rho"), [(3, 0.0), (3, 0.5), (8, 0.1), (25, 0.3)])
 def test_the_closed_form_is_the_average_of_the_normal_density_over_sigma(n, rho, sigma_upper):
