@@ -28,6 +28,7 @@ import hiercomp as hc
 
 ROWS: dict[str, Callable[[Context], list[Row]]] = {
     "equal_accuracy": sampling.equal_accuracy,
+    "few_datasets": growth.few_datasets,
     "many_datasets": growth.many_datasets,
     "many_scores": growth.many_scores,
     "exponent": growth.exponent,

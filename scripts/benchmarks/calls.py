@@ -15,7 +15,7 @@ import pandas as pd
 
 import hiercomp as hc
 from benchmarks.measure import Context, Row, alternately, completed, seconds
-from benchmarks.problems import SCORES, real_comparison, real_table, simulated_table
+from benchmarks.problems import PAPERS_PRIORS, SCORES, real_comparison, real_table, simulated_table
 
 
 def fits(context: Context) -> list[Row]:
@@ -24,7 +24,7 @@ def fits(context: Context) -> list[Row]:
     differences, rope = comparison.differences, comparison.rope
     alone = _fit(comparison, "quadrature")
     rows = [_row(context, "fits", "fit by auto", _fit(comparison, "auto"), "by quadrature", alone)]
-    for words, priors in (("Priors.kruschke()", hc.Priors.kruschke()), ("Priors(nu_lower=0)", hc.Priors(nu_lower=0))):
+    for words, priors in PAPERS_PRIORS:
         other = hc.HierarchicalComparison.from_differences(differences, rope=rope, priors=priors)
         first = _fit(other, "quadrature")
         rows.append(_row(context, "fits", f"quadrature, {words}", first, "the default priors", alone))

@@ -7,7 +7,7 @@ import warnings
 
 import hiercomp as hc
 from benchmarks.measure import Context, Row, alternately, seconds
-from benchmarks.problems import simulated_comparison
+from benchmarks.problems import PAPERS_PRIORS, simulated_comparison, uneven_comparison
 from hiercomp.planning.plan import plan
 
 
@@ -51,6 +51,19 @@ def many_scores(context: Context) -> list[Row]:
             _nodes(problems),
         )
     ]
+
+
+def few_datasets(context: Context) -> list[Row]:
+    """The slowest of twenty tables of few data sets against the median one, for each prior."""
+    count, rows = context.size(20, 3), []
+    for words, priors in (("the default priors", hc.Priors()), *PAPERS_PRIORS):
+        tables = [uneven_comparison(number, priors) for number in range(count)]
+        fits = sorted((seconds(lambda p=p: _fit(p)) for p in tables), key=lambda fit: fit())
+        slowest, median = fits[-1], fits[count // 2]
+        measured = alternately(slowest, median, context.repetitions)
+        what = f"quadrature, {words}, the slowest of {count} tables of 3 and 1,000 scores"
+        rows.append(Row("few_datasets", what, "the median one", "s", *measured))
+    return rows
 
 
 def exponent(context: Context) -> list[Row]:

@@ -14,6 +14,7 @@ from hiercomp.planning.simulation import Assumption, simulated_collections
 from hiercomp.scores.differences import PairedDifferences
 
 SCORES, RHO = 100, 0.1  # of a data set: ten runs of ten folds
+PAPERS_PRIORS = (("Priors.kruschke()", hc.Priors.kruschke()), ("Priors(nu_lower=0)", hc.Priors(nu_lower=0)))
 
 
 def real_table(context: Context) -> pd.DataFrame:
@@ -65,6 +66,18 @@ def simulated_comparison(datasets: int, scores: int = SCORES, seed: int = 0) -> 
     )
     (differences,) = simulated_collections(assumption, datasets, seed, 0)
     return hc.HierarchicalComparison.from_differences(differences)
+
+
+def uneven_comparison(number: int, priors: hc.Priors) -> hc.HierarchicalComparison:
+    """Two to ten data sets of 1,000 and of 3 scores in turn; in every other table one lies 10 to 1,000 sds away."""
+    generator = np.random.default_rng([7, number])
+    sizes = [3 if place % 2 else 1000 for place in range(generator.integers(2, 11))]
+    differences = [generator.normal(generator.normal(0, 0.5), 1, size) for size in sizes]
+    if number % 2:
+        differences[0] += 10 ** generator.uniform(1, 3)
+    return hc.HierarchicalComparison.from_arrays(
+        [np.zeros(size) for size in sizes], differences, rho=RHO, rope=0.1, higher_is_better=True, priors=priors
+    )
 
 
 def simulated_table(algorithms: int, datasets: int, scores: int, seed: int = 0) -> pd.DataFrame:
