@@ -149,12 +149,10 @@ def doubling(number: int) -> dict[str, Any]:
     scaled = comparison.rope.scaled(1 / model.unit)
     with settings(DOUBLED):
         finer = QuadratureEngine().integrate(integrand(model), scaled)
-        finer_log_marginal_likelihood = (
-            finer.log_marginal_likelihood
-        )  # computed when asked for, from the fine nodes set here
+        log_marginal_likelihood = finer.log_marginal_likelihood  # is computed when asked for, by the settings of then
     found, stated = usual.regions(scaled)
     changes = dict(zip(QUANTITIES, found.distance(finer.regions(scaled)[0]).values(), strict=True))
-    changes["log_marginal_likelihood"] = abs(usual.log_marginal_likelihood - finer_log_marginal_likelihood)
+    changes["log_marginal_likelihood"] = abs(usual.log_marginal_likelihood - log_marginal_likelihood)
     stated |= {"log_marginal_likelihood": usual.log_marginal_likelihood_error}
     ratios = {key: changes[key] / stated[key] for key in changes}
     return {

@@ -69,10 +69,8 @@ NODES_FOR_UNIT = 3.0  # of the axis of delta0 where it is stretched, for each un
 REFINEMENT, MOST_REFINEMENTS = 1.4, 5  # 1.4^2 = 2: two refinements double an axis, five make it five times as fine
 FINER = 2.0  # the same for fine nodes alone
 FURTHER = 1.5  # the same for splines whose error is far off: a second refinement would cost more
-NEARLY, LITTLE_FURTHER = (
-    1.5,
-    1.2,
-)  # the same for splines whose error is up to so many times the one asked for: 1.2^4 = 2
+# The same for splines whose error is up to so many times the one asked for: 1.2^4 = 2
+NEARLY, LITTLE_FURTHER = 1.5, 1.2
 MOST_DEGREE = 2  # of the polynomials that the ends of sigma0 are in nu (study)
 NARROWER = 0.8  # share of the area that a smaller support has at most; a larger one gains less than it costs
 # Of LEFT_OUT, in that smaller support: its cells are smaller, and the grid that shows them was too coarse
