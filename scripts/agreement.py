@@ -59,6 +59,7 @@ DOUBLED = {
     "engine.NODES_FOR_UNIT": 6.0,
     "engine.LEFT_OUT": 1e-8,
     "engine.MUCH_WORK": 4_000_000,
+    "engine.MUCH_WORK_FOR_FEW": 4_000_000,
     "engine.MOST_REFINED": 12_000_000,
     "grid.FINE_NODES": (120, 72, 321),
     "grid.SMOOTH_NODES": (56, 56, 321),

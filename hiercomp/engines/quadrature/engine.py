@@ -51,10 +51,11 @@ LONGER, MOST_LONGER = 4.0, 12.0
 FAR_OFF = 4.0  # times the error asked for: as much less is what a finer grid is to gain; some gain a factor of 10
 HOPELESS = 50.0  # times the error asked for: polynomials are given up at once where there is another axis
 LARGEST_ERROR = 1e-3  # accepted where the grid is large; above it there is a warning
-# Integrals over delta_i: up to a second in all grids of a fit together; above it LARGEST_ERROR is accepted
-MUCH_WORK = 400_000
+# Integrals over delta_i: about a second or two in all grids of a fit together; above it LARGEST_ERROR is accepted. With few
+# data sets, where the stated error is many times the true one, that is so from less on
+MUCH_WORK, MUCH_WORK_FOR_FEW = 1_000_000, 400_000
 # No finer grid is computed that makes them more than this, or than four times those of the first grid
-MOST_REFINED, MOST_GRIDS = 3_900_000, 4
+MOST_REFINED, MOST_GRIDS = 3_000_000, 4
 MOST_WORK = 10_000_000  # of one grid, about ten seconds: it's the last
 # Of sigma0, nu and delta0 for each unit of length: of log sigma0, of nu's axis, of the data sets' sd (study)
 NODES_FOR_LENGTH, NODES_AT_LEAST = (3.5, 4.2, 7.0), 4.0
@@ -132,6 +133,7 @@ def _refined(problem: Integrand, rope: Rope) -> Integration:
     if local:
         more = np.array(MORE_ON_LOG_SIGMA0 if problem.log_sigma0 else MORE_WITH_NU_TO_ZERO)
     spent, most, failures, last_error = 0, 0, 0, 0.0
+    much = MUCH_WORK_FOR_FEW if few else MUCH_WORK
     best: Integration | None = None
     cut_off: Integration | None = None  # what lies beyond the ends of its axis is in its error
     for refinement in range(MOST_REFINEMENTS + 1):
@@ -160,7 +162,7 @@ def _refined(problem: Integrand, rope: Rope) -> Integration:
                 more = np.array(MORE_STRETCHED)
                 continue
         grid = replace(grid, beyond=smooth.beyond_delta0 if smooth.beyond_delta0 > BEYOND else 0.0)
-        tolerance = min(TOLERANCE * shortfall(grid), LARGEST_ERROR) if spent < MUCH_WORK else LARGEST_ERROR
+        tolerance = min(TOLERANCE * shortfall(grid), LARGEST_ERROR) if spent < much else LARGEST_ERROR
         most = most or max(MOST_REFINED, MOST_GRIDS * work)
         found = Integration(grid, refinement).with_regions(rope)
         best = found if best is None or found.largest_error < best.largest_error else best
