@@ -173,37 +173,37 @@ def test_a_data_set_a_thousand_million_standard_deviations_away_is_integrated(di
     assert found == pytest.approx(expected, abs=2e-6)
 
 
+def peaks_that_nearly_merge(generator):
+    """Number of scores, nu, width of the population in that of the data, and distance in that of the data."""
+    n, nu = float(generator.choice([3, 5, 10, 30, 100])), 1 / generator.uniform(0, 2)
+    return n, nu, 10 ** generator.uniform(-0.5, 0.7), generator.uniform(0, 6)
+
+
+def narrow_peak_with_heavy_tails_beside_a_broad_one(generator):
+    """The same, where the broad one is nearly Gaussian: the data's or the population's."""
+    broad_data = generator.random() < 0.5
+    n = float(generator.choice([25, 100, 1000] if broad_data else [3, 4, 5]))
+    nu = 1 / (generator.uniform(0.1, 10) if broad_data else generator.uniform(0, 0.1))
+    ratio = 10 ** (generator.uniform(0, 6) * (-1 if broad_data else 1))
+    return n, nu, ratio, generator.uniform(0, 6) * max(1, ratio)
+
+
+# At most 3.2 times the error asked for in 1,500 draws of the first, 2.9 in 23,000 of the second
+@pytest.mark.parametrize(
+    ("drawn", "largest"), [(peaks_that_nearly_merge, 4), (narrow_peak_with_heavy_tails_beside_a_broad_one, 3)]
+)
 @pytest.mark.parametrize("error", [1e-3, 1e-5])
-def test_peaks_that_nearly_merge_are_integrated_to_about_the_error_asked_for(error):
+def test_two_peaks_are_integrated_to_about_the_error_asked_for(drawn, largest, error):
     generator = np.random.default_rng(3)
     worst = 0.0
     for _ in range(400):
-        n, nu = float(generator.choice([3, 5, 10, 30, 100])), 1 / generator.uniform(0, 2)
+        n, nu, ratio, distance = drawn(generator)
         likelihood = MeanLikelihood(*(np.array([value]) for value in (0.0, n - 1, n, 0.1)), 1000.0)
-        distance, ratio = generator.uniform(0, 6), 10 ** generator.uniform(-0.5, 0.7)
         population = distance * likelihood.scale[0], ratio * likelihood.scale[0], nu
         found = likelihood.log_integrals(*population, step=step_for(error, 1))[0, 0]
         worst = max(worst, abs(found - composite_log_integral(statistics_of(likelihood, 0), *population)))
     print(f"largest error: {worst / error:.2g} times the one asked for")
-    assert worst < 4 * error  # at most 3.2 in 1,500 draws
-
-
-@pytest.mark.parametrize("error", [1e-3, 1e-5])
-def test_a_narrow_density_with_heavy_tails_against_a_broad_one_is_integrated_to_about_the_error_asked_for(error):
-    generator = np.random.default_rng(4)
-    worst = 0.0
-    for _ in range(400):
-        broad_data = generator.random() < 0.5
-        n = float(generator.choice([25, 100, 1000] if broad_data else [3, 4, 5]))
-        nu = 1 / (generator.uniform(0.1, 10) if broad_data else generator.uniform(0, 0.1))
-        likelihood = MeanLikelihood(*(np.array([value]) for value in (0.0, n - 1, n, 0.1)), 1000.0)
-        ratio = 10 ** (generator.uniform(0, 6) * (-1 if broad_data else 1))
-        distance = generator.uniform(0, 6) * max(1, ratio)
-        population = distance * likelihood.scale[0], ratio * likelihood.scale[0], nu
-        found = likelihood.log_integrals(*population, step=step_for(error, 1))[0, 0]
-        worst = max(worst, abs(found - composite_log_integral(statistics_of(likelihood, 0), *population)))
-    print(f"largest error: {worst / error:.2g} times the one asked for")
-    assert worst < 4 * error
+    assert worst < largest * error
 
 
 @pytest.mark.parametrize("sigma_upper", [1000.0, 3.0, 1.0])
