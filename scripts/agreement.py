@@ -150,7 +150,7 @@ def doubling(number: int) -> dict[str, Any]:
     scaled = comparison.rope.scaled(1 / model.unit)
     with settings(DOUBLED):
         finer = QuadratureEngine().integrate(integrand(model), scaled)
-        log_marginal_likelihood = finer.log_marginal_likelihood  # is computed when asked for, by the settings of then
+        log_marginal_likelihood = finer.log_marginal_likelihood  # computed here, while the finer settings hold
     found, stated = usual.regions(scaled)
     changes = dict(zip(QUANTITIES, found.distance(finer.regions(scaled)[0]).values(), strict=True))
     changes["log_marginal_likelihood"] = abs(usual.log_marginal_likelihood - log_marginal_likelihood)

@@ -534,7 +534,11 @@ class MeanIntegrals:
         widest: float = WIDEST,
         longer: float = 1.0,
     ) -> MeanIntegrals:
-        """Find centres, widths and ends for pairs of a data set and a population, from arrays that broadcast."""
+        """Find centres, widths and ends for pairs of a data set and a population, from arrays that broadcast.
+
+        ``widest`` is by how much the map's widths may be those of the peaks, ``longer`` the share that is taken of what the
+        tails allow the step to be longer.
+        """
         values, which = np.unique(nu, return_inverse=True)
         log_constant = log_student_constant(1 / values)[which].reshape(nu.shape) - np.log(sigma0)
         arrays = np.broadcast_arrays(chosen, delta0, sigma0, nu, log_constant)
