@@ -68,7 +68,7 @@ FEWEST_NODES = 7  # two degrees fewer, for the error, leave a parabola
 NODES_FOR_LENGTH_SPLINE, FEWEST_SPLINE = (3.6, 3.0), 11  # of sigma0 and nu, where delta0 is stretched (study)
 NODES_FOR_UNIT = 3.0  # of the axis of delta0 where it is stretched, for each unit of its coordinate (study)
 REFINEMENT, MOST_REFINEMENTS = 1.4, 5  # 1.4^2 = 2: two refinements double an axis, five make it five times as fine
-FINER = 2.0  # the same for fine nodes alone
+FINER = 2.0  # the same for the fine nodes of sigma0 alone
 FURTHER = 1.5  # the same for splines whose error is far off: a second refinement would cost more
 # The same for splines whose error is up to so many times the one asked for: 1.2^4 = 2
 NEARLY, LITTLE_FURTHER = 1.5, 1.2
@@ -175,8 +175,8 @@ def _refined(problem: Integrand, rope: Rope) -> Integration:
         if narrower is not None:
             support = narrower
             continue
-        # More nodes of the same splines are cheap, and often do where little is missing
-        if few and not bends and not far:
+        # More fine nodes of sigma0 are cheap, and often do where little is missing and no other axis is to blame
+        if few and not far and blamed.tolist() == [True, False, False]:
             finer = _three(np.where(blamed, FINER * fine, fine))
             alone = Integration(replace(grid, fineness=finer), refinement).with_regions(rope)
             if alone.largest_error <= tolerance:
