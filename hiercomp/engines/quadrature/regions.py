@@ -182,6 +182,7 @@ def _error_of_steps(fine: FineGrid, end: float, table: TailTable, which: NDArray
     share = place[pair] - cell
     weight, following = fine.weight[pair, cell], fine.weight[pair, cell + 1]
     step = (fine.delta0[pair, cell + 1] - fine.delta0[pair, cell]) / fine.sigma0[pair]
+    # Half a cell less the share is what a step alone adds; the tails on both sides take nearly all of it off for a wide one
     added = (0.5 - share) * (1 - 2 * table.tails(STEPS_OF_AN_END * step, which[pair]))
     for steps in range(STEPS_OF_AN_END):
         nodes_above, nodes_below = (table.tails((steps + part) * step, which[pair]) for part in (1 - share, share))
