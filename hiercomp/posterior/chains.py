@@ -6,13 +6,16 @@ numbers one parameter after the other, which takes as long as the integral of th
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 from scipy import special
 
 from hiercomp.arguments import FloatArray
 
 TAIL = 0.05
-BLOCK = 64  # parameters in work at a time: bounds the memory
+BLOCK = 32  # parameters in work at a time: bounds the memory
+THREADS = 2  # NumPy leaves the interpreter alone while it sorts and transforms
 
 
 def convergence(draws: FloatArray) -> dict[str, FloatArray]:
@@ -22,21 +25,26 @@ def convergence(draws: FloatArray) -> dict[str, FloatArray]:
     ----------
     draws : ndarray, shape (chains, draws, parameters)
     """
-    found = {name: np.empty(draws.shape[2]) for name in ("r_hat", "ess_bulk", "ess_tail")}
-    for start in range(0, draws.shape[2], BLOCK):
-        block = slice(start, start + BLOCK)
-        values = np.ascontiguousarray(np.moveaxis(draws[:, :, block], 2, 0), dtype=float)
-        halves = _halves(values)
-        scores = _normal_scores(halves)
-        folded = _normal_scores(np.abs(halves - np.median(halves, axis=(1, 2), keepdims=True)))
-        quantiles = np.quantile(values, [TAIL, 1 - TAIL], axis=(1, 2), keepdims=True)
-        found["r_hat"][block] = np.maximum(_r_hat(scores), _r_hat(folded))
-        found["ess_bulk"][block] = _effective_sizes(scores)
-        found["ess_tail"][block] = np.minimum(
-            *(_effective_sizes(_halves((values <= quantile).astype(float))) for quantile in quantiles)
-        )
-    unknown = np.isnan(draws).any(axis=(0, 1))
-    return {name: np.where(unknown, np.nan, values) for name, values in found.items()}
+    blocks = [draws[:, :, start : start + BLOCK] for start in range(0, draws.shape[2], BLOCK)]
+    with ThreadPoolExecutor(THREADS) as pool:
+        found = list(pool.map(_convergence_of_block, blocks))
+    return {name: np.concatenate([block[name] for block in found]) for name in found[0]}
+
+
+def _convergence_of_block(draws: FloatArray) -> dict[str, FloatArray]:
+    values = np.ascontiguousarray(np.moveaxis(draws, 2, 0), dtype=float)
+    halves = _halves(values)
+    scores = _normal_scores(halves)
+    folded = _normal_scores(np.abs(halves - np.median(halves, axis=(1, 2), keepdims=True)))
+    quantiles = np.quantile(values, [TAIL, 1 - TAIL], axis=(1, 2), keepdims=True)
+    tails = [_effective_sizes(_halves((values <= quantile).astype(float))) for quantile in quantiles]
+    found = {
+        "r_hat": np.maximum(_r_hat(scores), _r_hat(folded)),
+        "ess_bulk": _effective_sizes(scores),
+        "ess_tail": np.minimum(*tails),
+    }
+    unknown = np.isnan(values).any(axis=(1, 2))
+    return {name: np.where(unknown, np.nan, each) for name, each in found.items()}
 
 
 def effective_size_of_mean(values: FloatArray) -> float:

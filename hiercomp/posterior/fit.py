@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from inspect import signature
 from math import ceil
 from typing import TYPE_CHECKING, Any, Literal
@@ -667,7 +667,13 @@ class Computation:
         notes = (*self.model.notes, *self._size_notes())
         warn_caller(notes)
         attempts: list[Attempt] = []
-        with beside(partial(self.integral, quadrature)) as integral:  # in the time of the first run
+
+        def integral_for_check() -> tuple[Integrated, tuple[Note, ...]]:
+            posterior, of_integral = self.integral(quadrature)
+            _ = posterior.population  # which it keeps for the check of the draws
+            return posterior, of_integral
+
+        with beside(integral_for_check) as integral:  # in the time of the first run
             for run in replace(self, monte_carlo_error=None)._runs(sampler, PURPOSES[:2]):
                 integrated, of_integral = integral()
                 if not attempts:
