@@ -21,6 +21,7 @@ from hiercomp.plots.style import (
     plainly,
     shade_rope,
 )
+from hiercomp.posterior.fit import most_probable_curve
 from hiercomp.rope import REGIONS, Rope
 from hiercomp.wording import probability_text, with_minus
 
@@ -183,7 +184,7 @@ def plot_rope_curve(result: Fit, *, half_widths: ArrayLike | None = None, ax: Ax
     -------
     matplotlib.axes.Axes
     """
-    curve = result.rope_curve(half_widths)
+    curve = most_probable_curve(result, half_widths)
     ax = axes(ax)
     names = outcomes(result.left, result.right)
     for region, style in zip(REGIONS, ("--", "-.", "-"), strict=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from inspect import signature
@@ -80,7 +80,6 @@ from hiercomp.posterior.kinds import (
 )
 from hiercomp.posterior.mixed import Mixed, MixtureRun
 from hiercomp.posterior.next_dataset import (
-    QUANTITIES,
     Decision,
     NextDataset,
     NonInferiority,
@@ -99,7 +98,7 @@ from hiercomp.posterior.predictive import (
 )
 from hiercomp.posterior.regressed import Regressed, mean_regions
 from hiercomp.posterior.verification import Verification
-from hiercomp.rope import Rope, RopeLike
+from hiercomp.rope import REGIONS, Rope, RopeLike
 from hiercomp.scores.differences import PairedDifferences, comparison_problems
 from hiercomp.scores.problems import notes_or_error, too_far_apart
 from hiercomp.scores.scale import IN_ROPES, LOG
@@ -445,25 +444,17 @@ class Fit:
         NoVerdictError
             If the status is "failed".
         """
-        import pandas as pd
-
-        if half_widths is None:
-            end = 4 * self.rope.half_width or float(np.abs(self.differences.mean).max())
-            half_widths = np.linspace(0, end, 41)
-        widths = np.atleast_1d(number_array("half_widths", half_widths))
-        if widths.ndim != 1 or not np.isfinite(widths).all() or (widths < 0).any():
-            raise ArgumentError(f"half_widths must be finite numbers of 0 or more, got {half_widths!r}.")
-        self.refuse_if_failed()
-        known = self._known_half_widths
-        for width in map(float, widths):
-            if width not in known:
-                inference = self.posterior.next_dataset(Rope.of(width), estimate_errors=False)
-                known[width] = {name: getattr(inference, name) for name in QUANTITIES if name != "p_positive"}
-        return pd.DataFrame([known[float(width)] for width in widths], index=pd.Index(widths, name="half_width"))
+        curve = most_probable_curve(self, half_widths)
+        expected = _at_each(curve.index, self.posterior.expected, self._known_expected)
+        return curve.assign(**{f"expected_{region}": expected[:, place] for place, region in enumerate(REGIONS)})
 
     @cached_property
-    def _known_half_widths(self) -> dict[float, dict[str, float]]:
-        """Points of the rope curve that were computed before: each is an integral, and plots and tables share them."""
+    def _known_most_probable(self) -> dict[float, FloatArray]:
+        """By half-width, what was computed before: each point is an integral, and plots and tables share them."""
+        return {}
+
+    @cached_property
+    def _known_expected(self) -> dict[float, FloatArray]:
         return {}
 
     def next_differences(self, seed: int | np.random.Generator = 0) -> FloatArray:
@@ -598,6 +589,44 @@ def checked_options(options: Mapping[str, Any], own: Sequence[str] = ()) -> dict
                 remedy=f"The options are: {', '.join(allowed)}.",
             )
     return dict(options)
+
+
+def most_probable_curve(fit: Fit, half_widths: ArrayLike | None = None) -> pd.DataFrame:
+    """The columns p_left, p_rope and p_right of ``rope_curve``, which take half of its time.
+
+    Parameters
+    ----------
+    fit : Fit
+    half_widths : array_like, optional
+        As in ``rope_curve``.
+
+    Raises
+    ------
+    NoVerdictError
+        If the status is "failed".
+    """
+    import pandas as pd
+
+    if half_widths is None:
+        end = 4 * fit.rope.half_width or float(np.abs(fit.differences.mean).max())
+        half_widths = np.linspace(0, end, 41)
+    widths = np.atleast_1d(number_array("half_widths", half_widths))
+    if widths.ndim != 1 or not np.isfinite(widths).all() or (widths < 0).any():
+        raise ArgumentError(f"half_widths must be finite numbers of 0 or more, got {half_widths!r}.")
+    fit.refuse_if_failed()
+    found = _at_each(widths, fit.posterior.most_probable, fit._known_most_probable)
+    return pd.DataFrame(found, pd.Index(widths, name="half_width"), [f"p_{region}" for region in REGIONS])
+
+
+def _at_each(
+    half_widths: Iterable[float], compute: Callable[[Rope], FloatArray], known: dict[float, FloatArray]
+) -> FloatArray:
+    """What is computed of symmetric ropes, shape (ropes, 3); ``known`` has what was computed before."""
+    widths = [float(width) for width in half_widths]
+    for width in widths:
+        if width not in known:
+            known[width] = compute(Rope.of(width))
+    return np.array([known[width] for width in widths]).reshape(-1, len(REGIONS))
 
 
 def integrate(differences: PairedDifferences, rope: Rope, priors: Priors, settings: SamplerSettings) -> Integrated:

@@ -133,4 +133,4 @@ def influence(result: Fit) -> Influence:
 def _probabilities(posterior: Integrated, rope: Rope) -> FloatArray:
     if posterior.diagnostics.failures:
         return np.full(3, np.nan)
-    return np.array(list(posterior.next_dataset(rope, estimate_errors=False).probabilities.values()))
+    return posterior.most_probable(rope)

@@ -46,10 +46,10 @@ from hiercomp.posterior.diagnostics import (
     VerifiedDiagnostics,
 )
 from hiercomp.posterior.importance import left_out_by_weights
-from hiercomp.posterior.next_dataset import NextDataset, Odds, next_dataset, posterior_odds
+from hiercomp.posterior.next_dataset import NextDataset, Odds, means, next_dataset, posterior_odds
 from hiercomp.posterior.predictive import next_differences, population_density
 from hiercomp.posterior.verification import Verification, VerifiedQuantity, verify
-from hiercomp.rope import REGIONS, Rope, region_probabilities
+from hiercomp.rope import REGIONS, Rope, most_probable_shares, region_probabilities
 from hiercomp.scores.differences import PairedDifferences
 from hiercomp.wording import counted
 
@@ -207,8 +207,14 @@ class Posterior(Protocol):
     def log_marginal_likelihood_error(self) -> float:
         """Estimate of its error."""
 
-    def next_dataset(self, rope: Rope, *, estimate_errors: bool = True) -> NextDataset:
-        """Probabilities of left, rope and right on the next data set; without ``estimate_errors`` their errors are zero."""
+    def next_dataset(self, rope: Rope) -> NextDataset:
+        """Probabilities of left, rope and right on the next data set, with their errors."""
+
+    def most_probable(self, rope: Rope) -> FloatArray:
+        """P(left), P(rope) and P(right) alone, shape (3,)."""
+
+    def expected(self, rope: Rope) -> FloatArray:
+        """The expected probabilities of left, rope and right alone, shape (3,)."""
 
     def regions(self, rope: Rope) -> FloatArray:
         """Probabilities of left, rope and right under each draw of the population, shape (chains, draws, 3)."""
@@ -248,6 +254,14 @@ class PopulationDraws(ABC):
     def regions(self, rope: Rope) -> FloatArray:
         """Of each draw, shape (chains, draws, 3)."""
         return region_probabilities(*self._population_draws, rope)
+
+    def most_probable(self, rope: Rope) -> FloatArray:
+        """Proportions of the draws, shape (3,)."""
+        return np.array(means(most_probable_shares(self.regions(rope))))
+
+    def expected(self, rope: Rope) -> FloatArray:
+        """Means over the draws, shape (3,)."""
+        return np.array(means(self.regions(rope)))
 
     def density(self, x: ArrayLike) -> FloatArray:
         """Mean over the draws; shape of ``x``."""
@@ -378,9 +392,9 @@ class Sampled(PopulationDraws):
         """Not known, either."""
         return self.log_marginal_likelihood
 
-    def next_dataset(self, rope: Rope, *, estimate_errors: bool = True) -> NextDataset:
+    def next_dataset(self, rope: Rope) -> NextDataset:
         """Proportions and means of the draws; see ``next_dataset``."""
-        return next_dataset(*self._population_draws, rope, estimate_errors=estimate_errors)
+        return next_dataset(*self._population_draws, rope)
 
     def verification(self, rope: Rope) -> Verification:
         """Not known: raises ArgumentError."""
@@ -587,13 +601,19 @@ class Integrated(PopulationDraws):
         """Estimate of its error, from coarser grids."""
         return self.integration.log_marginal_likelihood_error
 
-    def next_dataset(self, rope: Rope, *, estimate_errors: bool = True) -> NextDataset:
+    def next_dataset(self, rope: Rope) -> NextDataset:
         """Integrals; estimating their errors doubles the time."""
-        if not estimate_errors:
-            return integrated_next_dataset(self.integration, rope, self.unit, estimate_errors=False)
         if rope not in self.inferences:
             self.inferences[rope] = integrated_next_dataset(self.integration, rope, self.unit)
         return self.inferences[rope]
+
+    def most_probable(self, rope: Rope) -> FloatArray:
+        """Integrals."""
+        return self.integration.most_probable(rope.scaled(1 / self.unit))
+
+    def expected(self, rope: Rope) -> FloatArray:
+        """Integrals."""
+        return self.integration.expected(rope.scaled(1 / self.unit))
 
     @cached_property
     def inferences(self) -> dict[Rope, NextDataset]:
@@ -753,9 +773,17 @@ class Verified:
         """Estimate of its error, from coarser grids."""
         return self.integrated.log_marginal_likelihood_error
 
-    def next_dataset(self, rope: Rope, *, estimate_errors: bool = True) -> NextDataset:
+    def next_dataset(self, rope: Rope) -> NextDataset:
         """Integrals."""
-        return self.integrated.next_dataset(rope, estimate_errors=estimate_errors)
+        return self.integrated.next_dataset(rope)
+
+    def most_probable(self, rope: Rope) -> FloatArray:
+        """Integrals."""
+        return self.integrated.most_probable(rope)
+
+    def expected(self, rope: Rope) -> FloatArray:
+        """Integrals."""
+        return self.integrated.expected(rope)
 
     def regions(self, rope: Rope) -> FloatArray:
         """Of each draw of the sampler, shape (chains, draws, 3)."""
@@ -917,9 +945,9 @@ class Exact(PopulationDraws):
         """Not defined, either."""
         return self.log_marginal_likelihood
 
-    def next_dataset(self, rope: Rope, *, estimate_errors: bool = True) -> NextDataset:
+    def next_dataset(self, rope: Rope) -> NextDataset:
         """Certainty of the region that contains zero."""
-        return next_dataset(*self._population_draws, rope, estimate_errors=False)
+        return next_dataset(*self._population_draws, rope)
 
     def verification(self, rope: Rope) -> Verification:
         """Not needed: raises ArgumentError."""
@@ -977,9 +1005,7 @@ def _without_density() -> ArgumentError:
     return ArgumentError("Identical scores have no marginal likelihood: their density is unbounded.")
 
 
-def integrated_next_dataset(
-    integration: Integration, rope: Rope, unit: float, *, estimate_errors: bool = True
-) -> NextDataset:
+def integrated_next_dataset(integration: Integration, rope: Rope, unit: float) -> NextDataset:
     """The next data set from an integral.
 
     Parameters
@@ -990,16 +1016,9 @@ def integrated_next_dataset(
         In the metric's units.
     unit : float
         In the metric's units.
-    estimate_errors : bool
-        Without it, the errors are zero.
     """
-    scaled = rope.scaled(1 / unit)
-    if estimate_errors:
-        masses, errors = integration.regions(scaled)
-        errors = {name: max(error, NEGLIGIBLE) for name, error in errors.items()}
-    else:
-        masses = integration.masses(scaled)
-        errors = masses.distance(masses)
+    masses, errors = integration.regions(rope.scaled(1 / unit))
+    errors = {name: max(error, NEGLIGIBLE) for name, error in errors.items()}
     values = {f"p_{region}": value for region, value in zip(REGIONS, masses.most_probable.tolist(), strict=True)}
     values |= {f"expected_{region}": value for region, value in zip(REGIONS, masses.expected.tolist(), strict=True)}
     floor = max(errors[f"p_{region}"] for region in REGIONS)

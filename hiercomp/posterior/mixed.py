@@ -46,8 +46,8 @@ from hiercomp.posterior.kinds import (
     marginals_of_draws,
     unverified,
 )
-from hiercomp.posterior.next_dataset import NextDataset, Odds, next_dataset_of, posterior_odds
-from hiercomp.rope import REGIONS, Rope, region_probabilities
+from hiercomp.posterior.next_dataset import NextDataset, Odds, means, next_dataset_of, posterior_odds
+from hiercomp.rope import REGIONS, Rope, most_probable_shares, region_probabilities
 from hiercomp.scores.differences import PairedDifferences
 from hiercomp.wording import counted
 
@@ -262,9 +262,17 @@ class Mixed:
         """Not known, either."""
         return self.log_marginal_likelihood
 
-    def next_dataset(self, rope: Rope, *, estimate_errors: bool = True) -> NextDataset:
+    def next_dataset(self, rope: Rope) -> NextDataset:
         """Proportions and means of the draws."""
-        return next_dataset_of(self.regions(rope), self.draws("delta0"), estimate_errors=estimate_errors)
+        return next_dataset_of(self.regions(rope), self.draws("delta0"))
+
+    def most_probable(self, rope: Rope) -> FloatArray:
+        """Proportions of the draws, shape (3,)."""
+        return np.array(means(most_probable_shares(self.regions(rope))))
+
+    def expected(self, rope: Rope) -> FloatArray:
+        """Means over the draws, shape (3,)."""
+        return np.array(means(self.regions(rope)))
 
     def regions(self, rope: Rope) -> FloatArray:
         """Of each draw, shape (chains, draws, 3): sums over its components."""

@@ -79,9 +79,7 @@ class NextDataset:
         return {name: getattr(self, name) for name in QUANTITIES} | {kind: dict(self.errors)}
 
 
-def next_dataset(
-    delta0: FloatArray, sigma0: FloatArray, nu: ArrayLike, rope: Rope, *, estimate_errors: bool = True
-) -> NextDataset:
+def next_dataset(delta0: FloatArray, sigma0: FloatArray, nu: ArrayLike, rope: Rope) -> NextDataset:
     """Inference on the next data set from posterior draws.
 
     For each draw the probabilities of left, rope and right under Student-t(nu, delta0, sigma0) are compared; the
@@ -95,41 +93,40 @@ def next_dataset(
         Of the same shape, or infinite for a Gaussian population.
     rope : Rope
         In the unit of delta0.
-    estimate_errors : bool
-        Without it, the errors are zero.
 
     References
     ----------
     Corani et al., Machine Learning 106 (2017), inference on the next data set.
     """
-    exact = not estimate_errors or bool(np.ptp(delta0) == 0 and np.ptp(sigma0) == 0)
-    return next_dataset_of(region_probabilities(delta0, sigma0, nu, rope), delta0, estimate_errors=not exact)
+    return next_dataset_of(region_probabilities(delta0, sigma0, nu, rope), delta0)
 
 
-def next_dataset_of(regions: FloatArray, delta0: FloatArray, *, estimate_errors: bool = True) -> NextDataset:
+def next_dataset_of(regions: FloatArray, delta0: FloatArray) -> NextDataset:
     """Inference on the next data set from the probabilities of the three regions under each draw.
+
+    Draws that are all the same are a certainty, without errors.
 
     Parameters
     ----------
     regions : ndarray, shape (chains, draws, 3)
     delta0 : ndarray, shape (chains, draws)
         Mean of the population.
-    estimate_errors : bool
-        Without it, the errors are zero.
     """
-    exact = not estimate_errors
     shares = most_probable_shares(regions)
     positive = (delta0 > 0).astype(float)
-    values: dict[str, float] = {}
-    errors: dict[str, float] = {}
-    for position, region in enumerate(REGIONS):
-        values[f"p_{region}"] = float(shares[..., position].mean())
-        errors[f"p_{region}"] = 0.0 if exact else _proportion_error(shares[..., position], delta0)
-        values[f"expected_{region}"] = float(regions[..., position].mean())
-        errors[f"expected_{region}"] = 0.0 if exact else _mean_error(regions[..., position])
-    values["p_positive"] = float(positive.mean())
-    errors["p_positive"] = 0.0 if exact else _proportion_error(positive, delta0)
+    values = dict(zip(QUANTITIES, [*means(shares), *means(regions), float(positive.mean())], strict=True))
+    errors = dict.fromkeys(QUANTITIES, 0.0)
+    if np.ptp(delta0) > 0 or np.ptp(regions, axis=(0, 1)).any():
+        for place, region in enumerate(REGIONS):
+            errors[f"p_{region}"] = _proportion_error(shares[..., place], delta0)
+            errors[f"expected_{region}"] = _mean_error(regions[..., place])
+        errors["p_positive"] = _proportion_error(positive, delta0)
     return NextDataset(**values, errors=errors, draws=delta0.size)
+
+
+def means(regions: FloatArray) -> list[float]:
+    """The mean over the draws for each region, of values of shape (chains, draws, 3)."""
+    return [float(regions[..., place].mean()) for place in range(len(REGIONS))]
 
 
 def _mean_error(values: FloatArray) -> float:

@@ -28,6 +28,7 @@ from hiercomp.plots import (
 )
 from hiercomp.plots.leave_one_out import band_of_pit, pit_gaps
 from hiercomp.plots.pairs import heatmap_size, plot_pairs_heatmap, plot_ranking, ranking_size
+from hiercomp.posterior.fit import most_probable_curve
 from hiercomp.rope import REGIONS
 from hiercomp.wording import counted, outcome_words, probability_text, shown, with_minus
 
@@ -323,7 +324,7 @@ def _shrinkage(result: Fit) -> FigureSpec:
 
 def _rope_curve(result: Fit) -> FigureSpec:
     unit = result.rope.half_width or float(np.abs(result.differences.mean).max()) / CURVE_POINTS[-1]
-    points = result.rope_curve([unit * factor for factor in CURVE_POINTS])
+    points = most_probable_curve(result, [unit * factor for factor in CURVE_POINTS])
     values = "; ".join(
         f"at a half-width of {width:.3g}, {_listed(result, {region: row[f'p_{region}'] for region in REGIONS})}"
         for width, row in points.iterrows()

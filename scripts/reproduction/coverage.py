@@ -174,9 +174,8 @@ def collection(generator: np.random.Generator, population: str, rho: float, q: i
         moved, rope = replace(differences, mean=differences.mean + centre), hc.Rope.of(half_width)
         model = np.full(6, np.nan)
         if fit.status != "failed":
-            model = of_next(
-                fit.posterior.next_dataset(hc.Rope(-half_width - centre, half_width - centre), estimate_errors=False)
-            )
+            about = hc.Rope(-half_width - centre, half_width - centre)
+            model = np.concatenate([fit.posterior.most_probable(about), fit.posterior.expected(about)])
         most_frequent = hc.poisson_binomial_test(moved, rope=rope)
         seed = int(generator.integers(2**31))
         regions = [

@@ -197,10 +197,8 @@ def test_the_rope_curve_is_the_frame(result):
 def test_the_rope_curve_is_integrated_once_however_often_it_is_drawn(scores, monkeypatch):
     integrated = hc.HierarchicalComparison(scores, "bayes", "tree", rope=0.01).fit("quadrature")
     kind, asked = type(integrated.posterior), []
-    original = kind.next_dataset
-    monkeypatch.setattr(
-        kind, "next_dataset", lambda self, rope, **more: asked.append(rope.upper) or original(self, rope, **more)
-    )
+    original = kind.most_probable
+    monkeypatch.setattr(kind, "most_probable", lambda self, rope: asked.append(rope.upper) or original(self, rope))
     first, second = (integrated.plot.rope_curve(half_widths=[0.0, 0.01, 0.03]) for _ in range(2))
     assert asked == [0.0, 0.01, 0.03]
     for one, other in zip(first.lines, second.lines, strict=True):

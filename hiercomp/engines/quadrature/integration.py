@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from hiercomp.arguments import FloatArray
 from hiercomp.engines.quadrature.grid import (
     LIKELIHOOD_ERROR,
     OUTSIDE,
@@ -18,7 +19,13 @@ from hiercomp.engines.quadrature.grid import (
     ripples,
     shortfall,
 )
-from hiercomp.engines.quadrature.regions import BEYOND_DOUBT, RegionMasses, region_masses
+from hiercomp.engines.quadrature.regions import (
+    BEYOND_DOUBT,
+    RegionMasses,
+    expected_regions,
+    indicator_masses,
+    region_masses,
+)
 from hiercomp.rope import Rope
 
 Known: TypeAlias = "tuple[Rope, RegionMasses, dict[str, float]]"  # the probabilities of a rope, and their errors
@@ -95,9 +102,13 @@ class Integration:
         found._distances.update(self._distances)
         return found
 
-    def masses(self, rope: Rope) -> RegionMasses:
-        """The probabilities of the regions without their errors; many ropes share what depends on none."""
-        return region_masses(self.grid, rope, smooth=self._smooth)
+    def most_probable(self, rope: Rope) -> FloatArray:
+        """P(left), P(rope) and P(right), shape (3,), without their errors."""
+        return indicator_masses(FineGrid.of(self.grid, rope.half_width), rope)[0]
+
+    def expected(self, rope: Rope) -> FloatArray:
+        """Expected probabilities of left, rope and right, shape (3,), without their errors."""
+        return expected_regions(self._smooth, rope)
 
     @cached_property
     def _smooth(self) -> FineGrid:

@@ -114,19 +114,15 @@ def _student_density(t: FloatArray, nu: FloatArray) -> FloatArray:
 
 
 def region_masses(
-    grid: PosteriorGrid,
-    rope: Rope,
-    coarse: tuple[bool, bool, bool] = (False, False, False),
-    smooth: FineGrid | None = None,
+    grid: PosteriorGrid, rope: Rope, coarse: tuple[bool, bool, bool] = (False, False, False)
 ) -> RegionMasses:
     """Integrate the indicators of the most probable region, and the regions' probabilities, over the posterior.
 
     For each pair of sigma0 and nu the two boundaries in delta0 are found; the masses between them come from the
-    conditional distribution of delta0. ``smooth`` is the grid without a split, which is the same for every rope.
+    conditional distribution of delta0.
     """
     most_probable, positive = indicator_masses(FineGrid.of(grid, rope.half_width, coarse), rope)
-    expected = _expected_regions(FineGrid.of(grid, None, coarse) if smooth is None else smooth, rope)
-    return RegionMasses(most_probable, expected, positive)
+    return RegionMasses(most_probable, expected_regions(FineGrid.of(grid, None, coarse), rope), positive)
 
 
 def indicator_masses(fine: FineGrid, rope: Rope) -> tuple[FloatArray, float]:
@@ -150,7 +146,8 @@ def masses_between(fine: FineGrid, boundaries: FloatArray) -> tuple[FloatArray, 
     return np.clip(most_probable, 0, 1), float(np.clip(positive, 0, 1))
 
 
-def _expected_regions(fine: FineGrid, rope: Rope) -> FloatArray:
+def expected_regions(fine: FineGrid, rope: Rope) -> FloatArray:
+    """Expected probabilities of left, rope and right, shape (3,), on a grid without a split."""
     # All the nodes of delta0: where sigma0 is small, the probabilities are steps
     rows, columns = np.nonzero(fine.weight > NEGLIGIBLE / fine.weight.size)
     nu, which = fine.grid.problem.nu(fine.nu_places), fine.kept // fine.shape[1]
