@@ -14,7 +14,7 @@ from scipy import special
 from hiercomp.arguments import FloatArray
 
 TAIL = 0.05
-BLOCK = 32  # parameters in work at a time: bounds the memory
+BLOCK = 32  # parameters that a thread works on at a time: bounds the memory
 THREADS = 2  # NumPy leaves the interpreter alone while it sorts and transforms
 
 

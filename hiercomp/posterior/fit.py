@@ -592,13 +592,18 @@ def checked_options(options: Mapping[str, Any], own: Sequence[str] = ()) -> dict
 
 
 def most_probable_curve(fit: Fit, half_widths: ArrayLike | None = None) -> pd.DataFrame:
-    """The columns p_left, p_rope and p_right of ``rope_curve``, which take half of its time.
+    """The three columns of ``rope_curve`` that its plot shows; they take half of its time.
 
     Parameters
     ----------
     fit : Fit
     half_widths : array_like, optional
         As in ``rope_curve``.
+
+    Returns
+    -------
+    DataFrame
+        Indexed by half_width: p_left, p_rope, p_right.
 
     Raises
     ------

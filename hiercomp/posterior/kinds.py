@@ -46,7 +46,7 @@ from hiercomp.posterior.diagnostics import (
     VerifiedDiagnostics,
 )
 from hiercomp.posterior.importance import left_out_by_weights
-from hiercomp.posterior.next_dataset import NextDataset, Odds, means, next_dataset, posterior_odds
+from hiercomp.posterior.next_dataset import NextDataset, Odds, means, next_dataset_of, posterior_odds
 from hiercomp.posterior.predictive import next_differences, population_density
 from hiercomp.posterior.verification import Verification, VerifiedQuantity, verify
 from hiercomp.rope import REGIONS, Rope, most_probable_shares, region_probabilities
@@ -244,24 +244,36 @@ class Posterior(Protocol):
         """Plain values, without the draws."""
 
 
-class PopulationDraws(ABC):
-    """What draws of delta0, sigma0 and nu say in the same way, wherever they come from."""
+class RegionDraws(ABC):
+    """What the probabilities of left, rope and right under each draw say of the next data set, whatever the population."""
 
     @abstractmethod
     def draws(self, name: str) -> FloatArray:
         """Draws of a parameter."""
 
+    @abstractmethod
     def regions(self, rope: Rope) -> FloatArray:
         """Of each draw, shape (chains, draws, 3)."""
-        return region_probabilities(*self._population_draws, rope)
+
+    def next_dataset(self, rope: Rope) -> NextDataset:
+        """Proportions and means of the draws."""
+        return next_dataset_of(self.regions(rope), self.draws("delta0"))
 
     def most_probable(self, rope: Rope) -> FloatArray:
         """Proportions of the draws, shape (3,)."""
-        return np.array(means(most_probable_shares(self.regions(rope))))
+        return means(most_probable_shares(self.regions(rope)))
 
     def expected(self, rope: Rope) -> FloatArray:
         """Means over the draws, shape (3,)."""
-        return np.array(means(self.regions(rope)))
+        return means(self.regions(rope))
+
+
+class PopulationDraws(RegionDraws):
+    """What draws of delta0, sigma0 and nu say in the same way, wherever they come from."""
+
+    def regions(self, rope: Rope) -> FloatArray:
+        """Of each draw, shape (chains, draws, 3)."""
+        return region_probabilities(*self._population_draws, rope)
 
     def density(self, x: ArrayLike) -> FloatArray:
         """Mean over the draws; shape of ``x``."""
@@ -391,10 +403,6 @@ class Sampled(PopulationDraws):
     def log_marginal_likelihood_error(self) -> float:
         """Not known, either."""
         return self.log_marginal_likelihood
-
-    def next_dataset(self, rope: Rope) -> NextDataset:
-        """Proportions and means of the draws; see ``next_dataset``."""
-        return next_dataset(*self._population_draws, rope)
 
     def verification(self, rope: Rope) -> Verification:
         """Not known: raises ArgumentError."""
@@ -944,10 +952,6 @@ class Exact(PopulationDraws):
     def log_marginal_likelihood_error(self) -> float:
         """Not defined, either."""
         return self.log_marginal_likelihood
-
-    def next_dataset(self, rope: Rope) -> NextDataset:
-        """Certainty of the region that contains zero."""
-        return next_dataset(*self._population_draws, rope)
 
     def verification(self, rope: Rope) -> Verification:
         """Not needed: raises ArgumentError."""

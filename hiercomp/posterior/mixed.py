@@ -42,12 +42,13 @@ from hiercomp.posterior.kinds import (
     Facts,
     Integrated,
     Keep,
+    RegionDraws,
     likelihood_of,
     marginals_of_draws,
     unverified,
 )
-from hiercomp.posterior.next_dataset import NextDataset, Odds, means, next_dataset_of, posterior_odds
-from hiercomp.rope import REGIONS, Rope, most_probable_shares, region_probabilities
+from hiercomp.posterior.next_dataset import NextDataset, Odds, posterior_odds
+from hiercomp.rope import REGIONS, Rope, region_probabilities
 from hiercomp.scores.differences import PairedDifferences
 from hiercomp.wording import counted
 
@@ -87,7 +88,7 @@ class MixtureRun:
 
 
 @dataclass(frozen=True, eq=False)
-class Mixed:
+class Mixed(RegionDraws):
     """A posterior of a mixture population, sampled on a table of integrals.
 
     The centre delta0 and the spread sigma0 of a mixture are the mean and the standard deviation of the population:
@@ -261,18 +262,6 @@ class Mixed:
     def log_marginal_likelihood_error(self) -> float:
         """Not known, either."""
         return self.log_marginal_likelihood
-
-    def next_dataset(self, rope: Rope) -> NextDataset:
-        """Proportions and means of the draws."""
-        return next_dataset_of(self.regions(rope), self.draws("delta0"))
-
-    def most_probable(self, rope: Rope) -> FloatArray:
-        """Proportions of the draws, shape (3,)."""
-        return np.array(means(most_probable_shares(self.regions(rope))))
-
-    def expected(self, rope: Rope) -> FloatArray:
-        """Means over the draws, shape (3,)."""
-        return np.array(means(self.regions(rope)))
 
     def regions(self, rope: Rope) -> FloatArray:
         """Of each draw, shape (chains, draws, 3): sums over its components."""

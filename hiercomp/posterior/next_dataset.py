@@ -114,7 +114,8 @@ def next_dataset_of(regions: FloatArray, delta0: FloatArray) -> NextDataset:
     """
     shares = most_probable_shares(regions)
     positive = (delta0 > 0).astype(float)
-    values = dict(zip(QUANTITIES, [*means(shares), *means(regions), float(positive.mean())], strict=True))
+    found = np.concatenate([means(shares), means(regions), [positive.mean()]])
+    values = dict(zip(QUANTITIES, found.tolist(), strict=True))
     errors = dict.fromkeys(QUANTITIES, 0.0)
     if np.ptp(delta0) > 0 or np.ptp(regions, axis=(0, 1)).any():
         for place, region in enumerate(REGIONS):
@@ -124,9 +125,9 @@ def next_dataset_of(regions: FloatArray, delta0: FloatArray) -> NextDataset:
     return NextDataset(**values, errors=errors, draws=delta0.size)
 
 
-def means(regions: FloatArray) -> list[float]:
-    """The mean over the draws for each region, of values of shape (chains, draws, 3)."""
-    return [float(regions[..., place].mean()) for place in range(len(REGIONS))]
+def means(regions: FloatArray) -> FloatArray:
+    """The mean over the draws for each region, shape (3,), of values of shape (chains, draws, 3)."""
+    return np.array([regions[..., place].mean() for place in range(len(REGIONS))])
 
 
 def _mean_error(values: FloatArray) -> float:

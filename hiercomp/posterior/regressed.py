@@ -70,10 +70,6 @@ class Regressed(Sampled):
         """Inference on a data set with standardised covariates."""
         return next_dataset_of(self.regions_at(point, rope), self.centres_at(point))
 
-    def next_dataset(self, rope: Rope) -> NextDataset:
-        """Inference on a data set like those observed."""
-        return next_dataset_of(self.regions(rope), self.draws("delta0"))
-
     def regions(self, rope: Rope) -> FloatArray:
         """Of each draw, means over the covariates of the data sets, shape (chains, draws, 3)."""
         return mean_regions(
