@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hiercomp.rope import Rope
 
 MAX_TREE_DEPTH = 10
-CAREFUL_ADAPT_DELTA = 0.999  # of the last attempt: at 0.99 twice as many fits with covariates fail
+CAREFUL_ADAPT_DELTA = 0.999  # of the last attempt, where short steps matter more than time
 
 
 @dataclass(frozen=True)

@@ -307,7 +307,7 @@ class HierarchicalModel:
             **spread,
             "delta_centred": shrunken[centred],
         }
-        # (M10) solved for z at the starting values
+        # (M10) solved for z at the starting values, with rough slopes
         weight = sigma0**2 / (sigma0**2 + squared_error)
         scale = np.sqrt(weight * sigma**2 * (1 + (self.n - 1) * self.rho) / self.n)
         deviation = (shrunken - centres - weight * (self.mean - centres)) / scale
@@ -324,22 +324,13 @@ class HierarchicalModel:
         """The start of the slopes; nothing without covariates."""
         if self.covariate is None:
             return {}
+        nearest = {"slope_deviation": np.zeros(len(self._rough_slopes))}  # to the data, (C4)
         if not self.shrunk:
             none = np.zeros(0)
-            return {
-                "slope_deviation": self._rough_slopes / self.slope_scale,
-                "local": none,
-                "global": none,
-                "slab": none,
-            }
-        # With a local scale of its own each slope starts where the ridge has it, the slab aside
+            return nearest | {"local": none, "global": none, "slab": none}
+        # Each slope has room where the ridge has it, the slab aside
         size = np.maximum(np.abs(self._rough_slopes) / self.global_scale, 0.1)
-        return {
-            "slope_deviation": self._rough_slopes / self.global_scale / size,
-            "local": size,
-            "global": np.ones(1),
-            "slab": np.ones(1),
-        }
+        return nearest | {"local": size, "global": np.ones(1), "slab": np.ones(1)}
 
     def inverse_metric(self, centred: NDArray[np.bool_]) -> FloatArray:
         """Rough posterior variances of the program's parameters, in its order and on Stan's unconstrained scale.
@@ -359,7 +350,7 @@ class HierarchicalModel:
                 np.ones(unknown),  # nu, alpha, beta
                 1 / (1 / squared_error + 1 / variance)[centred],
                 np.ones(np.count_nonzero(~centred)),
-                self._inverse_metric_of_slopes(float(squared_error.mean()) + variance),
+                self._inverse_metric_of_slopes,
             ]
         )
 
@@ -374,13 +365,14 @@ class HierarchicalModel:
         """Of the logit of u_i, as that of a Beta distribution with this mean."""
         return np.asarray(1 / (self._excess * (1 - self._excess) * (self.n + 3)))
 
-    def _inverse_metric_of_slopes(self, variance: float) -> FloatArray:
-        """Of the parameters of the slopes, given the variance of the means about their centres."""
+    @property
+    def _inverse_metric_of_slopes(self) -> FloatArray:
+        """Of the parameters of the slopes; their deviations have a variance of about 1, (C4)."""
         if self.covariate is None:
             return np.zeros(0)
-        q, p = self.covariate.shape
+        p = self.covariate.shape[1]
         if not self.shrunk:
-            return np.full(p, 1 / (1 + q * self.slope_scale**2 / variance))
+            return np.ones(p)
         local, overall, slab = VARIANCES_OF_LOGS
         return np.concatenate([np.ones(p), np.full(p, local), [overall, slab]])
 

@@ -1,4 +1,5 @@
-  slope_deviation ~ std_normal(); // (C2), (C3)
+  slope ~ normal(0, slope_sd); // (C2), (C3)
+  target += sum(log(slope_step)); // Jacobian of (C4)
   if (shrunk) {
     local ~ student_t(1, 0, 1); // (C3)
     global ~ student_t(1, 0, 1); // (C3)

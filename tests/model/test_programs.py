@@ -233,33 +233,57 @@ def test_programs_are_formatted_as_stanc_formats_them(name):
 
 @pytest.mark.parametrize("columns", [1, 4])  # with more than one for ten data sets the slopes have a horseshoe
 @pytest.mark.parametrize("priors", [Priors(), Priors.juarez_steel(), Priors.gaussian()])
-def test_with_covariates_the_density_is_that_about_the_shifted_means(model, priors, columns):
-    # delta_i, its centre and the mean of data set i all move by z_i' slope, so only the density of the slopes changes
+def test_with_covariates_the_density_is_that_about_the_centres_times_that_of_the_slopes(model, priors, columns):
+    # Less what the covariates explain, means and delta_i follow the program without them. There remain the priors of the
+    # slopes and of their scales, and the Jacobian of (C4): with the precision Q of the slopes, |det Q|^(-1/2)
     generator = np.random.default_rng(1)
     q = 2 * len(model.mean)
     twice = {name: np.tile(getattr(model, name), 2) for name in ("mean", "sum_of_squares", "n", "rho")}
     covariate = generator.normal(size=(q, columns))
-    every = replace(model, **twice, priors=priors, covariate=covariate, slope_scale=0.7)
+    plain = replace(model, **twice, priors=priors)
+    every = replace(plain, covariate=covariate, slope_scale=0.7)
     assert every.shrunk == (10 * columns > q)
     centred = np.arange(q) % 2 == 0
-    scales = {"local": generator.gamma(2, 1, columns), "global": [0.8], "slab": [1.3]} if every.shrunk else {}
     start = every.initial_values(centred, np.random.default_rng(2))
-    deviation = generator.normal(size=columns)
+    found, expected = [], []
+    for _ in range(20):
+        scales = {
+            "local": generator.gamma(2, 1, columns),
+            "global": generator.gamma(2, 1, 1),
+            "slab": [1 + generator.random()],
+        }
+        sd, log_prior = np.full(columns, 0.7), 0.0
+        if every.shrunk:
+            narrow = every.global_scale * scales["global"] * scales["local"]
+            sd = 1 / np.sqrt(1 / narrow**2 + 1 / (0.7**2 * scales["slab"][0]))
+            cauchy = np.concatenate([scales["local"], scales["global"]])
+            log_prior = stats.halfcauchy.logpdf(cauchy).sum() + stats.invgamma(2, scale=2).logpdf(scales["slab"][0])
+            log_prior += np.log(cauchy).sum() + np.log(scales["slab"][0])  # Jacobians: Stan samples the logs
+        else:
+            scales = {}
+        delta0, sigma0 = generator.normal(), np.exp(generator.normal())
+        sigma = every.sigma_estimate * np.exp(generator.normal(0, 0.3, q))
+        values = {**start, **scales, "delta0": delta0, "sigma0": sigma0, "sigma": sigma}
+        slope = sd * generator.normal(size=columns)
+        shift = covariate @ slope
 
-    def slope(deviation):
-        if not every.shrunk:
-            return 0.7 * deviation
-        narrow = every.global_scale * 0.8 * scales["local"]
-        return deviation / np.sqrt(1 / narrow**2 + 1 / (0.7**2 * 1.3))
+        precision = 1 / (sigma0**2 + sigma**2 * (1 + (every.n - 1) * every.rho) / every.n)
+        of_slopes = np.diag(1 / sd**2) + (covariate.T * precision) @ covariate
+        lower = np.linalg.cholesky(sd[:, None] * of_slopes * sd)
+        nearest = np.linalg.solve(of_slopes, (covariate.T * precision) @ (every.mean - delta0))
+        values["slope_deviation"] = lower.T @ ((slope - nearest) / sd)
 
-    def density(deviation, shift):
-        moved = replace(every, mean=every.mean + shift)
-        program = moved.program(centred, 1, 0)
-        values = {**start, **scales, "slope_deviation": deviation}
-        values["delta_centred"] = np.asarray(start["delta_centred"]) + shift[centred]
-        stan = interpreted(program.name, program.data)
-        return stan.log_prob_grad(np.asarray(stan.unconstrain(json_ready(values))))[0]
+        def log_density(of, values):
+            program = of.program(centred, 1, 0)
+            stan = interpreted(program.name, program.data)
+            return stan.log_prob_grad(np.asarray(stan.unconstrain(json_ready(values))))[0]
 
-    shift = (covariate * slope(deviation)).sum(axis=1)
-    with_slopes, without = density(deviation, shift), density(np.zeros(columns), np.zeros(q))
-    assert with_slopes - without == pytest.approx(-(deviation**2).sum() / 2, rel=1e-8)
+        of_slopes_only = {"slope_deviation", "local", "global", "slab"}
+        of_rest = {name: value for name, value in values.items() if name not in of_slopes_only}
+        of_rest["delta_centred"] = np.asarray(start["delta_centred"]) - shift[centred]
+        rest = log_density(replace(plain, mean=every.mean - shift), of_rest)
+        found.append(log_density(every, values))
+        log_jacobian = -np.linalg.slogdet(of_slopes)[1] / 2
+        expected.append(rest + stats.norm(0, sd).logpdf(slope).sum() + log_prior + log_jacobian)
+    np.testing.assert_allclose(np.array(found) - found[0], np.array(expected) - expected[0], rtol=1e-9, atol=1e-7)
+    assert np.ptp(expected) > 10
