@@ -117,7 +117,8 @@ SECONDS_PER_DATASET_AND_DRAW = 4e-6  # measured on 2 cores: the order of magnitu
 HORSESHOE_ADAPT_DELTA = 0.99  # at 0.98 one first run in ten fails, at 0.99 none of forty did
 LONGER_WARMUP, LONGER_DRAWS = 2, 5
 # The last attempt centres no data set if the 5% quantile of sigma0 is below this times the median standard error: where
-# sigma0 is small, every centred delta lies in a funnel, for which no step is short enough
+# sigma0 is small, every centred delta lies in a funnel, for which no step is short enough. With covariates it never does:
+# less spread is left, and of five such runs that centred twelve data sets four failed, but none that centred none
 NARROW = 1.0
 PURPOSES = ("first fit", "other parameterisation", "longer")
 MOST_DRAWS = 20_000  # a chain, where runs are extended for precision
@@ -817,7 +818,7 @@ class Computation:
             if purpose == "longer":
                 fewer = first if failed[0] <= failed[-1] else other  # which failed fewer checks
                 narrow = low_sigma0 < NARROW * np.median(np.sqrt(model.squared_standard_error))
-                centred = np.zeros_like(fewer) if narrow else fewer
+                centred = np.zeros_like(fewer) if narrow or model.covariate is not None else fewer
             chosen = longer if purpose == "longer" else settings
             program = model.program(centred, chosen.chains, chosen.seed)
             draws = engine.sample(program, chosen)

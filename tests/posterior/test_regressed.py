@@ -339,7 +339,8 @@ def test_covariates_stay_with_the_differences(small):
 
 def test_sampling_goes_on_until_the_probabilities_are_precise(small):
     comparison = hc.HierarchicalComparison.from_differences(small.differences, rope=0.02)
-    result = comparison.fit("embedded", monte_carlo_error=0.002, progress=False)
+    seed = 8  # of other seeds one or two in 12,000 transitions diverge, with a refit
+    result = comparison.fit("embedded", seed=seed, monte_carlo_error=0.002, progress=False)
     assert result.next_dataset.largest_error < 0.0025
     assert result.attempts[-1].draws > 1000
     assert result.draws("slope").shape[1] == result.attempts[-1].draws
@@ -366,8 +367,9 @@ def test_engines_and_populations_without_covariates_are_refused_in_words(small, 
 def test_a_failed_fit_names_no_engine_that_can_not_help(hard_scores):
     frame = pd.DataFrame({"size": range(20)}, index=[f"d{i}" for i in range(20)])
     comparison = hc.HierarchicalComparison(hard_scores, "bayes", "tree", covariates=frame)
+    settings = {"chains": 2, "warmup": 100, "draws": 100, "seed": 7, "progress": False}  # half of all seeds fail
     with pytest.warns(hc.ConvergenceWarning, match="fewer covariates"):
-        failed = comparison.fit("embedded", chains=2, warmup=100, draws=100, monte_carlo_error=None, progress=False)
+        failed = comparison.fit("embedded", monte_carlo_error=None, **settings)
     with pytest.raises(hc.NoVerdictError, match="fewer covariates"):
         failed.at(size=3)
     with pytest.raises(hc.NoVerdictError, match="fewer covariates"):
