@@ -12,6 +12,7 @@ data {
 }
 transformed data {
 #include blocks/transformed_data.stan
+#include blocks/covariates_transformed_data.stan
 }
 parameters {
 #include blocks/parameters.stan

@@ -9,20 +9,18 @@
   } else {
     slope_sd = rep_vector(slope_scale, p); // (C2)
   }
-  // Moments of the slopes, in units of slope_sd, given sigma and sigma0
+  // Location and scale of the slopes in units of slope_sd, given sigma and sigma0
   {
-    vector[q] root_precision = inv_sqrt(square(sigma0)
-                                        + square(sigma) ./ information);
-    matrix[q, p] design = diag_pre_multiply(root_precision,
-                                            diag_post_multiply(covariate,
-                                                               slope_sd));
-    matrix[p, p] factor = cholesky_decompose(add_diag(crossprod(design), 1));
+    vector[q] precision = inv(square(sigma0) + square(sigma) ./ information);
+    matrix[p, p] known = to_matrix(products * precision, p, p);
+    known = quad_form_diag(known, slope_sd); // precision without the prior's
+    matrix[p, p] factor = cholesky_decompose(add_diag(known, 1)); // (C4)
+    vector[q] weighted = precision .* (mean_difference - delta0);
     vector[p] location = mdivide_left_tri_low(factor,
-                                              design'
-                                              * (root_precision
-                                                 .* (mean_difference - delta0)));
+                                              slope_sd
+                                              .* (covariate' * weighted));
     slope = slope_sd
-            .* mdivide_right_tri_low((location + slope_deviation)', factor)'; // (C4)
+            .* mdivide_right_tri_low((location + slope_deviation)', factor)';
     slope_step = slope_sd ./ diagonal(factor);
   }
   centre = delta0 + covariate * slope;
