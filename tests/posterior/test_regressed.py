@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from dataclasses import replace
 from time import process_time
 
@@ -339,8 +340,9 @@ def test_covariates_stay_with_the_differences(small):
 
 def test_sampling_goes_on_until_the_probabilities_are_precise(small):
     comparison = hc.HierarchicalComparison.from_differences(small.differences, rope=0.02)
-    seed = 8  # of other seeds one or two in 12,000 transitions diverge, with a refit
-    result = comparison.fit("embedded", seed=seed, monte_carlo_error=0.002, progress=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", hc.RefitWarning)  # one or two in 12,000 transitions diverge
+        result = comparison.fit("embedded", monte_carlo_error=0.002, progress=False)
     assert result.next_dataset.largest_error < 0.0025
     assert result.attempts[-1].draws > 1000
     assert result.draws("slope").shape[1] == result.attempts[-1].draws
