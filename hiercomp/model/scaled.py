@@ -324,13 +324,13 @@ class HierarchicalModel:
         """The start of the slopes; nothing without covariates."""
         if self.covariate is None:
             return {}
-        nearest = {"slope_deviation": np.zeros(len(self._rough_slopes))}  # to the data, (C4)
+        deviation = {"slope_deviation": np.zeros(self.covariate.shape[1])}  # (C4): at the location that the data give
         if not self.shrunk:
             none = np.zeros(0)
-            return nearest | {"local": none, "global": none, "slab": none}
+            return deviation | {"local": none, "global": none, "slab": none}
         # Each slope has room where the ridge has it, the slab aside
         size = np.maximum(np.abs(self._rough_slopes) / self.global_scale, 0.1)
-        return nearest | {"local": size, "global": np.ones(1), "slab": np.ones(1)}
+        return deviation | {"local": size, "global": np.ones(1), "slab": np.ones(1)}
 
     def inverse_metric(self, centred: NDArray[np.bool_]) -> FloatArray:
         """Rough posterior variances of the program's parameters, in its order and on Stan's unconstrained scale.

@@ -244,46 +244,35 @@ def test_with_covariates_the_density_is_that_about_the_centres_times_that_of_the
     every = replace(plain, covariate=covariate, slope_scale=0.7)
     assert every.shrunk == (10 * columns > q)
     centred = np.arange(q) % 2 == 0
-    start = every.initial_values(centred, np.random.default_rng(2))
+    start = plain.initial_values(centred, np.random.default_rng(2))
+    program = closed_form(every, centred)
     found, expected = [], []
     for _ in range(20):
-        scales = {
-            "local": generator.gamma(2, 1, columns),
-            "global": generator.gamma(2, 1, 1),
-            "slab": [1 + generator.random()],
-        }
-        sd, log_prior = np.full(columns, 0.7), 0.0
-        if every.shrunk:
-            narrow = every.global_scale * scales["global"] * scales["local"]
-            sd = 1 / np.sqrt(1 / narrow**2 + 1 / (0.7**2 * scales["slab"][0]))
-            cauchy = np.concatenate([scales["local"], scales["global"]])
-            log_prior = stats.halfcauchy.logpdf(cauchy).sum() + stats.invgamma(2, scale=2).logpdf(scales["slab"][0])
-            log_prior += np.log(cauchy).sum() + np.log(scales["slab"][0])  # Jacobians: Stan samples the logs
-        else:
-            scales = {}
-        delta0, sigma0 = generator.normal(), np.exp(generator.normal())
         sigma = every.sigma_estimate * np.exp(generator.normal(0, 0.3, q))
-        values = {**start, **scales, "delta0": delta0, "sigma0": sigma0, "sigma": sigma}
+        values = {**start, "delta0": generator.uniform(-2, 2), "sigma0": np.exp(generator.normal()), "sigma": sigma}
+        scales = {"local": [], "global": [], "slab": []}
+        sd, log_density = np.full(columns, 0.7), 0.0
+        if every.shrunk:
+            local, overall, slab = generator.gamma(2, 1, columns), generator.gamma(2, 1), generator.gamma(2, 1)
+            scales = {"local": local, "global": [overall], "slab": [slab]}
+            sd = 1 / np.sqrt(1 / (every.global_scale * overall * local) ** 2 + 1 / (0.7**2 * slab))
+            log_density += stats.halfcauchy.logpdf([*local, overall]).sum() + stats.invgamma(2, scale=2).logpdf(slab)
+            log_density += np.log([*local, overall, slab]).sum()  # Jacobians: Stan samples the logs
         slope = sd * generator.normal(size=columns)
+        log_density += stats.norm(0, sd).logpdf(slope).sum()
+
+        error = sigma**2 * (1 + (every.n - 1) * every.rho) / every.n
+        weighted = covariate.T / (values["sigma0"] ** 2 + error)
+        precision = np.diag(1 / sd**2) + weighted @ covariate
+        location = np.linalg.solve(precision, weighted @ (every.mean - values["delta0"]))
+        root = np.linalg.cholesky(sd[:, None] * precision * sd)
+        log_density -= np.linalg.slogdet(precision)[1] / 2
+
+        deviation = {"slope_deviation": root.T @ ((slope - location) / sd)}
+        found.append(program.log_prob_grad(program.unconstrain(json_ready(values | scales | deviation)))[0])
         shift = covariate @ slope
-
-        precision = 1 / (sigma0**2 + sigma**2 * (1 + (every.n - 1) * every.rho) / every.n)
-        of_slopes = np.diag(1 / sd**2) + (covariate.T * precision) @ covariate
-        lower = np.linalg.cholesky(sd[:, None] * of_slopes * sd)
-        nearest = np.linalg.solve(of_slopes, (covariate.T * precision) @ (every.mean - delta0))
-        values["slope_deviation"] = lower.T @ ((slope - nearest) / sd)
-
-        def log_density(of, values):
-            program = of.program(centred, 1, 0)
-            stan = interpreted(program.name, program.data)
-            return stan.log_prob_grad(np.asarray(stan.unconstrain(json_ready(values))))[0]
-
-        of_slopes_only = {"slope_deviation", "local", "global", "slab"}
-        of_rest = {name: value for name, value in values.items() if name not in of_slopes_only}
-        of_rest["delta_centred"] = np.asarray(start["delta_centred"]) - shift[centred]
-        rest = log_density(replace(plain, mean=every.mean - shift), of_rest)
-        found.append(log_density(every, values))
-        log_jacobian = -np.linalg.slogdet(of_slopes)[1] / 2
-        expected.append(rest + stats.norm(0, sd).logpdf(slope).sum() + log_prior + log_jacobian)
+        without = closed_form(replace(plain, mean=plain.mean - shift), centred)
+        moved = values | {"delta_centred": values["delta_centred"] - shift[centred]}
+        expected.append(log_density + without.log_prob_grad(without.unconstrain(json_ready(moved)))[0])
     np.testing.assert_allclose(np.array(found) - found[0], np.array(expected) - expected[0], rtol=1e-9, atol=1e-7)
     assert np.ptp(expected) > 10

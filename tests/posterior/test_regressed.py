@@ -344,8 +344,23 @@ def test_sampling_goes_on_until_the_probabilities_are_precise(small):
         warnings.simplefilter("ignore", hc.RefitWarning)  # one or two in 12,000 transitions diverge
         result = comparison.fit("embedded", monte_carlo_error=0.002, progress=False)
     assert result.next_dataset.largest_error < 0.0025
+    assert result.attempts[-1].purpose != "longer"  # which makes more draws whatever was asked for
     assert result.attempts[-1].draws > 1000
     assert result.draws("slope").shape[1] == result.attempts[-1].draws
+
+
+def test_the_last_run_centres_no_data_set():
+    # Without covariates it would centre all: their spread is ten times their errors
+    x = np.random.default_rng(0).normal(0, 0.01, (12, 30)) + np.linspace(-0.2, 0.2, 12)[:, None]
+    frame = pd.DataFrame({"noise": np.random.default_rng(1).normal(size=12)}, index=[f"d{i}" for i in range(12)])
+    comparison = hc.HierarchicalComparison.from_arrays(
+        0.5 - x / 2, 0.5 + x / 2, rho=0.1, dataset_names=list(frame.index), covariates=frame
+    )
+    with pytest.warns((hc.RefitWarning, hc.ConvergenceWarning)):  # 100 draws are too few
+        result = comparison.fit("embedded", warmup=100, draws=100, monte_carlo_error=None, progress=False)
+    first, *_, longer = result.attempts
+    assert longer.purpose == "longer"
+    assert (first.centred, longer.centred) == (12, 0)
 
 
 def test_what_needs_an_integral_is_refused_in_words(small):
