@@ -117,10 +117,8 @@ class EmbeddedEngine:
             for column, name in STATISTIC_NAMES.items()
         }
         variables = {name: np.ascontiguousarray(fit.draws(name)) for name in program.variables}
-        last = tuple(
-            {name: _last_position(fit, name, np.shape(value), chain) for name, value in position.items()}
-            for chain, position in enumerate(positions)
-        )
+        ends = {name: _last_values(fit, name, np.shape(value)) for name, value in positions[0].items()}
+        last = tuple({name: of_chains[chain] for name, of_chains in ends.items()} for chain in range(settings.chains))
         return Draws(
             variables, statistics, self.name, self.version(), ChainState(last, fit.step_size, tuple(fit.inv_metric))
         )
@@ -146,9 +144,10 @@ def _refuse_without_room() -> None:
         ) from error
 
 
-def _last_position(fit: stanli.Fit, name: str, shape: tuple[int, ...], chain: int) -> np.ndarray:
+def _last_values(fit: stanli.Fit, name: str, shape: tuple[int, ...]) -> np.ndarray:
+    """Where each chain ended, shape (chains, *shape)."""
     # A parameter of size zero has no columns
-    return np.empty(shape) if 0 in shape else np.array(fit.draws(name)[chain, -1])
+    return np.empty((fit.n_chains, *shape)) if 0 in shape else np.array(fit.draws(name)[:, -1])
 
 
 @contextlib.contextmanager

@@ -14,7 +14,7 @@ from scipy import special
 from hiercomp.arguments import FloatArray
 
 TAIL = 0.05
-BLOCK = 32  # parameters that a thread works on at a time: bounds the memory
+BLOCK = 16  # parameters that a thread works on at a time: what it holds fits the processor's cache
 THREADS = 2  # NumPy leaves the interpreter alone while it sorts and transforms
 
 
@@ -34,8 +34,7 @@ def convergence(draws: FloatArray) -> dict[str, FloatArray]:
 def _convergence_of_block(draws: FloatArray) -> dict[str, FloatArray]:
     values = np.ascontiguousarray(np.moveaxis(draws, 2, 0), dtype=float)
     halves = _halves(values)
-    scores = _normal_scores(halves)
-    folded = _normal_scores(np.abs(halves - np.median(halves, axis=(1, 2), keepdims=True)))
+    scores, folded = _normal_scores(halves)
     quantiles = np.quantile(values, [TAIL, 1 - TAIL], axis=(1, 2), keepdims=True)
     tails = [_effective_sizes(_halves((values <= quantile).astype(float))) for quantile in quantiles]
     found = {
@@ -89,15 +88,29 @@ def _halves(values: FloatArray) -> FloatArray:
     return np.concatenate([values[:, :, :half], values[:, :, -half:]], axis=1)
 
 
-def _normal_scores(values: FloatArray) -> FloatArray:
-    """Normal scores of the ranks of each parameter's draws; ties share the mean of their ranks."""
+def _normal_scores(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Normal scores of the ranks of each parameter's draws, and of the ranks of their distances from its median."""
     flat = values.reshape(len(values), -1)
-    ranks = np.empty(flat.shape)
-    for parameter, each in enumerate(flat):  # scipy.stats.rankdata takes longer to import than all of this
-        _, place, count = np.unique(each, return_inverse=True, return_counts=True)
-        ranks[parameter] = (np.cumsum(count) - (count - 1) / 2)[place]
-    scores: FloatArray = special.ndtri((ranks - 3 / 8) / (flat.shape[1] + 1 / 4)).reshape(values.shape)
-    return scores
+    size = flat.shape[1]
+    scores, folded = np.empty(flat.shape), np.empty(flat.shape)
+    of_rank = special.ndtri((np.arange(2, 2 * size + 1) / 2 - 3 / 8) / (size + 1 / 4))  # of 1, 1.5, 2, ...
+    for parameter, each in enumerate(flat):
+        order = np.argsort(each)
+        ordered = each[order]
+        distance = np.abs(
+            ordered - ordered[size // 2 - 1 : size // 2 + 1].mean()
+        )  # the chains are halves: size is even
+        nearest = np.argsort(distance, kind="stable")  # the distances fall and rise: two runs to merge
+        scores[parameter, order] = _in_order(ordered, of_rank)
+        folded[parameter, order[nearest]] = _in_order(distance[nearest], of_rank)
+    return scores.reshape(values.shape), folded.reshape(values.shape)
+
+
+def _in_order(ordered: FloatArray, of_rank: FloatArray) -> FloatArray:
+    """The normal scores of one parameter's values in ascending order; ties share the mean of their ranks."""
+    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+    counts = np.diff(starts, append=len(ordered))
+    return np.repeat(of_rank[2 * starts + counts - 1], counts)
 
 
 def _r_hat(values: FloatArray) -> FloatArray:
