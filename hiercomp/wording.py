@@ -217,10 +217,9 @@ def shown(name: object) -> str:
     text = str(name)
     if len(text) > LONGEST_NAME:  # names often differ at their ends
         text = f"{text[: LONGEST_NAME - END_OF_NAME - 3]}...{text[-END_OF_NAME:]}"
-    return "".join(
-        character if character.isprintable() or character == " " else character.encode("unicode_escape").decode("ascii")
-        for character in text
-    )
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode("ascii") for each in text)
 
 
 def shown_value(value: object) -> str:

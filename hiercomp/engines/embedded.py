@@ -13,7 +13,6 @@ import signal
 import socket
 import threading
 from collections.abc import Iterator
-from importlib.metadata import version as installed_version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -57,7 +56,9 @@ class EmbeddedEngine:
 
     def version(self) -> str:
         """The library behind the engine and its version."""
-        return f"stanli {installed_version('stanli')}"
+        import stanli
+
+        return f"stanli {stanli.__version__}"
 
     def fit(self, computation: Computation[Answer]) -> Answer:
         """Sample a posterior."""
