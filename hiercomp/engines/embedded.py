@@ -88,7 +88,7 @@ class EmbeddedEngine:
             }
         try:
             # A model is made for each fit and never shared: two threads on one model give wrong draws in silence
-            model = stanli.Model(stan_code=source_with_includes(program.name), data=json_ready(program.data))
+            model = stanli.Model(mir=_compiled(source_with_includes(program.name)), data=json_ready(program.data))
             starts = np.array([model.unconstrain(json_ready(position)) for position in positions])
             iterations = warmup + settings.draws
             with (
@@ -123,6 +123,14 @@ class EmbeddedEngine:
         return Draws(
             variables, statistics, self.name, self.version(), ChainState(last, fit.step_size, tuple(fit.inv_metric))
         )
+
+
+@functools.cache
+def _compiled(source: str) -> str:
+    """A Stan program in the text that stanli interprets, which takes longer to make than a model."""
+    import stanli
+
+    return str(stanli.stan_to_mir(source))
 
 
 @functools.cache  # what is reserved once stays
