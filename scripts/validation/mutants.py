@@ -44,6 +44,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "files/mapping.py": ("tests/files/test_mapping.py", "tests/files"),
 }
 NODES = "only chooses nodes; the integral is accurate enough either way"
+BLOCKS = "blocks of another size, the same numbers"
 UNUSED = "a placeholder, where another branch gives the value"
 # Why no test need see a change, by the module and the line as changed
 REASONS: Mapping[tuple[str, str], str] = {
@@ -56,6 +57,20 @@ REASONS: Mapping[tuple[str, str], str] = {
         f"{ONE}/correlated_t.py",
         "mean = np.where((scale == 0) & (np.abs(mean - end) < ON_BOUNDARY * abs(end)), end, mean)",
     ): "differs for one double only, at the edge of a tolerance",
+    (
+        f"{ONE}/correlated_t.py",
+        "if table[0, 0] == table[2, 0] == table[largest, -1]:",
+    ): "there is one data set, so the last column is the first",
+    (f"{ACROSS}/poisson_binomial.py", "batch = max( 2, SAMPLED_AT_ONCE // q)"): BLOCKS,
+    (
+        f"{ACROSS}/poisson_binomial.py",
+        "while leaves[0].shape[1] <= LEAF // 3 + 1:",
+    ): "leaves of 32 trials, whose digits still do for what is promised",
+    (
+        f"{ACROSS}/poisson_binomial.py",
+        "SMALLEST = 3.0 ** (SCALE - 1100)  # what is below 2^-1100 of a probability of 1 can't matter to a tail above "
+        "1e-300",
+    ): "keeps terms that are smaller still",
     (
         f"{ACROSS}/poisson_binomial.py",
         "SCALE = 499  # powers of two between a stored vector and its probabilities, which keep tails from underflowing",
@@ -79,6 +94,36 @@ REASONS: Mapping[tuple[str, str], str] = {
         "bounded = np.maximum(right + distance, distance - left) > harmless",
     ): "computes a factor of 1 more often",
     (f"{QUADRATURE}/likelihood.py", "count = log_size * log_rho"): NODES,
+    (f"{QUADRATURE}/likelihood.py", "rows = max( 2, PAIRS_AT_ONCE // count)"): BLOCKS,
+    (
+        f"{QUADRATURE}/likelihood.py",
+        "values[rows] = self.log_kernels(chosen, self.mean[i] - offset, sigma0[some], nu[some], step, work)",
+    ): "the likelihood is the same on both sides of the mean",
+    (f"{QUADRATURE}/likelihood.py", "@dataclass(frozen=True, eq=True)"): "nothing compares likelihoods or their nodes",
+    (
+        f"{QUADRATURE}/likelihood.py",
+        "few = MORE_DEGREES * degrees[:, 0] / 3 <= first << doublings",
+    ): "only chooses between two ways to the same values",
+    (
+        f"{QUADRATURE}/nu_prior.py",
+        "mass = np.cumsum((density[:, 1:] + density[:, :-1]) * 2, axis=1)",
+    ): "only ratios of the masses are used",
+    (
+        f"{QUADRATURE}/nu_prior.py",
+        "inside = np.take_along_axis(mass, cell[:, None], 1)[:, -1] - below",
+    ): "there is one column",
+    (f"{QUADRATURE}/splines.py", "values = np.zeros((len(points), degree + 2))"): "a column that nothing reads",
+    (
+        f"{QUADRATURE}/splines.py",
+        "IN_CACHE = 1025  # rows at a time: all of them at once take several times as long",
+    ): BLOCKS,
+    **{
+        (
+            "posterior/next_dataset.py",
+            f'return f"{{self.value:,.0f}}" if self.value {limit} else f"{{self.value:.3g}}"',
+        ): "both formats print the same from 100 to 101"
+        for limit in ("> 100", ">= 101")
+    },
     (
         f"{QUADRATURE}/nu_prior.py",
         "upper = slow > shape + 2",
@@ -95,6 +140,12 @@ REASONS: Mapping[tuple[str, str], str] = {
         "scores/arrays.py",
         "if size > LARGEST_NUMBER // max(len(labels), 0):  # without the gaps they fit",
     ): "tables without rows are refused before",
+    ("scores/table.py", 'if len(names) == 1 and ";" in str(names[ -1]):'): "there is one name",
+    ("scores/table.py", "chosen[role] = (exact or matches)[ -1]"): "several were refused before",
+    (
+        "scores/table.py",
+        "numbers = np.array([place[value] for value in normal], dtype=np.min_scalar_type(len(unique)))",
+    ): "pandas takes unsigned codes, too",
     (
         "scores/differences.py",
         "return {} if self.ropes is None else dict(zip(self.dataset_names, self.ropes.tolist(), strict=False))",
@@ -122,7 +173,18 @@ REASONS: Mapping[tuple[str, str], str] = {
         "files/mapping.py",
         "doubtful_rho(names, default_rho(count, otherwise= -1.0), np.asarray(count, dtype=np.int64), has_run=False)",
     ): "only whether rho is known matters there",
-    ("files/mapping.py", "/,"): "callers pass the arguments before it by position and the others by name",
+    (
+        "files/mapping.py",
+        "position = pd.Series(np.zeros(len(place[ -1]))).groupby(place, sort=False).cumcount().to_numpy()",
+    ): "both have as many rows",
+    (
+        "files/mapping.py",
+        "position = pd.Series(np.zeros(len(place[0]))).groupby(place, sort=True).cumcount().to_numpy()",
+    ): "each count is within its group, whatever the order of the groups",
+    **{
+        ("files/mapping.py", line): "callers pass the arguments before it by position and the others by name"
+        for line in ("/,", "def _ordered_folds(cells: Mapping[str, Any], /, known: bool) -> np.ndarray:")
+    },
 }
 OPERATORS = (
     "ReplaceBinaryOperator_Add_Sub",

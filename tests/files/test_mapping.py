@@ -89,6 +89,7 @@ def test_iterations_of_mlr_need_the_folds_of_a_run():
     with pytest.raises(HiercompError, match="counts 6 iterations through all runs") as caught:
         read(SAMPLES / "mlr.csv", measure="acc")
     assert [str(one) for one in caught.value.arguments] == ["folds=6", "folds=3"]
+    assert "Pass folds=6 for one run, folds=3 for two, or rho" in str(caught.value)
     scores = read(SAMPLES / "mlr.csv", measure="acc", folds=3)
     # iterations 1 to 6 are two runs of three folds: rho is 1/3
     assert sorted(set(zip(scores["run"], scores["fold"], strict=True))) == [(r, f) for r in (1, 2) for f in (1, 2, 3)]
@@ -162,6 +163,23 @@ def test_a_column_for_each_fold_is_melted():
     assert cells(scores) == {("p", "x"): [0.1, 0.3], ("p", "y"): [0.2, 0.4]}
 
 
+def test_one_column_whose_name_is_that_of_a_fold_holds_the_scores():
+    frame = table().rename(columns={"place": "dataset", "who": "model", "part": "fold", "acc": "cv10"})
+    scores = read(frame)
+    assert (scores["fold"].tolist(), scores["score"].tolist()) == ([0, 1] * 4, frame["cv10"].tolist())
+
+
+def test_resamples_without_numbers_are_no_folds():
+    frame = table(Resample=["FoldA", "FoldB"] * 4).rename(columns={"place": "dataset", "who": "model"})
+    assert "pass fold='Resample'" in refused(frame.drop(columns="part"))
+    assert read(frame.drop(columns="part").assign(Resample=["Fold1", "Fold2"] * 4))["fold"].tolist() == [1, 2] * 4
+
+
+def test_a_list_that_holds_something_else_is_refused_by_its_row():
+    frame = pd.DataFrame({"dataset": "p", "model": ["x", "y"], "acc": ["[0.1, 0.2]", "[0.3, no]"]})
+    assert "Row 2: '[0.3, no]' is not a list of scores." in refused(frame, score="acc")
+
+
 def test_a_fold_too_large_for_a_number_is_refused_by_its_place(tmp_path):
     path = tmp_path / "openml.csv"
     path.write_text((SAMPLES / "openml.csv").read_text(encoding="utf-8").replace("0.93", "1e999"), encoding="utf-8")
@@ -188,6 +206,7 @@ def test_folds_split_a_column_that_counts_through_all_runs():
     scores = read(frame, folds=3, **MAPPED)
     assert sorted(set(zip(scores["run"], scores["fold"], strict=True))) == [(r, f) for r in (1, 2) for f in (1, 2, 3)]
     assert scores["rho"].unique().tolist() == [1 / 3]
+    assert sorted(set(read(frame, folds=2, **MAPPED)["run"])) == [1, 2, 3]
     assert "do not make a whole number of runs of 4 folds" in refused(frame, folds=4, **MAPPED)
 
 

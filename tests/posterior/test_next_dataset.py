@@ -107,6 +107,13 @@ def test_where_all_draws_agree_the_error_is_not_zero():
         assert 7.0e-4 < inference.errors[name] < 1.3 * 7.07e-4
 
 
+def test_where_only_the_population_mean_changes_the_error_is_not_zero():
+    delta0 = np.random.default_rng(2).normal(5, 0.1, (4, 250))  # a range below 1
+    inference = next_dataset(delta0, np.full((4, 250), 1e-9), np.inf, ROPE)
+    assert inference.expected == {"left": 0, "rope": 0, "right": 1}
+    assert inference.errors["p_right"] > 7.0e-4
+
+
 def test_a_point_mass_has_no_monte_carlo_error():
     zero = np.zeros((1, 1))
     inference = next_dataset(zero, zero, np.inf, ROPE)
@@ -187,6 +194,10 @@ def test_odds_against_a_region_without_draws_are_a_bound_and_never_infinite():
     odds = posterior_odds(seen(0.0, 0.25, 0.75))[1]
     assert (odds.favoured, odds.against, odds.value, odds.is_bound) == ("right", "left", 3000.0, True)
     assert str(odds) == "> 3,000 (strong)"
+
+
+def test_odds_have_three_digits_below_a_hundred():
+    assert str(posterior_odds(seen(0.008, 0.196, 0.796))[1]) == "99.5 (strong)"
 
 
 def test_odds_of_two_regions_without_draws_are_undetermined():

@@ -135,7 +135,7 @@ def test_one_algorithm_alone_is_refused():
 def test_more_than_two_algorithms_must_be_named(left, right):
     tidy = tidy_scores(table(algorithms=("nb", "tree", "knn")))
     with pytest.raises(
-        ScoreTableError, match=r"3 algorithms \('nb', 'tree', 'knn'\)\. Name the two.*left='nb', right="
+        ScoreTableError, match=r"3 algorithms \('nb', 'tree', 'knn'\)\. Name the two.*left='nb', right='tree'\."
     ):
         choose_algorithms(tidy, left, right)
 

@@ -75,6 +75,12 @@ def test_a_column_of_counts_is_no_score_beside_one_of_fractions():
     assert tidy_scores(frame).frame["score"].tolist() == frame["value"].tolist()
 
 
+def test_a_column_rho_is_no_score():
+    tidy = tidy_scores(table().rename(columns={"score": "value"}).assign(rho=0.1))
+    assert tidy.frame["score"].tolist() == table()["score"].tolist()
+    assert tidy.rho == {"iris": 0.1, "wine": 0.1}
+
+
 def test_several_numeric_columns_without_a_score_are_refused_with_their_names():
     frame = table().rename(columns={"score": "accuracy"}).assign(auc=0.5)
     with pytest.raises(
@@ -107,7 +113,8 @@ def test_the_exact_name_wins_over_an_alias():
 
 def test_two_aliases_for_one_role_are_refused():
     frame = table().rename(columns={"algorithm": "model"}).assign(method="x")
-    with pytest.raises(ScoreTableError, match=r"More than one column could be the algorithm: 'model' and 'method'"):
+    words = r"could be the algorithm: 'model' and 'method'\. Choose one with columns=\{'algorithm': 'model'\}"
+    with pytest.raises(ScoreTableError, match=words):
         tidy_scores(frame)
     frame = table().rename(columns={"score": "return"}).assign(reward=0.5)
     with pytest.raises(ScoreTableError, match=r"More than one column could be the score: 'return' and 'reward'"):
@@ -315,6 +322,11 @@ def test_names_that_become_equal_are_noted(variants, name):
     assert [note.category for note in tidy.notes] == [ScaleWarning]
     assert "'algorithm'" in tidy.notes[0].message
     assert f"only by outer spaces or Unicode form: {name!r}" in tidy.notes[0].message
+
+
+def test_names_that_stay_as_they_are_are_not_noted():
+    tidy = tidy_scores(table(dataset=np.repeat(["iris", "iris ", "wine"], 4)))
+    assert tidy.notes[0].message.endswith("only by outer spaces or Unicode form: 'iris'.")
 
 
 def test_names_that_differ_only_by_case_are_kept_apart_and_noted():

@@ -121,6 +121,17 @@ def test_sampled_distributions_are_those_of_the_exact_ones():
     np.testing.assert_allclose(sampled.pmf, exact.pmf, atol=4 * 0.5 / np.sqrt(100_000))
     np.testing.assert_allclose(sampled.cdf + sampled.sf, 1, rtol=1e-12)
     assert sampled.sf[-1] == 0
+    of_draws = sampled.pmf * 100_000
+    np.testing.assert_allclose(of_draws, np.rint(of_draws), atol=1e-8)
+
+
+@pytest.mark.parametrize("rope", [0, 0.01])
+def test_sampling_in_batches_gives_the_same(rope, monkeypatch):
+    options = {"rho": 0.1, "rope": rope, "method": "sampling", "draws": 1000, "seed": 4}
+    at_once = poisson_binomial_test(DIFFERENCES, **options)
+    monkeypatch.setattr("hiercomp.closed_form.across_datasets.poisson_binomial.SAMPLED_AT_ONCE", 9 * 300)
+    batches = poisson_binomial_test(DIFFERENCES, **options)  # of 300, 300, 300 and 100 draws
+    pd.testing.assert_frame_equal(batches.to_frame(), at_once.to_frame(), rtol=1e-12)  # sums in another order
 
 
 def test_identical_algorithms_are_symmetric_and_equivalent_within_a_rope():
@@ -191,6 +202,7 @@ def test_the_result_prints_its_question_and_its_answer():
     assert "&lt;b&gt;" in plain._repr_html_()
     assert "<b>" not in plain._repr_html_()
     assert plain.count_distribution().loc[4, "pmf"] == plain.pmf[4]
+    assert plain.to_frame().loc["tie", "majority"] == 0
 
 
 @pytest.mark.slow

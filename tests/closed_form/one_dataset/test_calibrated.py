@@ -120,6 +120,12 @@ def test_a_scheme_is_what_its_loops_say(scheme, df, alternative):
     np.testing.assert_allclose(result.pvalue, reference[alternative], rtol=1e-12)
 
 
+def test_two_values_have_a_variance():
+    x = differences(q=1, runs=2)
+    expected = one_sample(means(x[0].tolist()), 3)
+    assert calibrated_test(x[0], scheme="folds", df=3).statistic == pytest.approx(expected, rel=1e-13)
+
+
 @pytest.mark.parametrize("alternative", ["two-sided", "less", "greater"])
 @pytest.mark.parametrize(
     ("scheme", "sample"),

@@ -158,6 +158,15 @@ def test_a_level_that_even_two_df_exceed_has_no_df():
     assert 0.05 < calibration.type_one_error == calibration.to_frame().loc[0, "type_one_error"]
 
 
+def test_a_number_of_rejections_that_is_the_level_up_to_rounding_is_at_the_level():
+    assert 0.29 * 100 < 29  # in doubles
+    x = np.random.default_rng(1).standard_normal((100, 3, 4))
+    x -= x.mean(axis=(1, 2), keepdims=True)
+    x[:29] += 1e6  # which any df rejects, as no df does the others
+    found = calibration_from("use all data", x, alpha=0.29)
+    assert (found.type_one_error, found.df) == (0.29, 2)  # the smallest of those at the level
+
+
 @pytest.mark.slow
 def test_a_df_whose_error_is_a_little_above_the_level_is_not_taken():
     closer = 0

@@ -15,6 +15,7 @@ VARIANTS = [
     Priors(nu_lower=2.0, alpha=(1.0, 3.0), beta=(0.02, 0.3)),
     Priors.juarez_steel(),
     Priors.kruschke(),
+    Priors(nu_lower=0.0, alpha=3.5, beta=0.2),
 ]
 
 
