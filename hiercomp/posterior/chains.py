@@ -97,9 +97,8 @@ def _normal_scores(values: FloatArray) -> tuple[FloatArray, FloatArray]:
     for parameter, each in enumerate(flat):
         order = np.argsort(each)
         ordered = each[order]
-        distance = np.abs(
-            ordered - ordered[size // 2 - 1 : size // 2 + 1].mean()
-        )  # the chains are halves: size is even
+        median = ordered[size // 2 - 1 : size // 2 + 1].mean()  # of an even number: the chains come in halves
+        distance = np.abs(ordered - median)
         nearest = np.argsort(distance, kind="stable")  # the distances fall and rise: two runs to merge
         scores[parameter, order] = _in_order(ordered, of_rank)
         folded[parameter, order[nearest]] = _in_order(distance[nearest], of_rank)
