@@ -297,7 +297,7 @@ class HierarchicalComparison:
         engine: str = "auto",
         *,
         chains: int = 4,
-        warmup: int = 1000,
+        warmup: int | None = None,
         draws: int = 1000,
         seed: int | np.random.Generator = 0,
         adapt_delta: float = 0.9,
@@ -333,8 +333,11 @@ class HierarchicalComparison:
         engine : {"auto", "embedded", "cmdstan", "quadrature", "mixture"}
             "auto" is quadrature and a sampler: CmdStan if it is installed, else the embedded interpreter. For a mixture,
             "auto" and "quadrature" mean "mixture".
-        chains, warmup, draws : int
-            Number of chains, and of iterations of each.
+        chains, draws : int
+            Number of chains, and of draws of each.
+        warmup : int, optional
+            Iterations of each chain before these. None is 500 for "auto", whose draws are checked by the integral and whose
+            chains start from a metric derived from the data, and 1,000 where a sampler is alone.
         seed : int or numpy.random.Generator
             From 0 to 2^31 - 1, or a generator that draws it. The same data, engine and seed give the same draws.
         adapt_delta : float

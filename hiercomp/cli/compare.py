@@ -57,7 +57,10 @@ class SamplingOptions:
     """How long to sample."""
 
     chains: Annotated[int, typer.Option(help="Markov chains.", rich_help_panel=MODEL)] = 4
-    warmup: Annotated[int, typer.Option(help="Warmup iterations per chain.", rich_help_panel=MODEL)] = 1000
+    warmup: Annotated[
+        int | None,
+        typer.Option(help="Warmup iterations per chain; by default 500 for auto, else 1,000.", rich_help_panel=MODEL),
+    ] = None
     draws: Annotated[int, typer.Option(help="Draws per chain.", rich_help_panel=MODEL)] = 1000
 
 

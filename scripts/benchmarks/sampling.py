@@ -208,7 +208,7 @@ def _against(
     details = {
         "data sets": len(comparison.differences.dataset_names),
         "version": installed_version(package),
-        "draws": f"{CHAINS} chains of {DRAWS:,} after {WARMUP:,} of warmup, as many as the engine auto makes",
+        "draws": f"{CHAINS} chains of {DRAWS:,} after {WARMUP:,} of warmup; as many by the engine auto, after 500",
     }
     rows = []
     for engine in ("quadrature", "auto"):

@@ -59,10 +59,18 @@ def test_the_numbers_are_the_integrals_and_the_draws_the_samplers(scores, verifi
     (attempt,) = verified.attempts
     centred = model.centred()
     assert (attempt.purpose, attempt.centred) == ("first fit", centred.sum())
-    drawn = sampler.sample(model.program(centred, 4, 0), SamplerSettings(progress=False)).variables
+    drawn = sampler.sample(model.program(centred, 4, 0), SamplerSettings(warmup=500, progress=False)).variables
     np.testing.assert_array_equal(verified.draws("delta"), drawn["delta"] * model.unit)
     np.testing.assert_array_equal(verified.draws("nu"), drawn["nu"])
     assert "sample_stats" in verified.datatree
+
+
+def test_chains_that_the_integral_checks_have_half_the_warmup_unless_told_otherwise(scores, verified):
+    assert (verified.settings.warmup, verified.attempts[0].warmup) == (500, 500)
+    options = {"rope": 0.01, "progress": False}
+    assert hc.compare(scores, "bayes", "tree", warmup=700, **options).attempts[0].warmup == 700
+    alone = hc.compare(scores, "bayes", "tree", engine="embedded", monte_carlo_error=None, **options)
+    assert (alone.settings.warmup, alone.attempts[0].warmup) == (1000, 1000)
 
 
 def test_each_quantity_stands_in_both_ways_beside_its_errors(verified):
