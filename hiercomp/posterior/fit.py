@@ -115,8 +115,8 @@ if TYPE_CHECKING:
 DATASETS_THAT_TAKE_LONG = 2000
 SECONDS_PER_DATASET_AND_DRAW = 4e-6  # measured on 2 cores: the order of magnitude is what matters
 HORSESHOE_ADAPT_DELTA = 0.99  # at 0.98 one first run in ten fails, at 0.99 none of forty did
-# Of chains whose draws the integral checks: on 21 pairs of real scores the effective sizes were those after 1,000, and as many
-# fits needed a second run
+# Of chains whose draws the integral checks: on 21 pairs of real scores the effective sizes were those after 1,000, and as
+# many fits needed a second run
 WARMUP_BESIDE_INTEGRAL = 500
 LONGER_WARMUP, LONGER_DRAWS = 2, 5
 # The last attempt centres no data set if the 5% quantile of sigma0 is below this times the median standard error: where
