@@ -203,7 +203,7 @@ def test_two_peaks_are_integrated_to_about_the_error_asked_for(drawn, largest, e
         found = likelihood.log_integrals(*population, step=step_for(error, 1))[0, 0]
         worst = max(worst, abs(found - composite_log_integral(statistics_of(likelihood, 0), *population)))
     print(f"largest error: {worst / error:.2g} times the one asked for")
-    assert worst < largest * error
+    assert error < worst < largest * error  # no digits that nobody asked for
 
 
 @pytest.mark.parametrize("sigma_upper", [1000.0, 3.0, 1.0])
@@ -251,16 +251,11 @@ def test_the_sum_over_data_sets_is_the_same_in_blocks_of_any_size(monkeypatch):
         np.testing.assert_allclose(likelihood.log_marginal(delta0, sigma0, nu), single, atol=1e-6 * len(likelihood.n))
 
 
-def test_the_step_gives_all_data_sets_together_the_error_asked_for():
-    # The trapezoidal rule is wrong by exp(-2 pi d / step) where the integrand is analytic within d of the real line: pi / 4
-    assert 54 * np.exp(-2 * np.pi * (np.pi / 4) / step_for(1e-6, 54)) == pytest.approx(1e-6, rel=1e-9)
-
-
 @pytest.mark.parametrize("n", [3, 4, 5, 6])
 def test_the_bound_of_sigma_is_left_out_where_it_cuts_off_a_share_of_1e_10(n):
     likelihood = MeanLikelihood(np.zeros(1), np.ones(1), np.array([float(n)]), np.array([0.1]), 1000.0)
     cut_off = special.gammainc((n - 1) / 2, likelihood.harmless_bound_term)
-    assert cut_off == pytest.approx(np.exp(-23), rel=1e-3)  # the series' second term, of few scores
+    assert cut_off == pytest.approx(np.exp(-23), rel=2e-4)  # the next terms of the series are below 1.2e-4 of the first
 
 
 def test_half_the_step_changes_the_integrals_by_less_than_a_millionth():
