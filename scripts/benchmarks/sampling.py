@@ -19,6 +19,7 @@ from hiercomp.model.priors import Priors
 from hiercomp.model.programs import StanProgram
 from hiercomp.model.scaled import HierarchicalModel
 from hiercomp.posterior.diagnostics import diagnose
+from hiercomp.posterior.fit import WARMUP_BESIDE_INTEGRAL
 
 POPULATION = ("delta0", "sigma0", "nu")
 ACCURACY = 0.001  # Monte Carlo standard error
@@ -208,7 +209,8 @@ def _against(
     details = {
         "data sets": len(comparison.differences.dataset_names),
         "version": installed_version(package),
-        "draws": f"{CHAINS} chains of {DRAWS:,} after {WARMUP:,} of warmup; as many by the engine auto, after 500",
+        "draws": f"{CHAINS} chains of {DRAWS:,} after {WARMUP:,} of warmup; "
+        f"as many by the engine auto, after {WARMUP_BESIDE_INTEGRAL}",
     }
     rows = []
     for engine in ("quadrature", "auto"):
