@@ -14,6 +14,8 @@ import json
 import warnings
 from pathlib import Path
 
+import numpy as np
+
 import hiercomp as hc
 from hiercomp.engines import ENGINES, SamplerSettings
 from hiercomp.files.table import read_score_file
@@ -33,7 +35,7 @@ def long_chains(comparison: hc.HierarchicalComparison, draws: int, seed: int) ->
     model = HierarchicalModel.of(comparison.differences, Priors())
     settings = SamplerSettings(4, 2000, draws, seed, 0.99, progress=False)
     runs = []
-    for centred in (model.centred(), model.centred_otherwise()):
+    for centred in (model.centred(), np.zeros(len(model.mean), dtype=bool)):
         sampled = ENGINES["embedded"].sample(model.program(centred, 4, seed), settings)
         population = {name: sampled.variables[name] for name in POPULATION}
         checked = diagnose(population, sampled.statistics)

@@ -15,6 +15,7 @@ transformed data {
 #include blocks/covariates_transformed_data.stan
 }
 parameters {
+  real<lower=-delta0_bound, upper=delta0_bound> delta0; // centre of the population
 #include blocks/parameters.stan
   vector[q_centred] delta_centred; // delta_i of the centred data sets
   vector[q - q_centred] z; // of the others: deviation in units of its sd, (M10)

@@ -4,10 +4,12 @@
  * hierarchical_gaussian.stan; equations of docs/model.md.
  */
 functions {
+#include functions/population_centre.stan
 #include functions/trinomial.stan
 }
 data {
 #include blocks/data.stan
+#include blocks/centre_data.stan
 #include blocks/trinomial_data.stan
 }
 transformed data {
@@ -26,6 +28,7 @@ transformed parameters {
 }
 model {
 #include blocks/population_priors.stan
+  target += log_slope; // Jacobian of (M21)
   delta ~ normal(delta0, sigma0); // (M2) as nu goes to infinity
   target += sum(log(scale)); // Jacobian of (M10)
   excess ~ beta(excess_shapes[1], excess_shapes[2]); // (T2)

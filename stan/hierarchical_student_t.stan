@@ -5,10 +5,12 @@
  * set is centred or not, as the data ask for.
  */
 functions {
+#include functions/population_centre.stan
 #include functions/intraclass_normal.stan
 }
 data {
 #include blocks/data.stan
+#include blocks/centre_data.stan
   real<lower=0> nu_lower; // 1 in the authors' program, 0 in the paper's text
   array[2] real<lower=0> alpha_limits; // of the shape, (M7)
   array[2] real<lower=0> beta_limits; // of the rate, (M7)
@@ -17,6 +19,7 @@ transformed data {
 #include blocks/transformed_data.stan
 }
 parameters {
+  real delta0_deviation; // of delta0 from its location, (M21)
 #include blocks/parameters.stan
   real<lower=nu_lower> nu; // degrees of freedom of the population
   real<lower=alpha_limits[1], upper=alpha_limits[2]> alpha; // (M7)
@@ -30,6 +33,7 @@ transformed parameters {
 }
 model {
 #include blocks/population_priors.stan
+  target += log_slope; // Jacobian of (M21)
   // (M3) and (M7) are uniform between the declared bounds
   nu - nu_lower ~ gamma(alpha, beta); // (M6)
   delta ~ student_t(nu, delta0, sigma0); // (M2)

@@ -18,6 +18,7 @@ transformed data {
 #include blocks/covariates_transformed_data.stan
 }
 parameters {
+  real<lower=-delta0_bound, upper=delta0_bound> delta0; // centre of the population
 #include blocks/parameters.stan
   real<lower=nu_lower> nu; // degrees of freedom of the population
   real<lower=alpha_limits[1], upper=alpha_limits[2]> alpha; // (M7)

@@ -5,10 +5,12 @@
  * as hierarchical_student_t.stan; equations of docs/model.md.
  */
 functions {
+#include functions/population_centre.stan
 #include functions/intraclass_normal.stan
 }
 data {
 #include blocks/data.stan
+#include blocks/centre_data.stan
   real<lower=0> nu_lower; // the Gamma is on nu - nu_lower
   real<lower=0> alpha; // shape
   real<lower=0> beta; // rate
@@ -17,6 +19,7 @@ transformed data {
 #include blocks/transformed_data.stan
 }
 parameters {
+  real delta0_deviation; // of delta0 from its location, (M21)
 #include blocks/parameters.stan
   real<lower=nu_lower> nu; // degrees of freedom of the population
   vector[q_centred] delta_centred; // delta_i of the centred data sets
@@ -28,6 +31,7 @@ transformed parameters {
 }
 model {
 #include blocks/population_priors.stan
+  target += log_slope; // Jacobian of (M21)
   // (M3) is uniform between the declared bounds
   nu - nu_lower ~ gamma(alpha, beta); // (M6)
   delta ~ student_t(nu, delta0, sigma0); // (M2)

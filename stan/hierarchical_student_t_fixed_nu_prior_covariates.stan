@@ -18,6 +18,7 @@ transformed data {
 #include blocks/covariates_transformed_data.stan
 }
 parameters {
+  real<lower=-delta0_bound, upper=delta0_bound> delta0; // centre of the population
 #include blocks/parameters.stan
   real<lower=nu_lower> nu; // degrees of freedom of the population
   vector[q_centred] delta_centred; // delta_i of the centred data sets

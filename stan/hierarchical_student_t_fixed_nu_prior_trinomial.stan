@@ -5,10 +5,12 @@
  * hierarchical_student_t_fixed_nu_prior.stan; equations of docs/model.md.
  */
 functions {
+#include functions/population_centre.stan
 #include functions/trinomial.stan
 }
 data {
 #include blocks/data.stan
+#include blocks/centre_data.stan
 #include blocks/trinomial_data.stan
   real<lower=0> nu_lower; // the Gamma is on nu - nu_lower
   real<lower=0> alpha; // shape
@@ -31,6 +33,7 @@ transformed parameters {
 }
 model {
 #include blocks/population_priors.stan
+  target += log_slope; // Jacobian of (M21)
   nu - nu_lower ~ gamma(alpha, beta); // (M6)
   delta ~ student_t(nu, delta0, sigma0); // (M2)
   target += sum(log(scale)) + sum(log(cosh(z))); // Jacobian of (M10)

@@ -5,10 +5,12 @@
  * hierarchical_student_t.stan; equations of docs/model.md.
  */
 functions {
+#include functions/population_centre.stan
 #include functions/trinomial.stan
 }
 data {
 #include blocks/data.stan
+#include blocks/centre_data.stan
 #include blocks/trinomial_data.stan
   real<lower=0> nu_lower; // 1 in the authors' program, 0 in the paper's text
   array[2] real<lower=0> alpha_limits; // of the shape, (M7)
@@ -33,6 +35,7 @@ transformed parameters {
 }
 model {
 #include blocks/population_priors.stan
+  target += log_slope; // Jacobian of (M21)
   // (M7) is uniform between the declared bounds
   nu - nu_lower ~ gamma(alpha, beta); // (M6)
   delta ~ student_t(nu, delta0, sigma0); // (M2)

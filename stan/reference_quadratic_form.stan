@@ -26,6 +26,7 @@ transformed data {
   real log_determinant_M = log_determinant(M);
 }
 parameters {
+  real<lower=-delta0_bound, upper=delta0_bound> delta0; // centre of the population
 #include blocks/parameters.stan
   real<lower=nu_lower> nu; // degrees of freedom of the population
   real<lower=alpha_limits[1], upper=alpha_limits[2]> alpha; // (M7)

@@ -20,11 +20,9 @@ from hiercomp.scores.covariates import Covariates
 from hiercomp.scores.differences import PairedDifferences
 from hiercomp.wording import counted
 
-# A data set is centred where this many times its squared standard error is below the population's variance around it:
-# 1 if there are many data sets and at least half of them then are, else 4. Chosen on simulated collections and on the
-# pairs of the two real tables. With few data sets sigma0 is so uncertain that the other form, which adapts to it, is safer.
-EAGER_RATIO, CAUTIOUS_RATIO = 1.0, 4.0
-DATASETS_THAT_SETTLE_SIGMA0 = 10  # many, in this sense
+# With fewer data sets sigma0 is so uncertain that no data set is centred for its small error: (M10) adapts to sigma0
+DATASETS_THAT_SETTLE_SIGMA0 = 10
+ERRORS_TO_A_TAIL = 4.0  # standard errors from the median of the means beyond which a data set is in a tail
 NORMAL_MEDIAN_DEVIATION = 0.6744897501960817  # median absolute deviation of a standard normal variable
 # Standard errors of a data set's mean within which its delta_i lies, to find an end of sigma0's range
 ERRORS_AWAY = 10.0
@@ -34,7 +32,6 @@ VARIANCE_OF_LOG_SIGMA0 = 0.2  # where the warmup starts; 0.15 to 0.4 on the pair
 DATASETS_A_SLOPE = 10  # of fewer for each covariate the slopes have a horseshoe (C3) as their prior
 RIDGE_SWEEPS = 100  # for the starting values of the slopes
 VARIANCES_OF_LOGS = (1.0, 0.5, 0.5)  # of the horseshoe's local and global scales and its slab, where the warmup starts
-OUTLIER_RATIO = 5.0  # squared distance from the median over the local variance of a heavy-tailed population
 
 
 @dataclass(frozen=True)
@@ -193,26 +190,21 @@ class HierarchicalModel:
         return np.asarray(self.sigma_estimate**2 * (1 + (self.n - 1) * self.rho) / self.n)
 
     def centred(self) -> NDArray[np.bool_]:
-        """Whether delta_i itself is sampled, for each data set, shape (q,)."""
-        eager = self.centred_above(EAGER_RATIO)
-        clear = len(eager) >= DATASETS_THAT_SETTLE_SIGMA0 and eager.mean() >= 0.5
-        return eager if clear else self.centred_above(CAUTIOUS_RATIO)
+        """Whether delta_i itself is sampled, for each data set, shape (q,).
 
-    def centred_otherwise(self) -> NDArray[np.bool_]:
-        """The parameterisation to try when the first one fails: more cautious if it can be, else more eager."""
-        first, none = self.centred(), np.zeros(len(self.mean), dtype=bool)
-        candidates = [self.centred_above(CAUTIOUS_RATIO), none, self.centred_above(EAGER_RATIO), ~none]
-        if not first.any():
-            candidates = candidates[2:]  # nothing is more cautious; all centred only if there is no other
-        return next((other for other in candidates if not np.array_equal(other, first)), ~none)
+        Of a Gaussian population none is centred: given the rest, (M10) is exact.
+        """
+        if self.priors.population == "gaussian":
+            return np.zeros(len(self.mean), dtype=bool)
+        clear = len(self.mean) >= DATASETS_THAT_SETTLE_SIGMA0 and self._informative.mean() >= 0.5
+        return self._informative if clear else self._in_a_tail
 
-    def centred_above(self, ratio: float) -> NDArray[np.bool_]:
-        """Whether ``ratio`` times the squared standard error is below the variance of the population around each data
-        set.
+    @property
+    def _informative(self) -> NDArray[np.bool_]:
+        """Whether the squared standard error is below the variance of the population around each data set.
 
         The population's variance is estimated by the method of moments from the means and, to resist outliers, from
-        their median absolute deviation; the smaller one counts. An outlying data set sits in a heavy tail, where the
-        population is locally wider.
+        their median absolute deviation; the smaller one counts. In a tail the population is locally wider.
         """
         squared_error = self.squared_standard_error
         mean = self._residual
@@ -220,8 +212,27 @@ class HierarchicalModel:
         deviation = np.median(np.abs(mean - np.median(mean))) / NORMAL_MEDIAN_DEVIATION
         robust = deviation**2 - np.median(squared_error)
         population = min(max(min(moments, robust), 0.0), self._largest_expected_sigma0**2)
-        outlying = ((mean - np.median(mean)) ** 2 - squared_error) / OUTLIER_RATIO
-        return np.asarray(ratio * squared_error < np.maximum(population, outlying))
+        return np.asarray((squared_error < population) | self._in_a_tail)
+
+    @property
+    def _in_a_tail(self) -> NDArray[np.bool_]:
+        """Whether a mean is so far from the median of the means that their errors do not explain it."""
+        squared_error = self.squared_standard_error
+        of_median = np.pi / 2 * np.median(squared_error) / len(squared_error)
+        return np.asarray(self._squared_distance > ERRORS_TO_A_TAIL**2 * (squared_error + of_median))
+
+    @property
+    def _squared_distance(self) -> FloatArray:
+        """Of each mean from their median."""
+        return np.asarray((self._residual - np.median(self._residual)) ** 2)
+
+    @property
+    def _tail_variance(self) -> FloatArray:
+        """t_i of (M20): the squared distance of a data set in a tail of a Student-t population, which says little of
+        the centre.
+        """
+        heavy = self.priors.population == "student_t"
+        return np.where(heavy & self._in_a_tail, self._squared_distance, 0.0)
 
     @property
     def _largest_expected_sigma0(self) -> float:
@@ -261,6 +272,8 @@ class HierarchicalModel:
                 "shrunk": int(self.shrunk),
                 "global_scale": self.global_scale,
             }
+        else:
+            data["tail_variance"] = self._tail_variance
         if self.counts is not None:
             data["counts"] = self.counts
             data["excess_shapes"] = PRIOR
@@ -292,32 +305,27 @@ class HierarchicalModel:
         largest = min(0.5 * self.sigma0_upper, self._largest_expected_sigma0)
         sigma0 = min(self._sigma0_of_moments * np.exp(0.25 * generator.normal()), largest)
         precision = 1 / (squared_error + sigma0**2)
-        centre = (precision * self._residual).sum() / precision.sum() + generator.normal() / np.sqrt(precision.sum())
+        deviation = generator.normal()
+        centre = (precision * self._residual).sum() / precision.sum() + deviation / np.sqrt(precision.sum())
         delta0 = float(np.clip(centre, -0.9 * self.delta0_bound, 0.9 * self.delta0_bound))
         centres = delta0 if self.covariate is None else delta0 + (self.mean - self._residual)
         shrunken = (self.mean / squared_error + centres / sigma0**2) / (1 / squared_error + 1 / sigma0**2)
         noise = np.exp(0.05 * generator.normal(size=len(self.mean)))
         sigma = np.minimum(self.sigma_estimate * noise, 0.9 * self.sigma_upper)
-        spread = {"sigma": sigma}
-        if self.counts is not None:
-            sigma, spread = self.sigma_estimate, {"excess": self._excess}  # (M10) has a known error
         values: dict[str, Any] = {
-            "delta0": delta0,
+            **({"delta0_deviation": deviation} if self.covariate is None else {"delta0": delta0}),
             "sigma0": sigma0,
-            **spread,
+            **({"sigma": sigma} if self.counts is None else {"excess": self._excess}),
             "delta_centred": shrunken[centred],
+            "z": np.zeros(np.count_nonzero(~centred)),  # (M10) at the shrunken means
+            **self._initial_slopes(),
         }
-        # (M10) solved for z at the starting values, with rough slopes
-        weight = sigma0**2 / (sigma0**2 + squared_error)
-        scale = np.sqrt(weight * sigma**2 * (1 + (self.n - 1) * self.rho) / self.n)
-        deviation = (shrunken - centres - weight * (self.mean - centres)) / scale
-        values |= self._initial_slopes()
         if self.priors.population == "gaussian":
-            return values | {"z": deviation[~centred]}
+            return values
         alpha, beta = self.priors.alpha, self.priors.beta
         shape, rate = np.mean(alpha), np.mean(beta)
         nu = self.priors.nu_lower + shape / rate * np.exp(0.3 * generator.normal())
-        values |= {"z": np.arcsinh(deviation[~centred]), "nu": nu}
+        values |= {"nu": nu}
         return values | {"alpha": shape, "beta": rate} if isinstance(alpha, tuple) else values
 
     def _initial_slopes(self) -> dict[str, Any]:
@@ -340,12 +348,14 @@ class HierarchicalModel:
         """
         squared_error = self.squared_standard_error
         variance = min(self._sigma0_of_moments, self._largest_expected_sigma0) ** 2
-        variance_of_delta0 = 1 / (1 / (squared_error + variance)).sum()
-        slope = 2 / self.delta0_bound  # of the logit of delta0 between its bounds, in their middle
+        of_delta0 = 1.0  # in units of its scale, (M20)
+        if self.covariate is not None:
+            slope = 2 / self.delta0_bound  # of the logit of delta0 between its bounds, in their middle
+            of_delta0 = slope**2 / (1 / (squared_error + variance)).sum()
         unknown = {"gaussian": 0, "student_t": 3 if isinstance(self.priors.alpha, tuple) else 1}[self.priors.population]
         return np.concatenate(
             [
-                [variance_of_delta0 * slope**2, VARIANCE_OF_LOG_SIGMA0],
+                [of_delta0, VARIANCE_OF_LOG_SIGMA0],
                 1 / (2 * (self.n - 1)) if self.counts is None else self._variance_of_excess,  # of the log of sigma_i
                 np.ones(unknown),  # nu, alpha, beta
                 1 / (1 / squared_error + 1 / variance)[centred],

@@ -123,7 +123,8 @@ LONGER_WARMUP, LONGER_DRAWS = 2, 5
 # sigma0 is small, every centred delta lies in a funnel, for which no step is short enough. With covariates it never does:
 # less spread is left, and of five such runs that centred twelve data sets four failed, but none that centred none
 NARROW = 1.0
-PURPOSES = ("first fit", "other parameterisation", "longer")
+SMALLER_STEPS = 0.1  # 1 - adapt_delta of the second run, in units of that of the first
+PURPOSES = ("first fit", "smaller steps", "longer")
 MOST_DRAWS = 20_000  # a chain, where runs are extended for precision
 ALLOWED_DIVERGENCES = 0.001  # share of the transitions, where the draws agree with the integral
 DATASETS_FOR_A_MIXTURE = 20
@@ -673,7 +674,7 @@ class Computation:
     def sampled(self, engine: Sampler) -> tuple[Posterior, tuple[Note, ...]]:
         """Sample until every check passes and the probabilities are precise enough, or say why not.
 
-        A fit that fails a check is repeated in the other parameterisation, then longer and with smaller steps, unless most
+        A fit that fails a check is repeated with smaller steps, then longer and with still smaller ones, unless most
         trajectories of the first run reached the largest tree depth: the others would take long and fail too. Chains
         that pass continue if the Monte Carlo error of P(left), P(rope) or P(right) is above ``monte_carlo_error``.
         """
@@ -700,7 +701,7 @@ class Computation:
     def verified(self, sampler: Sampler, quadrature: Integrator) -> tuple[Posterior, tuple[Note, ...]]:
         """Integrate, and sample to check the integral.
 
-        A run that fails a sampler check is repeated in the other parameterisation, unless the only failure is a small
+        A run that fails a sampler check is repeated with smaller steps, unless the only failure is a small
         share of divergent transitions and the draws agree with the integral, or most trajectories reached the largest
         tree depth. If that fails too, only the integral stands.
         """
@@ -812,19 +813,22 @@ class Computation:
         settings, model, rope = self.settings, self.model, self.rope.scaled(1 / self.model.unit)
         if model.shrunk:  # the tails of the horseshoe need small steps
             settings = replace(settings, adapt_delta=max(HORSESHOE_ADAPT_DELTA, settings.adapt_delta))
-        longer = settings.longer(LONGER_WARMUP, LONGER_DRAWS)
-        first, other = model.centred(), model.centred_otherwise()
+        first = model.centred()
+        none = np.zeros_like(first)
+        smaller = replace(settings, adapt_delta=1 - SMALLER_STEPS * (1 - settings.adapt_delta))
+        runs = {
+            "first fit": (first, settings),
+            "smaller steps": (none, smaller),
+            "longer": (first, smaller.longer(LONGER_WARMUP, LONGER_DRAWS)),
+        }
         failed: list[int] = []  # checks, run by run
         low_sigma0 = np.inf
         for purpose in purposes:
-            if purpose == "other parameterisation" and np.array_equal(first, other):
-                continue
-            centred = first if purpose == "first fit" else other
+            centred, chosen = runs[purpose]
             if purpose == "longer":
-                fewer = first if failed[0] <= failed[-1] else other  # which failed fewer checks
                 narrow = low_sigma0 < NARROW * np.median(np.sqrt(model.squared_standard_error))
-                centred = np.zeros_like(fewer) if narrow or model.covariate is not None else fewer
-            chosen = longer if purpose == "longer" else settings
+                if narrow or model.covariate is not None or failed[-1] < failed[0]:
+                    centred = none
             program = model.program(centred, chosen.chains, chosen.seed)
             draws = engine.sample(program, chosen)
             more = 0

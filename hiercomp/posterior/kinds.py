@@ -115,7 +115,7 @@ class Attempt:
     Attributes
     ----------
     purpose : str
-        "first fit", "other parameterisation" or "longer".
+        "first fit", "smaller steps" or "longer".
     centred, noncentred : int
         Number of data sets in each parameterisation.
     warmup, draws : int

@@ -129,7 +129,7 @@ class Regressed(Sampled):
 
         def drawn_without(place: int) -> tuple[FloatArray, FloatArray, FloatArray]:
             others, rest = model.without(place), names[:place] + names[place + 1 :]
-            for centred, chosen in ((others.centred(), settings), (others.centred_otherwise(), careful)):
+            for centred, chosen in ((others.centred(), settings), (np.zeros(len(rest), dtype=bool), careful)):
                 drawn = sampler.sample(others.program(centred, chosen.chains, chosen.seed), chosen)
                 if not diagnose(drawn.variables, drawn.statistics, rest, self.covariates.names).failures:
                     break

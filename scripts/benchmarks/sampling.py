@@ -64,9 +64,13 @@ def _matrix_form(model: HierarchicalModel, x: np.ndarray, settings: SamplerSetti
     data = {name: closed.data[name] for name in shared} | {"n": x.shape[1], "x": x, "rho": float(model.rho[0])}
     starts = []
     for start in closed.initial_values:
-        values = {name: value for name, value in start.items() if name != "z"}
-        starts.append(values | {"delta": values.pop("delta_centred")})
-    return StanProgram("reference_quadratic_form", data, tuple(starts), closed.inverse_metric, closed.variables)
+        values = {name: value for name, value in start.items() if name not in ("z", "delta0_deviation")}
+        delta = values.pop("delta_centred")
+        starts.append(values | {"delta": delta, "delta0": float(np.median(delta))})
+    # Of the logit of delta0 between its bounds, in the place of its deviation
+    variance = (2 / model.delta0_bound) ** 2 / (1 / (model.squared_standard_error + np.var(model.mean))).sum()
+    metric = np.append(variance, closed.inverse_metric[1:])
+    return StanProgram("reference_quadratic_form", data, tuple(starts), metric, closed.variables)
 
 
 def _cost(engine: Engine, program: StanProgram, settings: SamplerSettings) -> Callable[[], float]:

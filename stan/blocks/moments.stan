@@ -1,15 +1,9 @@
+  real delta0; // centre of the population
+  real log_slope; // of delta0 by its deviation, (M21)
   vector[q] delta; // mean difference of each data set
   vector[q - q_centred] scale; // sd of delta_i given sigma_i and sigma0, (M10)
-  // Still without the deviation: mean and sd of delta_i given sigma_i and sigma0
   {
-    vector[q - q_centred] squared_error = square(sigma[noncentred_index])
-                                          ./ information[noncentred_index];
-    vector[q - q_centred] weight = square(sigma0)
-                                   ./ (square(sigma0) + squared_error);
-    scale = sqrt(weight .* squared_error);
-    delta[noncentred_index] = delta0
-                              + weight
-                                .* (mean_difference[noncentred_index]
-                                    - delta0);
+    vector[q] squared_error = square(sigma) ./ information;
+#include blocks/moments_given_errors.stan
   }
   delta[centred_index] = delta_centred;

@@ -17,6 +17,7 @@ from hiercomp.model.priors import Priors
 from hiercomp.model.programs import json_ready, source_with_includes, stan_folder
 from hiercomp.model.scaled import HierarchicalModel
 from hiercomp.scores.differences import PairedDifferences
+from tests.model.deviations import Values, log_density, with_deviation
 
 PROGRAMS = (
     "hierarchical_student_t",
@@ -55,7 +56,7 @@ def closed_form(model: HierarchicalModel, centred: np.ndarray) -> stanli.Model:
     return interpreted(program.name, dict(program.data))
 
 
-def random_point(model: HierarchicalModel, generator: np.random.Generator) -> dict[str, np.ndarray | float]:
+def random_point(model: HierarchicalModel, generator: np.random.Generator) -> Values:
     """Values of every parameter of the centred program, spread well beyond the posterior."""
     return {
         "delta0": generator.uniform(-0.9, 0.9) * model.delta0_bound,
@@ -81,13 +82,10 @@ def test_closed_form_equals_the_papers_matrix_form_up_to_one_constant(scores, mo
     for _ in range(50):
         point = random_point(model, generator)
         centred = {("delta_centred" if name == "delta" else name): value for name, value in point.items()}
-        centred["z"] = np.empty(0)
-        densities.append(
-            (
-                reference.log_prob_grad(reference.unconstrain(json_ready(point)))[0],
-                closed.log_prob_grad(closed.unconstrain(json_ready(centred)))[0],
-            )
-        )
+        values, log_slope = with_deviation(model, centred | {"z": np.empty(0)})
+        # The reference samples the logit of delta0 between its bounds, with another Jacobian
+        jacobian = np.log(model.delta0_bound**2 - point["delta0"] ** 2)
+        densities.append((log_density(reference, point) - jacobian, log_density(closed, values) - log_slope))
     by_matrix, by_closed_form = np.array(densities).T
     constant = by_matrix[0] - by_closed_form[0]
     np.testing.assert_allclose(by_closed_form + constant, by_matrix, rtol=1e-9)
@@ -103,7 +101,8 @@ def test_likelihood_equals_the_multivariate_normal_of_scipy(scores, model):
 
     def stan(point):
         values = {("delta_centred" if name == "delta" else name): value for name, value in point.items()}
-        return closed.log_prob_grad(closed.unconstrain(json_ready(values | {"z": np.empty(0)})))[0]
+        values, log_slope = with_deviation(model, values | {"z": np.empty(0)})
+        return log_density(closed, values) - log_slope
 
     def scipy(point):
         likelihood = sum(
@@ -144,10 +143,10 @@ def test_noncentred_density_is_the_centred_one_times_the_jacobian(scores, priors
         gaussian = priors.population == "gaussian"
         z = deviation if gaussian else np.arcsinh(deviation)
         jacobian = np.log(scale[~mixed] * (np.ones_like(z) if gaussian else np.cosh(z))).sum()
-        one = point | {"delta_centred": delta, "z": np.empty(0)}
-        two = point | {"delta_centred": delta[mixed], "z": z}
-        density = [m.log_prob_grad(m.unconstrain(json_ready(p)))[0] for m, p in ((centred, one), (partly, two))]
-        differences.append(density[1] - density[0] - jacobian)
+        point, _ = with_deviation(model, point)
+        one = log_density(centred, point | {"delta_centred": delta, "z": np.empty(0)})
+        two = log_density(partly, point | {"delta_centred": delta[mixed], "z": z})
+        differences.append(two - one - jacobian)
     np.testing.assert_allclose(differences, differences[0], atol=1e-8)
 
 
@@ -182,11 +181,10 @@ def test_the_priors_of_the_programs_are_those_of_scipy(scores, name, distributio
     found, expected = [], []
     for _ in range(20):
         delta0, sigma0 = generator.uniform(-2.5, 2.5), np.exp(generator.normal(0, 1))
-        values = json_ready(rest | {"delta0": delta0, "sigma0": sigma0})
-        found.append(program.log_prob_grad(program.unconstrain(values))[0])
-        # Jacobians of x = lower + (upper - lower) / (1 + exp(-u)): (x - lower) (upper - x) / (upper - lower)
-        bound, upper = model.delta0_bound, model.sigma0_upper
-        jacobian = np.log((bound + delta0) * (bound - delta0)) + np.log(sigma0 * (1 - sigma0 / upper))
+        values, log_slope = with_deviation(model, rest | {"delta0": delta0, "sigma0": sigma0})
+        found.append(log_density(program, values))
+        # Jacobian of x = upper / (1 + exp(-u)): x (upper - x) / upper
+        jacobian = log_slope + np.log(sigma0 * (1 - sigma0 / model.sigma0_upper))
         density = population.logpdf(base["delta"], *nu, delta0, sigma0).sum()
         expected.append(density + jacobian + log_prior(delta0 * model.unit, sigma0 * model.unit))
     np.testing.assert_allclose(np.array(found) - found[0], np.array(expected) - expected[0], rtol=1e-9, atol=1e-7)
@@ -198,7 +196,8 @@ def test_initial_values_are_near_the_data_and_far_from_the_bounds(model):
         start = model.initial_values(model.centred(), np.random.default_rng(seed))
         assert 0 < start["sigma0"] < 0.01 * model.sigma0_upper
         assert np.all(np.abs(np.log(start["sigma"] / model.sigma_estimate)) < 0.3)
-        assert abs(start["delta0"]) < model.delta0_bound
+        assert abs(start["delta0_deviation"]) < 4
+        assert not start["z"].any()
         assert np.all(start["delta_centred"] >= model.mean.min())
         assert np.all(start["delta_centred"] <= model.mean.max())
 
@@ -244,35 +243,39 @@ def test_with_covariates_the_density_is_that_about_the_centres_times_that_of_the
     every = replace(plain, covariate=covariate, slope_scale=0.7)
     assert every.shrunk == (10 * columns > q)
     centred = np.arange(q) % 2 == 0
-    start = plain.initial_values(centred, np.random.default_rng(2))
+    start = {**plain.initial_values(centred, np.random.default_rng(2))}
+    del start["delta0_deviation"]
     program = closed_form(every, centred)
     found, expected = [], []
     for _ in range(20):
         sigma = every.sigma_estimate * np.exp(generator.normal(0, 0.3, q))
         values = {**start, "delta0": generator.uniform(-2, 2), "sigma0": np.exp(generator.normal()), "sigma": sigma}
         scales = {"local": [], "global": [], "slab": []}
-        sd, log_density = np.full(columns, 0.7), 0.0
+        sd, of_slopes = np.full(columns, 0.7), 0.0
         if every.shrunk:
             local, overall, slab = generator.gamma(2, 1, columns), generator.gamma(2, 1), generator.gamma(2, 1)
             scales = {"local": local, "global": [overall], "slab": [slab]}
             sd = 1 / np.sqrt(1 / (every.global_scale * overall * local) ** 2 + 1 / (0.7**2 * slab))
-            log_density += stats.halfcauchy.logpdf([*local, overall]).sum() + stats.invgamma(2, scale=2).logpdf(slab)
-            log_density += np.log([*local, overall, slab]).sum()  # Jacobians: Stan samples the logs
+            of_slopes += stats.halfcauchy.logpdf([*local, overall]).sum() + stats.invgamma(2, scale=2).logpdf(slab)
+            of_slopes += np.log([*local, overall, slab]).sum()  # Jacobians: Stan samples the logs
         slope = sd * generator.normal(size=columns)
-        log_density += stats.norm(0, sd).logpdf(slope).sum()
+        of_slopes += stats.norm(0, sd).logpdf(slope).sum()
 
         error = sigma**2 * (1 + (every.n - 1) * every.rho) / every.n
         weighted = covariate.T / (values["sigma0"] ** 2 + error)
         precision = np.diag(1 / sd**2) + weighted @ covariate
         location = np.linalg.solve(precision, weighted @ (every.mean - values["delta0"]))
         root = np.linalg.cholesky(sd[:, None] * precision * sd)
-        log_density -= np.linalg.slogdet(precision)[1] / 2
+        of_slopes -= np.linalg.slogdet(precision)[1] / 2
 
         deviation = {"slope_deviation": root.T @ ((slope - location) / sd)}
-        found.append(program.log_prob_grad(program.unconstrain(json_ready(values | scales | deviation)))[0])
+        found.append(log_density(program, values | scales | deviation))
         shift = covariate @ slope
         without = closed_form(replace(plain, mean=plain.mean - shift), centred)
         moved = values | {"delta_centred": values["delta_centred"] - shift[centred]}
-        expected.append(log_density + without.log_prob_grad(without.unconstrain(json_ready(moved)))[0])
+        moved, log_slope = with_deviation(replace(plain, mean=plain.mean - shift), moved)
+        # That of the logit of delta0, which is sampled with covariates
+        jacobian = np.log(plain.delta0_bound**2 - values["delta0"] ** 2)
+        expected.append(of_slopes + log_density(without, moved) - log_slope + jacobian)
     np.testing.assert_allclose(np.array(found) - found[0], np.array(expected) - expected[0], rtol=1e-9, atol=1e-7)
     assert np.ptp(expected) > 10

@@ -15,6 +15,7 @@ from hiercomp.model import trinomial
 from hiercomp.model.programs import json_ready, stan_folder
 from hiercomp.model.scaled import HierarchicalModel
 from hiercomp.model.trinomial import halves, moments
+from tests.model.deviations import log_density, with_deviation
 
 COUNTS = ([0, 30, 0], [1, 29, 0], [0, 27, 3], [2, 20, 8], [0, 3, 27], [15, 0, 5], [0, 0, 4], [2, 56, 3])
 
@@ -146,7 +147,8 @@ def test_the_programs_have_the_density_of_the_model(priors):
         values = {"delta0": delta0, "sigma0": sigma0, "excess": u, "delta_centred": delta[centred], "z": z}
         values |= {} if gaussian else {"nu": nu}
         values |= {"alpha": 2.0, "beta": 0.1} if learnt and not gaussian else {}
-        found.append(interpreted.log_prob_grad(interpreted.unconstrain(json_ready(values)))[0])
+        values, log_slope = with_deviation(model, values)
+        found.append(log_density(interpreted, values))
         population = stats.norm if gaussian else stats.t(nu)
         density = (population.logpdf((delta - delta0) / sigma0) - np.log(sigma0)).sum()
         d = np.abs(delta) + (1 - np.abs(delta)) * u
@@ -154,7 +156,7 @@ def test_the_programs_have_the_density_of_the_model(priors):
         density += (np.array(counts) * np.log(p)).sum()
         density += np.log(scale[~centred] * (1 if gaussian else np.cosh(z))).sum()
         # Jacobians of x = lower + (upper - lower) / (1 + exp(-v)) and of nu = 1 + exp(v), constants aside
-        density += np.log((1 - delta0) * (1 + delta0)) + np.log(sigma0 * (1 - sigma0 / model.sigma0_upper))
+        density += log_slope + np.log(sigma0 * (1 - sigma0 / model.sigma0_upper))
         density += np.log(u * (1 - u)).sum() + np.log(1 - delta[centred] ** 2).sum()
         if not gaussian:
             shape, rate = (2.0, 0.1) if learnt else (priors.alpha, priors.beta)
@@ -174,5 +176,11 @@ def test_a_difference_beyond_one_has_no_density():
         data=json_ready(program.data),
         include_paths=[str(stan_folder())],
     )
-    values = {"delta0": 0.9, "sigma0": 1.0, "excess": np.full(5, 0.1)} | {"delta_centred": [], "z": np.full(5, 9.0)}
-    assert interpreted.log_prob_grad(interpreted.unconstrain(json_ready(values)))[0] == -np.inf
+    values = {
+        "delta0_deviation": 0.0,
+        "sigma0": 1.0,
+        "excess": np.full(5, 0.1),
+        "delta_centred": [],
+        "z": np.full(5, 99.0),
+    }
+    assert log_density(interpreted, values) == -np.inf
