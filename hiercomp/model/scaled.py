@@ -23,6 +23,7 @@ from hiercomp.wording import counted
 # With fewer data sets sigma0 is so uncertain that no data set is centred for its small error: (M10) adapts to sigma0
 DATASETS_THAT_SETTLE_SIGMA0 = 10
 ERRORS_TO_A_TAIL = 4.0  # standard errors from the median of the means beyond which a data set is in a tail
+OUTLIER_RATIO = 5.0  # squared distance from the median over the local variance of a heavy-tailed population
 NORMAL_MEDIAN_DEVIATION = 0.6744897501960817  # median absolute deviation of a standard normal variable
 # Standard errors of a data set's mean within which its delta_i lies, to find an end of sigma0's range
 ERRORS_AWAY = 10.0
@@ -204,7 +205,8 @@ class HierarchicalModel:
         """Whether the squared standard error is below the variance of the population around each data set.
 
         The population's variance is estimated by the method of moments from the means and, to resist outliers, from
-        their median absolute deviation; the smaller one counts. In a tail the population is locally wider.
+        their median absolute deviation; the smaller one counts. Around an outlying data set a heavy-tailed population is
+        wider.
         """
         squared_error = self.squared_standard_error
         mean = self._residual
@@ -212,7 +214,8 @@ class HierarchicalModel:
         deviation = np.median(np.abs(mean - np.median(mean))) / NORMAL_MEDIAN_DEVIATION
         robust = deviation**2 - np.median(squared_error)
         population = min(max(min(moments, robust), 0.0), self._largest_expected_sigma0**2)
-        return np.asarray((squared_error < population) | self._in_a_tail)
+        outlying = (self._squared_distance - squared_error) / OUTLIER_RATIO
+        return np.asarray(squared_error < np.maximum(population, outlying))
 
     @property
     def _in_a_tail(self) -> NDArray[np.bool_]:
@@ -227,12 +230,11 @@ class HierarchicalModel:
         return np.asarray((self._residual - np.median(self._residual)) ** 2)
 
     @property
-    def _tail_variance(self) -> FloatArray:
-        """t_i of (M20): the squared distance of a data set in a tail of a Student-t population, which says little of
-        the centre.
-        """
+    def _centre_variance(self) -> FloatArray:
+        """e_i^2 + t_i of (M20): t_i is the squared distance of a data set in a tail, which says little of the centre."""
         heavy = self.priors.population == "student_t"
-        return np.where(heavy & self._in_a_tail, self._squared_distance, 0.0)
+        further = np.where(heavy & self._in_a_tail, self._squared_distance, 0.0)
+        return np.asarray(self.squared_standard_error + further)
 
     @property
     def _largest_expected_sigma0(self) -> float:
@@ -273,7 +275,7 @@ class HierarchicalModel:
                 "global_scale": self.global_scale,
             }
         else:
-            data["tail_variance"] = self._tail_variance
+            data["centre_variance"] = self._centre_variance
         if self.counts is not None:
             data["counts"] = self.counts
             data["excess_shapes"] = PRIOR

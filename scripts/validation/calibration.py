@@ -67,7 +67,7 @@ COVARIATE_QUANTITIES = (
 COVARIATE_SIZES = {"normal slopes": (30, 2), "a horseshoe": (15, 4)}  # data sets, covariates
 COVARIATE_REPETITIONS, SLOPE_SCALE = (400, 10), 0.2  # full and quick
 POPULATIONS = {"hierarchical nu": Priors(), "fixed prior on nu": Priors.juarez_steel(), "gaussian": Priors.gaussian()}
-REPETITIONS = {"quadrature": (5000, 10), "embedded": (400, 10)}  # full and quick
+REPETITIONS = (5000, 10)  # full and quick
 FAMILY = 0.05  # chance that the smallest of all p-values is below its limit although all is right
 LARGEST_SHARE = 0.02  # of fits that fail their checks, after the attempts that the package makes
 RARE = 0.001  # chance that a quick run of a sound sampler has more failures than are allowed
@@ -77,7 +77,7 @@ SEEN = 0.8  # share of the faults
 
 def sbc_rows(settings: Settings, engine: str) -> list[Row]:
     """The smallest p of each scenario and population, against a limit for all of them together."""
-    repetitions = REPETITIONS[engine][settings.quick]
+    repetitions = REPETITIONS[settings.quick]
     rows, failed = [], []
     for scenario in SCENARIOS:
         for population in POPULATIONS:

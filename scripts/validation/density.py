@@ -131,11 +131,8 @@ def log_density(model: HierarchicalModel, centred: np.ndarray, place: list[Any])
         deviation0 = next(values)
         sigma0 = between(0, model.sigma0_upper)
         sigma = [between(0, model.sigma_upper) for _ in range(q)]
-        sizes = [(mp.mpf(n), mp.mpf(rho)) for n, rho in zip(model.n, model.rho, strict=True)]
-        errors = [one**2 * (1 + (n - 1) * rho) / n for one, (n, rho) in zip(sigma, sizes, strict=True)]
         # (M20) and (M21); a uniform prior has the variance bound^2 / 3
-        tails = model.program(centred, 1, 0).data["tail_variance"]
-        variances = [sigma0**2 + error + mp.mpf(tail) for error, tail in zip(errors, tails, strict=True)]
+        variances = [sigma0**2 + mp.mpf(one) for one in model.program(centred, 1, 0).data["centre_variance"]]
         scale0 = 1 / mp.sqrt(3 / bound**2 + mp.fsum(1 / one for one in variances))
         found = scale0**2 * mp.fsum(mp.mpf(m) / one for m, one in zip(model.mean, variances, strict=True))
         edge = bound - mp.mpf("1.5") * scale0
@@ -156,14 +153,15 @@ def log_density(model: HierarchicalModel, centred: np.ndarray, place: list[Any])
             total += shape * mp.log(rate) - mp.loggamma(shape) + (shape - 1) * mp.log(excess) - rate * excess
         centres = iter([next(values) for _ in range(int(centred.sum()))])
         for i in range(q):
-            n, rho = sizes[i]
+            n, rho = mp.mpf(model.n[i]), mp.mpf(model.rho[i])
             mean, squares = mp.mpf(model.mean[i]), mp.mpf(model.sum_of_squares[i])
             if centred[i]:
                 delta = next(centres)
             else:
                 z = next(values)
-                scale = 1 / mp.sqrt(1 / errors[i] + 1 / sigma0**2)
-                shrunken = scale**2 * (mean / errors[i] + delta0 / sigma0**2)
+                squared_error = sigma[i] ** 2 * (1 + (n - 1) * rho) / n
+                scale = 1 / mp.sqrt(1 / squared_error + 1 / sigma0**2)
+                shrunken = scale**2 * (mean / squared_error + delta0 / sigma0**2)
                 delta = shrunken + scale * (z if nu is None else mp.sinh(z))
                 total += mp.log(scale) + (0 if nu is None else mp.log(mp.cosh(z)))
             deviation = (delta - delta0) / sigma0

@@ -3,7 +3,8 @@
   vector[q] delta; // mean difference of each data set
   vector[q - q_centred] scale; // sd of delta_i given sigma_i and sigma0, (M10)
   {
-    vector[q] squared_error = square(sigma) ./ information;
-#include blocks/moments_given_errors.stan
+    vector[q - q_centred] squared_error = square(sigma[noncentred_index])
+                                          ./ information[noncentred_index];
+#include blocks/conditional_moments.stan
   }
   delta[centred_index] = delta_centred;

@@ -4,6 +4,7 @@
   vector[q] sigma; // sd of a difference
   vector[q - q_centred] scale; // sd of delta_i given sigma0, (M10)
   {
-#include blocks/moments_given_errors.stan
+    vector[q - q_centred] squared_error = known_squared_error[noncentred_index];
+#include blocks/conditional_moments.stan
   }
   delta[centred_index] = delta_centred;

@@ -1,10 +1,10 @@
   /**
    * Centre of the population from its deviation, and the log of its derivative.
    *
-   * Given sigma0 and the sigma[i], delta0 is about normal, with the location
-   * and the scale of (M20). Where a few means are known well, its scale falls
-   * with sigma0: a funnel, which the deviation has not. (M21) takes the
-   * deviation to delta0, between the bounds; its slope at 0 is the scale.
+   * Given sigma0, delta0 is about normal, with the location and the scale of
+   * (M20). Where a few means are known well, its scale falls with sigma0: a
+   * funnel, which the deviation has not. (M21) takes the deviation to delta0,
+   * between the bounds; its slope at 0 is the scale.
    *
    * @param deviation of delta0 from its location, in units of its scale
    * @param mean xbar[i]

@@ -19,9 +19,8 @@ def log_density(program: stanli.Model, values: Values) -> float:
 def with_deviation(model: HierarchicalModel, values: Values) -> tuple[Values, float]:
     """The values with the deviation of (M20) and (M21) instead of delta0, and the log of delta0's derivative by it."""
     delta0, sigma0 = values["delta0"], values["sigma0"]
-    sigma = values.get("sigma", model.sigma_estimate)  # which a trinomial likelihood has in (M20)
-    tails = model.program(np.ones(len(model.mean), dtype=bool), 1, 0).data["tail_variance"]
-    means, variances = list(model.mean), list(sigma0**2 + sigma**2 * (1 + (model.n - 1) * model.rho) / model.n + tails)
+    program = model.program(np.ones(len(model.mean), dtype=bool), 1, 0)
+    means, variances = list(model.mean), list(sigma0**2 + program.data["centre_variance"])
     bound, prior = model.delta0_bound, model.delta0_prior
     means, variances = [*means, 0.0], [*variances, bound**2 / 3]
     if prior is not None:
