@@ -175,6 +175,7 @@ def _divergences(ax: Axes, centre: FloatArray, spread: FloatArray, divergent: Fl
     if (spread > 0).all():
         ax.set_yscale("log")
     labels(ax, "delta0", "sigma0", "Centre and spread" if divergent is None else counted(count, "divergence"))
+    ax.tick_params(axis="x", labelsize="x-small")  # numbers with many digits, on a third of the page
     if count:
         legend(ax, columns=2, settled=False)
 
