@@ -314,8 +314,8 @@ class HierarchicalComparison:
         draws fail a check, the integral stands, with the status "warned".
 
         A sampler alone runs again if a check fails (R-hat 1.01, effective sample size 100 per chain, any divergence,
-        E-BFMI 0.3): first with smaller steps, then longer; not if most trajectories of the first run reached the
-        largest tree depth, because the others would take long and fail too. The result says so. If every run fails, its
+        E-BFMI 0.3): first with smaller steps, then longer; not if most trajectories of the first run reached the largest
+        tree depth, because the others would take long and fail too. The result says so. If every run fails, its
         status is "failed" and it gives no verdict. "auto" skips the longer run, and accepts fewer than 0.1% divergent
         transitions if the draws agree with the integral.
 

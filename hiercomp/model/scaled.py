@@ -197,8 +197,9 @@ class HierarchicalModel:
         """
         if self.priors.population == "gaussian":
             return np.zeros(len(self.mean), dtype=bool)
-        clear = len(self.mean) >= DATASETS_THAT_SETTLE_SIGMA0 and self._informative.mean() >= 0.5
-        return self._informative if clear else self._in_a_tail
+        informative = self._informative
+        clear = len(informative) >= DATASETS_THAT_SETTLE_SIGMA0 and informative.mean() >= 0.5
+        return informative if clear else self._in_a_tail
 
     @property
     def _informative(self) -> NDArray[np.bool_]:
@@ -230,8 +231,10 @@ class HierarchicalModel:
         return np.asarray((self._residual - np.median(self._residual)) ** 2)
 
     @property
-    def _centre_variance(self) -> FloatArray:
-        """e_i^2 + t_i of (M20): t_i is the squared distance of a data set in a tail, which says little of the centre."""
+    def centre_variance(self) -> FloatArray:
+        """e_i^2 + t_i of (M20), shape (q,): t_i is the squared distance of a data set in a tail of the population, which
+        says little about the centre.
+        """
         heavy = self.priors.population == "student_t"
         further = np.where(heavy & self._in_a_tail, self._squared_distance, 0.0)
         return np.asarray(self.squared_standard_error + further)
@@ -275,7 +278,7 @@ class HierarchicalModel:
                 "global_scale": self.global_scale,
             }
         else:
-            data["centre_variance"] = self._centre_variance
+            data["centre_variance"] = self.centre_variance
         if self.counts is not None:
             data["counts"] = self.counts
             data["excess_shapes"] = PRIOR

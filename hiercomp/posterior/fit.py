@@ -123,7 +123,7 @@ LONGER_WARMUP, LONGER_DRAWS = 2, 5
 # sigma0 is small, every centred delta lies in a funnel, for which no step is short enough. With covariates it never does:
 # less spread is left, and of five such runs that centred twelve data sets four failed, but none that centred none
 NARROW = 1.0
-SMALLER_STEPS = 0.1  # 1 - adapt_delta of the second run, in units of that of the first
+SMALLER_STEPS = 0.1  # the second run has this share of 1 - adapt_delta
 PURPOSES = ("first fit", "smaller steps", "longer")
 MOST_DRAWS = 20_000  # a chain, where runs are extended for precision
 ALLOWED_DIVERGENCES = 0.001  # share of the transitions, where the draws agree with the integral
@@ -701,9 +701,9 @@ class Computation:
     def verified(self, sampler: Sampler, quadrature: Integrator) -> tuple[Posterior, tuple[Note, ...]]:
         """Integrate, and sample to check the integral.
 
-        A run that fails a sampler check is repeated with smaller steps, unless the only failure is a small
-        share of divergent transitions and the draws agree with the integral, or most trajectories reached the largest
-        tree depth. If that fails too, only the integral stands.
+        A run that fails a sampler check is repeated with smaller steps, unless the only failure is a small share of
+        divergent transitions and the draws agree with the integral, or most trajectories reached the largest tree
+        depth. If that fails too, only the integral stands.
         """
         notes = (*self.model.notes, *self._size_notes())
         warn_caller(notes)

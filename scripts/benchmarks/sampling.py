@@ -67,7 +67,7 @@ def _matrix_form(model: HierarchicalModel, x: np.ndarray, settings: SamplerSetti
         values = {name: value for name, value in start.items() if name not in ("z", "delta0_deviation")}
         delta = values.pop("delta_centred")
         starts.append(values | {"delta": delta, "delta0": float(np.median(delta))})
-    # Of the logit of delta0 between its bounds, in the place of its deviation
+    # The reference samples the logit of delta0 between its bounds, not a deviation
     variance = (2 / model.delta0_bound) ** 2 / (1 / (model.squared_standard_error + np.var(model.mean))).sum()
     metric = np.append(variance, closed.inverse_metric[1:])
     return StanProgram("reference_quadratic_form", data, tuple(starts), metric, closed.variables)

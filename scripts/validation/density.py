@@ -132,7 +132,7 @@ def log_density(model: HierarchicalModel, centred: np.ndarray, place: list[Any])
         sigma0 = between(0, model.sigma0_upper)
         sigma = [between(0, model.sigma_upper) for _ in range(q)]
         # (M20) and (M21); a uniform prior has the variance bound^2 / 3
-        variances = [sigma0**2 + mp.mpf(one) for one in model.program(centred, 1, 0).data["centre_variance"]]
+        variances = [sigma0**2 + mp.mpf(one) for one in model.centre_variance]
         scale0 = 1 / mp.sqrt(3 / bound**2 + mp.fsum(1 / one for one in variances))
         found = scale0**2 * mp.fsum(mp.mpf(m) / one for m, one in zip(model.mean, variances, strict=True))
         edge = bound - mp.mpf("1.5") * scale0

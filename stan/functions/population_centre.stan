@@ -1,10 +1,10 @@
   /**
-   * Centre of the population from its deviation, and the log of its derivative.
+   * Centre of the population from its deviation, and the log of the derivative.
    *
    * Given sigma0, delta0 is about normal, with the location and the scale of
-   * (M20). Where a few means are known well, its scale falls with sigma0: a
-   * funnel, which the deviation has not. (M21) takes the deviation to delta0,
-   * between the bounds; its slope at 0 is the scale.
+   * (M20). Where one mean is known far better than the others, this scale
+   * falls with sigma0: a funnel. The deviation has none. (M21) maps it to
+   * delta0, between the bounds, with the scale as its slope at 0.
    *
    * @param deviation of delta0 from its location, in units of its scale
    * @param mean xbar[i]
@@ -12,7 +12,7 @@
    * @param bound delta0 lies between -bound and bound
    * @param prior_mean of (M17)
    * @param prior_precision of (M17); 0: delta0 is uniform
-   * @return delta0, and the log of its derivative by the deviation
+   * @return delta0, and the log of its derivative with respect to the deviation
    */
   vector population_centre(real deviation, vector mean, vector variance,
                            real bound, real prior_mean, real prior_precision) {

@@ -1,4 +1,4 @@
-"""The deviation of delta0 that the Stan programs sample, from delta0, independently of them."""
+"""The deviation that the Stan programs sample, computed from delta0 with NumPy."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ def log_density(program: stanli.Model, values: Values) -> float:
 
 
 def with_deviation(model: HierarchicalModel, values: Values) -> tuple[Values, float]:
-    """The values with the deviation of (M20) and (M21) instead of delta0, and the log of delta0's derivative by it."""
+    """The values with the deviation of (M20) and (M21) instead of delta0, and the log of the derivative."""
     delta0, sigma0 = values["delta0"], values["sigma0"]
-    program = model.program(np.ones(len(model.mean), dtype=bool), 1, 0)
-    means, variances = list(model.mean), list(sigma0**2 + program.data["centre_variance"])
+    means, variances = list(model.mean), list(sigma0**2 + model.centre_variance)
     bound, prior = model.delta0_bound, model.delta0_prior
     means, variances = [*means, 0.0], [*variances, bound**2 / 3]
     if prior is not None:
