@@ -330,7 +330,7 @@ class HierarchicalModel:
         alpha, beta = self.priors.alpha, self.priors.beta
         shape, rate = np.mean(alpha), np.mean(beta)
         nu = self.priors.nu_lower + shape / rate * np.exp(0.3 * generator.normal())
-        values |= {"nu": nu}
+        values["nu"] = nu
         return values | {"alpha": shape, "beta": rate} if isinstance(alpha, tuple) else values
 
     def _initial_slopes(self) -> dict[str, Any]:
