@@ -299,7 +299,7 @@ def effects(result: Fit, *, loo: bool = True) -> Effects:
         from hiercomp.posterior.leave_one_out import loo as leave_one_out
 
         plain = _without_covariates(result)
-        first, second = (np.asarray(leave_one_out(each).elpd_i) for each in (result, plain))
+        first, second = (leave_one_out(each).elpd_i for each in (result, plain))
         elpd, elpd_without, sigma0_without = first.sum(), second.sum(), plain.posterior.population["sigma0"].mean
         gain, gain_se = (first - second).sum(), np.sqrt(len(first) * (first - second).var())
     return Effects(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from arviz_stats import utils as arviz_utils
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
@@ -23,25 +23,17 @@ from hiercomp.wording import counted, metric_words, shown
 
 if TYPE_CHECKING:
     import pandas as pd
-    import xarray as xr
 
 
-# ArviZ's class of leave-one-out; earlier versions have one class for every kind
-Base = getattr(arviz_utils, "ELPDDataLOO", arviz_utils.ELPDData)
-KIND = {"kind": "loo"} if Base is arviz_utils.ELPDData else {}
-
-
-class LeaveOneOut(Presentation, Base):  # type: ignore[misc, valid-type]
-    """How well the model predicts each data set from the others; an ``ELPDData``, so ArviZ's ``compare`` takes it.
-
-    ``elpd`` is the sum of ``elpd_i`` and ``se`` its standard error, sqrt(q var(elpd_i)).
+@dataclass(frozen=True, eq=False, repr=False)
+class LeaveOneOut(Presentation):
+    """How well the model predicts each data set from the others.
 
     Attributes
     ----------
     elpd_i : ndarray, shape (q,)
         Log density of the mean difference of each data set given the other data sets, and given the spread of its own
-        scores; in the metric's unit. delta_i and sigma_i are integrated out. It is kept as a DataArray with the dimension
-        dataset, as is ``pareto_k``.
+        scores; in the metric's unit. delta_i and sigma_i are integrated out.
     spread : ndarray, shape (q,)
         What ``elpd_i`` leaves out: the log density of the score differences around their mean, which is the same for every
         population. The sum of both is log p(x_i | the other data sets), the log of the density of all differences, as
@@ -53,8 +45,8 @@ class LeaveOneOut(Presentation, Base):  # type: ignore[misc, valid-type]
         given the other data sets, and given its own spread, size and correlation.
     refitted : ndarray of bool, shape (q,)
         Whether the posterior without the data set was computed again.
-    pareto_k : ndarray, shape (q,), optional
-        Of the importance weights of each data set, if draws were weighted.
+    pareto_k : ndarray, shape (q,), or None
+        Of the importance weights of each data set; None if no draws were weighted.
     n_samples : int
         Number of draws; 0 for integrals.
     dataset_names : tuple of str
@@ -66,41 +58,32 @@ class LeaveOneOut(Presentation, Base):  # type: ignore[misc, valid-type]
         The metric and its direction, in words.
     """
 
-    def __init__(
-        self,
-        *,
-        elpd_i: FloatArray,
-        spread: FloatArray,
-        p: float,
-        pit: FloatArray,
-        refitted: NDArray[np.bool_],
-        pareto_k: FloatArray | None = None,
-        n_samples: int = 0,
-        dataset_names: tuple[str, ...],
-        algorithms: tuple[str, str],
-        population: str,
-        metric: str = "",
-    ) -> None:
-        super().__init__(
-            **KIND,
-            elpd=float(elpd_i.sum()),
-            se=float(np.sqrt(len(elpd_i) * elpd_i.var())),
-            p=p,
-            n_samples=n_samples,
-            n_data_points=len(elpd_i),
-            scale="log",
-            warning=False,
-            good_k=LARGEST_K if pareto_k is None else largest_k(n_samples),
-            elpd_i=_by_dataset(elpd_i, dataset_names),
-            pareto_k=None if pareto_k is None else _by_dataset(pareto_k, dataset_names),
-        )
-        self.spread = spread
-        self.pit = pit
-        self.refitted = refitted
-        self.dataset_names = dataset_names
-        self.algorithms = algorithms
-        self.population = population
-        self.metric = metric
+    elpd_i: FloatArray
+    spread: FloatArray
+    p: float
+    pit: FloatArray
+    refitted: NDArray[np.bool_]
+    pareto_k: FloatArray | None
+    n_samples: int
+    dataset_names: tuple[str, ...]
+    algorithms: tuple[str, str]
+    population: str
+    metric: str
+
+    @property
+    def elpd(self) -> float:
+        """Expected log predictive density: the sum of ``elpd_i``."""
+        return float(self.elpd_i.sum())
+
+    @property
+    def se(self) -> float:
+        """Standard error of ``elpd``: sqrt(q var(elpd_i))."""
+        return float(np.sqrt(len(self.elpd_i) * self.elpd_i.var()))
+
+    @property
+    def good_k(self) -> float:
+        """The largest Pareto k of weights that are used: 0.7, or less for fewer than 2,200 draws."""
+        return LARGEST_K if self.pareto_k is None else largest_k(self.n_samples)
 
     @property
     def title(self) -> str:
@@ -146,10 +129,37 @@ class LeaveOneOut(Presentation, Base):  # type: ignore[misc, valid-type]
         """One row for each data set: elpd, pit, refitted, and pareto_k if draws were weighted."""
         import pandas as pd
 
-        columns = {"elpd": np.asarray(self.elpd_i), "pit": self.pit, "refitted": self.refitted}
+        columns = {"elpd": self.elpd_i, "pit": self.pit, "refitted": self.refitted}
         if self.pareto_k is not None:
-            columns["pareto_k"] = np.asarray(self.pareto_k)
+            columns["pareto_k"] = self.pareto_k
         return pd.DataFrame(columns, index=pd.Index(self.dataset_names, name="dataset"))
+
+    def to_arviz(self) -> Any:
+        """As ArviZ's ``ELPDData``, for ``arviz.compare`` of ArviZ 1.
+
+        Returns
+        -------
+        arviz_stats.utils.ELPDData
+            ``elpd_i`` and ``pareto_k`` have the dimension dataset.
+        """
+        import xarray as xr
+        from arviz_stats import utils
+
+        # Later versions have a class for each kind
+        elpd_data = getattr(utils, "ELPDDataLOO", None) or partial(utils.ELPDData, kind="loo")
+        by_dataset = partial(xr.DataArray, dims=["dataset"], coords={"dataset": list(self.dataset_names)})
+        return elpd_data(
+            elpd=self.elpd,
+            se=self.se,
+            p=self.p,
+            n_samples=self.n_samples,
+            n_data_points=len(self.elpd_i),
+            scale="log",
+            warning=False,
+            good_k=self.good_k,
+            elpd_i=by_dataset(self.elpd_i),
+            pareto_k=None if self.pareto_k is None else by_dataset(self.pareto_k),
+        )
 
 
 def loo(result: Fit) -> LeaveOneOut:
@@ -213,9 +223,3 @@ def _in_metric_units(found: LeftOut, result: Fit, model: HierarchicalModel) -> L
         population=result.priors.population,
         metric=metric_words(given.measure, given.higher_is_better, given.transform),
     )
-
-
-def _by_dataset(values: FloatArray, names: tuple[str, ...]) -> xr.DataArray:
-    import xarray as xr
-
-    return xr.DataArray(values, dims=["dataset"], coords={"dataset": list(names)})

@@ -56,7 +56,7 @@ class PopulationCheck(Presentation):
         """What was compared."""
         left, right = map(shown, self.loo.algorithms)
         return (
-            f"Populations, {left} against {right}: each of {self.loo.n_data_points} data sets predicted from the others"
+            f"Populations, {left} against {right}: each of {len(self.loo.dataset_names)} data sets predicted from the others"
             f"{f', {self.loo.metric}' if self.loo.metric else ''}"
         )
 

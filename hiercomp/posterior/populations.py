@@ -114,7 +114,7 @@ class PopulationComparison(Presentation, Generic[AnyFit]):
 
 def elpd_difference(first: LeaveOneOut, second: LeaveOneOut) -> tuple[float, float]:
     """How much more elpd the first has than the second, and the standard error: sqrt(q var) of the q differences."""
-    each = np.asarray(first.elpd_i, dtype=float) - np.asarray(second.elpd_i, dtype=float)
+    each = first.elpd_i - second.elpd_i
     return float(each.sum()), float(np.sqrt(len(each)) * each.std())
 
 
@@ -164,5 +164,5 @@ def arviz_comparison(loos: Mapping[str, LeaveOneOut]) -> pd.DataFrame:
     from arviz_stats import compare
 
     exactly = {"round_to": "none"} if "round_to" in signature(compare).parameters else {}
-    table: pd.DataFrame = compare(dict(loos), method="stacking", **exactly)
+    table: pd.DataFrame = compare({name: loo.to_arviz() for name, loo in loos.items()}, method="stacking", **exactly)
     return table

@@ -234,7 +234,7 @@ def test_a_saved_mixture_is_read_again_to_the_last_bit(two_modes, tmp_path):
     assert again.next_dataset == two_modes.next_dataset
     assert again.with_rope(0.02).next_dataset == two_modes.with_rope(0.02).next_dataset
     np.testing.assert_array_equal(again.draws("delta"), two_modes.draws("delta"))
-    np.testing.assert_array_equal(np.asarray(again.loo().elpd_i), np.asarray(two_modes.loo().elpd_i))
+    np.testing.assert_array_equal(again.loo().elpd_i, two_modes.loo().elpd_i)
     assert str(again.summary()) == str(two_modes.summary())
 
 
