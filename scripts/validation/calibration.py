@@ -71,7 +71,7 @@ REPETITIONS = (5000, 10)  # full and quick
 FAMILY = 0.05  # chance that the smallest of all p-values is below its limit although all is right
 LARGEST_SHARE = 0.02  # of fits that fail their checks, after the attempts that the package makes
 RARE = 0.001  # chance that a quick run of a sound sampler has more failures than are allowed
-LOOKS = (50, 200, 800)  # simulations of a fault, until it is seen
+LOOKS = (50, 200, 800, 3200)  # simulations of a fault, until it is seen
 SEEN = 0.8  # share of the faults
 
 
