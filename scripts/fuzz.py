@@ -47,7 +47,7 @@ SECONDS = 10.0  # a case that takes longer hangs
 
 
 class HangError(BaseException):
-    """A case took too long; no Exception, so that nothing on the way takes it for its own."""
+    """A case took too long; no Exception, so nothing on the way takes it for its own."""
 
 
 @dataclass
@@ -125,7 +125,7 @@ def try_table(case: TableCase, folder: Path) -> HiercompError | None:
     if check is not None and error is None and plain and len(check.algorithms) == 2:
         assert check.dataset_names != (), "the check can't read what the comparison takes"
     if check is not None and error is not None and not case.options and len(check.algorithms) == 2:
-        _, refusal = outcome(lambda: PairedDifferences.from_table(table))  # without the rope, of which no check knows
+        _, refusal = outcome(lambda: PairedDifferences.from_table(table))  # without the rope, which no check knows
         assert refusal is None or check.exit_code == 2, f"the check finds no error, the comparison: {refusal}"
     return error
 

@@ -138,7 +138,7 @@ class FileCase:
     """A file, from its start through steps that damage it, and options for reading it."""
 
     name: str
-    start: Any  # bytes of a sample are read where needed, so that the repr stays short
+    start: Any  # bytes of a sample are read where needed, so the repr stays short
     steps: tuple[tuple[Any, ...], ...]
     packed: str  # "", or whether gzip came "before" or "after" the steps
     options: dict[str, Any]

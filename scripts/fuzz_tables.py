@@ -1,6 +1,6 @@
 """Odd tables for scripts/fuzz.py: a sound table, and steps that each spoil it in one way.
 
-A case is a recipe of plain data, so that hypothesis can bring it to its smallest form and its repr is the whole of it.
+A case is a recipe of plain data, so hypothesis can shrink it and its repr is the whole of it.
 """
 
 from __future__ import annotations
@@ -205,7 +205,7 @@ def step(name: str, *arguments: st.SearchStrategy[Any]) -> st.SearchStrategy[tup
     return st.tuples(st.just(name), *arguments)
 
 
-# Hypothesis fills up what its mutations cut off with the first choices, so that these are the sound or the likely ones
+# Hypothesis fills up what its mutations cut off with the first choices, so these are the sound or the likely ones
 PLACES = st.integers(0, 99)
 COLUMNS = st.sampled_from([4, 0, 1, 2, 3])
 ROWS = st.lists(PLACES, min_size=1, max_size=3)

@@ -4,7 +4,7 @@
     python scripts/record_answers.py compare BEFORE.json AFTER.json
 
 A record is a flat, sorted JSON file from keys such as "closed form/uci/nbc, hnb/sign_test/pvalue" to answers. Floats are
-written by ``float.hex``, so that records are compared to the last bit; long arrays by their SHA-256. Of text only names,
+written by ``float.hex``, so records are compared to the last bit; long arrays by their SHA-256. Of text only names,
 statuses and verdicts are recorded, never sentences; where something raises, the answer is the name of the exception's class.
 
 Answers are kept under one spelling whatever an attribute, a column or an argument is called: see `NAMES`, `COLUMNS`,

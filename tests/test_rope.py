@@ -34,7 +34,7 @@ def exact_regions(delta0, sigma0, nu, rope):
     with mpmath.workdps(50):
         lower = (mpmath.mpf(rope.lower) - mpmath.mpf(delta0)) / mpmath.mpf(sigma0)
         upper = (mpmath.mpf(rope.upper) - mpmath.mpf(delta0)) / mpmath.mpf(sigma0)
-        # the t distribution is symmetric, so that 1 - F(upper) is F(-upper) and both ends can be moved to the lower tail
+        # the t distribution is symmetric, so 1 - F(upper) is F(-upper) and both ends can be moved to the lower tail
         if lower > 0:
             middle = exact_cdf(-lower, nu) - exact_cdf(-upper, nu)
         else:

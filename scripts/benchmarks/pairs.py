@@ -29,7 +29,7 @@ if __name__ == "__main__":
     spent = time.perf_counter() - started
     from joblib.externals.loky import get_reusable_executor
     if jobs > 1:
-        get_reusable_executor().shutdown(wait=True)  # so that its processes are counted
+        get_reusable_executor().shutdown(wait=True)  # then its processes are counted
     # Of a worker it begins with what this process used when it started the worker: the sum is an upper bound
     worker = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024 if jobs > 1 else 0
     print(json.dumps([spent, peak_megabytes() + jobs * worker, len(result.pairs), result.status]))

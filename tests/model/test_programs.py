@@ -122,7 +122,7 @@ def test_likelihood_equals_the_multivariate_normal_of_scipy(scores, model):
 
 @pytest.mark.parametrize("priors", [Priors(), Priors.kruschke(), Priors.gaussian()], ids=lambda priors: priors.name)
 def test_noncentred_density_is_the_centred_one_times_the_jacobian(scores, priors):
-    # (M10): delta = location + scale sinh(z) (or z), so that d delta / d z = scale cosh(z) (or scale)
+    # (M10): delta = location + scale sinh(z) (or z), so d delta / d z = scale cosh(z) (or scale)
     model = HierarchicalModel.of(PairedDifferences.from_arrays(np.zeros_like(scores), scores, rho=RHO), priors)
     mixed = np.array([True, False, True, False, False, True])
     centred, partly = closed_form(model, np.ones(Q, dtype=bool)), closed_form(model, mixed)
