@@ -468,7 +468,7 @@ FREEDOM = (
 OTHER_NETWORKS = (
     f"{LEARNERS} The networks of sets 2 to 4 are ours; they share the accuracies of the paper's. Power and replicability "
     "depend also on how often the learners disagree and how many cases they need: on our sets 3 and 4 the tests of few "
-    "scores, and 5x2 cv, which trains on half of the cases, reject more often than the paper's replicabilities let expect."
+    "scores, and 5x2 cv, which trains on half of the cases, reject more often than the paper's replicabilities suggest."
 )
 REPLICABILITY = (
     f"{OTHER_NETWORKS} The six tests that use all scores agree. On set 1, k-fold cv rejects 4.3% here, 3.3% in the paper, "
@@ -479,10 +479,10 @@ SMALLEST = (
     "agreement is least."
 )
 PRUNED = (
-    f"{LEARNERS} The two learners are equally good whatever they do only if the classes are equally probable. With a class "
+    f"{LEARNERS} The two learners are sure to be equally good only if the classes are equally probable. With a class "
     "probability of 0.2, C4.5 prunes its tree away, and so do we here, by its pessimistic errors but without its raising of "
     "subtrees. With 0.3 and 0.4 more of our tree seems to be left than of C4.5's: it is a little worse than naive Bayes, "
-    "and the tests find it out. Pruned by cost and complexity it is much worse with 0.2 too, and nearly every test rejects."
+    "and the tests detect it. Pruned by cost and complexity it is much worse with 0.2 too, and nearly every test rejects."
 )
 NEAREST = "Two pairs of the table; tree augmented naive Bayes and the voted perceptron are left out."
 EXHIBITS = (

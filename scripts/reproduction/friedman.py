@@ -305,8 +305,8 @@ EXHIBITS = (
         "corani2017-friedman", "Corani et al. (2017), Sect. 4.7, Fig. 5", "Friedman's functions", friedman,
         "R's learners are imitated: discriminant analysis as by MASS; scikit-learn's tree with rpart's defaults (20 cases "
         "to split, 7 in a leaf, depth 30), pruned by misclassified cases at its cp of .01. Classes are split at the median "
-        "response with the smallest noise, as in the authors' program. No evidence for left over either is read as over "
-        "both. Positive evidence for right is more frequent here than published, for which no reason was found: the true "
-        "differences and the power of both tests agree.",
+        "response with the smallest noise, as in the authors' program. \"Positive evidence for left over either rope or "
+        "right\" is read as over both. Positive evidence for right is more frequent here than published, for which no "
+        "reason was found: the true differences and the power of both tests agree.",
     ),
 )  # fmt: skip

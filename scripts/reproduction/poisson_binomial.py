@@ -163,8 +163,8 @@ EXHIBITS = (
     Exhibit(
         "corani2015-fig2a", f"{PAPER}, Sect. 4.2, Fig. 2a", "Power, the same difference on all data sets", figure_2a,
         "The text says \"generally\", which holds on average over the differences. Where both tests have little power the "
-        "signed-rank test has more of it, with ten runs too; where both have much, the Poisson-binomial test has more, with "
-        "one run too.",
+        "signed-rank test has more, even with ten runs; where both have much, the Poisson-binomial test has more, even with "
+        "one run.",
     ),
     Exhibit(
         "corani2015-fig2b", f"{PAPER}, Sect. 4.3, Fig. 2b", "Power, differences from a Cauchy distribution", figure_2b,
@@ -174,7 +174,7 @@ EXHIBITS = (
     ),
     Exhibit(
         "corani2015-table4", f"{PAPER}, Sect. 4.4", "Decisions on real data sets", table_4,
-        "The scores behind the table were not published. Ours are those of the 2017 paper, whose runs of "
-        "cross-validation may be others; its own P(left), P(rope) and P(right) come out in `corani2017-table5`.",
+        "The scores behind the table were not published. Ours are those of the 2017 paper and may come from "
+        "other runs of cross-validation; that paper's P(left), P(rope) and P(right) come out in `corani2017-table5`.",
     ),
 )  # fmt: skip
