@@ -573,7 +573,7 @@ class ComparisonResult(Fit):
         """The verdict at level ``alpha`` with everything needed to judge it; prints, and renders in a notebook.
 
         ``population_check`` is a result of `check_population`, or True to compute it now: the summary then says so if
-        another population is better by more than two standard errors.
+        another population is clearly better.
         """
         from hiercomp.summary.comparison import summarise
 

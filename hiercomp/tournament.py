@@ -294,6 +294,10 @@ def compare_all(
             if missing != "drop" and error.key != "no_common_dataset":
                 raise  # missing cells, which are not to be dropped
             found[place] = error
+        except ArgumentError as error:
+            if error.key != "nothing_to_learn":
+                raise
+            found[place] = error
     engine_version = chosen.version()
     fits = PairFits(given, priors, options, engine_version)
     with (

@@ -160,13 +160,15 @@ def span(values: NDArray[Any]) -> str:
 
 def markdown(text: str) -> str:
     """Text with its special characters escaped for Markdown."""
-    for character in r"\`*_{}[]<>|#":
+    for character in r"\`*_{}[]<>|#&~$":
         text = text.replace(character, f"\\{character}")
     return text
 
 
 def latex(text: str) -> str:
     """Text with its special characters escaped for LaTeX."""
+    if text.startswith(("*", "[")):  # which the end of the row above would take for its own
+        return f"{{{text[0]}}}{latex(text[1:])}"
     special = {
         "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
         "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"$<$", ">": r"$>$",

@@ -18,6 +18,7 @@ from hiercomp.closed_form.one_dataset.five_by_two import five_by_two_cv_f
 from hiercomp.closed_form.one_dataset.frequentist import corrected_t_test
 from hiercomp.closed_form.one_dataset.mcnemar import mcnemar
 from hiercomp.document import MOST_ROWS, Document, Presentation, Table, cell_text
+from hiercomp.wording import latex, markdown
 
 ROWS = np.random.default_rng(1).normal(0.01, 0.03, size=(3, 6))
 
@@ -185,3 +186,9 @@ def test_a_name_longer_than_the_terminal_is_folded():
     assert "".join(character for character in text if character in "ab").count("b" * 30) >= 1
     assert text.count("a" * 30) == 1
     assert "1.23" in text
+
+
+def test_names_that_latex_and_markdown_would_take_for_their_own():
+    """A row of a LaTeX table ends in two backslashes, which take a following star or bracket as an argument."""
+    assert (latex("[a]"), latex("*b"), latex("a[1]*")) == ("{[}a]", "{*}b", "a[1]*")
+    assert markdown("a&lt; ~~b~~ $c$") == r"a\&lt; \~\~b\~\~ \$c\$"

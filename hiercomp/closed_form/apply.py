@@ -16,6 +16,7 @@ from hiercomp.arguments import number_between, whole_number
 from hiercomp.closed_form.across_datasets.bayesian_sign import bayesian_sign_test, bayesian_signed_rank_test
 from hiercomp.closed_form.across_datasets.poisson_binomial import LARGEST_TRINOMIAL, poisson_binomial_test
 from hiercomp.closed_form.across_datasets.signed_rank import sign_test, signed_rank_test
+from hiercomp.closed_form.inputs import read_score_matrix
 from hiercomp.closed_form.many_algorithms.friedman import PostHocResult, friedman_test, nemenyi_test
 from hiercomp.closed_form.many_algorithms.posthoc import posthoc_test
 from hiercomp.closed_form.one_dataset.calibrated import calibrated_test
@@ -341,9 +342,11 @@ def apply_tests(
         }
         names, algorithms, transform = asked or FOR_MANY, tuple(tidy.algorithms), None
         measure, direction = said.measure, said.higher_is_better
-        sizes = frame.groupby("dataset", sort=False, observed=True).size() / len(algorithms)
-        dataset_names = tuple(map(str, sizes.index))
-        n_scores, correlation = [math.ceil(size) for size in sizes], ()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", HiercompWarning)  # the tests give them
+            dataset_names = read_score_matrix(frame, missing=missing, higher_is_better=None, fewest=2).dataset_names
+        sizes = frame.groupby(frame["dataset"].astype(str)).size() / len(algorithms)
+        n_scores, correlation = [math.ceil(sizes[name]) for name in dataset_names], ()
         if rope is not None:
             notes.append("The tests of many algorithms have no rope; name two algorithms for those that have.")
     results, refused = _run(names, runners, raising=asked is not None)

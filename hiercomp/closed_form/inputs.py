@@ -248,7 +248,7 @@ def as_means(x: Any, **sides: Unpack[Sides]) -> Given:
     if not is_labelled(x):
         rows, single = rows_of(x, "x")
         x = rows[0][:, None] if single else rows
-    return as_differences(x, 0.0, **sides)
+    return as_differences(_plain(x), 0.0, **sides)
 
 
 def scores_of(differences: PairedDifferences) -> dict[str, tuple[FloatArray, FloatArray]]:
@@ -411,10 +411,26 @@ def _of_arrays(
 
 
 def _with_scores(x: Any, **sides: Unpack[Sides]) -> Given:
-    given = as_differences(x, 0.0, **sides)
+    given = as_differences(_plain(x), 0.0, **sides)
     if given.differences.scores is None:
         raise ArgumentError("These differences were read from a file, without the scores. Pass the table of scores.")
     return given
+
+
+def _plain(x: Any) -> Any:
+    """Differences with plain means and sums of squares; two correlations, which weight them, are nothing to some tests."""
+    if not isinstance(x, PairedDifferences) or x.two_level is None:
+        return x
+    if x.scores is None:
+        return replace(x, two_level=None)
+    of_dataset = scores_of(x)
+    differences = [right - left for left, right in (of_dataset[name] for name in x.dataset_names)]
+    return replace(
+        x,
+        mean=np.array([each.mean() for each in differences]),
+        sum_of_squares=np.array([((each - each.mean()) ** 2).sum() for each in differences]),
+        two_level=None,
+    )
 
 
 def _size(differences: PairedDifferences) -> FloatArray:

@@ -14,6 +14,7 @@ from hiercomp.document import Presentation
 from hiercomp.errors import Note, warn_caller
 from hiercomp.wording import counted, probability_text, shown
 
+TIE = 1e-12  # by which equal probabilities may differ by rounding
 LEVEL = 0.05  # of the sentences; the p-values are there for any other
 
 
@@ -131,11 +132,13 @@ def compared(algorithms: tuple[str, str], n_datasets: int) -> str:
 
 
 def most_probable(algorithms: tuple[str, str], probabilities: Sequence[float]) -> str:
-    """The most probable of left, rope and right, and its probability, for a sentence."""
+    """The most probable of left, rope and right, or those that tie, and their probability, for a sentence."""
     left, right = map(shown, algorithms)
-    largest = int(np.argmax(probabilities))
-    outcome = (f"{left} better", "practical equivalence", f"{right} better")[largest]
-    return f"{outcome}, with probability {probability_text(probabilities[largest])}"
+    words = (f"{left} better", "practical equivalence", f"{right} better")
+    largest = max(probabilities)
+    likely = [outcome for outcome, each in zip(words, probabilities, strict=True) if largest - each <= TIE]
+    each = " each" if len(likely) > 1 else ""
+    return f"{' or '.join(likely)}, with probability {probability_text(largest)}{each}"
 
 
 def verdict(pvalue: float, where: str = "") -> str:

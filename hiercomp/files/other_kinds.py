@@ -32,9 +32,16 @@ from hiercomp.files.content import (
     too_large,
     unpacked_limit,
 )
-from hiercomp.files.formats.common import LARGEST_TEXT, error_of_file, file_text, with_plain_names
+from hiercomp.files.formats.common import (
+    LARGEST_TEXT,
+    error_of_file,
+    file_text,
+    first_repeated,
+    unique_keys,
+    with_plain_names,
+)
 from hiercomp.scores.table import is_name_column
-from hiercomp.wording import first_names, shown
+from hiercomp.wording import counted, first_names, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -256,9 +263,11 @@ def _json(path: Path, file: str, *, is_list: bool) -> pd.DataFrame | None:
     text = file_text(path)
     content: Any
     try:
-        content = json.loads(text)
+        content = json.loads(text, object_pairs_hook=unique_keys)
     except RecursionError:
         return None
+    except ScoreTableError as error:
+        raise error_of_file(file, error) from None
     except ValueError as error:
         if is_list:
             line = getattr(error, "lineno", 1)
@@ -270,7 +279,7 @@ def _json(path: Path, file: str, *, is_list: bool) -> pd.DataFrame | None:
             return None
     if isinstance(content, dict):
         if isinstance(content.get("data"), list) and isinstance(content.get("columns"), list):
-            content = [dict(zip(content["columns"], row, strict=False)) for row in content["data"]]
+            content = _records(content["columns"], content["data"], file)
         elif "schema" in content and isinstance(content.get("data"), list):
             content = content["data"]
         else:
@@ -282,6 +291,23 @@ def _json(path: Path, file: str, *, is_list: bool) -> pd.DataFrame | None:
     return frame.set_axis([str(name) for name in frame.columns], axis=1)
 
 
+def _records(columns: list[Any], rows: list[Any], file: str) -> list[dict[str, Any]]:
+    """The records of a table whose names and rows are kept apart, as pandas writes it with ``orient="split"``."""
+    names = [str(name) for name in columns]
+    repeated = first_repeated(names)
+    if repeated is not None:
+        raise ScoreFileError(f"{file}: several columns are called {shown(repeated)!r}.")
+    for number, row in enumerate(rows, 1):
+        if not isinstance(row, list):
+            raise ScoreFileError(f"{file}: row {number} of its data is not a list of cells.")
+        if len(row) != len(names):
+            raise ScoreFileError(
+                f"{file}: row {number} of its data has {counted(len(row), 'cell')}, and the table has "
+                f"{counted(len(names), 'column')}."
+            )
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
 def _lines(text: str, file: str) -> list[Any] | None:
     """The records of JSON lines; None for the questions of lm-evaluation-harness, and for what is no JSON lines at all."""
     records: list[Any] = []
@@ -289,7 +315,9 @@ def _lines(text: str, file: str) -> list[Any] | None:
         if not line.strip():
             continue
         try:
-            record = json.loads(line)
+            record = json.loads(line, object_pairs_hook=unique_keys)
+        except ScoreTableError as error:
+            raise error_of_file(f"{file}, line {number}", error) from None
         except (ValueError, RecursionError) as error:
             if not records:
                 return None

@@ -289,7 +289,7 @@ class Tournament:
         return [tuple(self.order()[place] for place in group) for group in maximal_groups(alike)]
 
     def __repr__(self) -> str:
-        against = "all pairs" if self.baseline is None else f"against {self.baseline}"
+        against = "all pairs" if self.baseline is None else f"against {shown(self.baseline)}"
         return (
             f"<{type(self).__name__}: {len(self.algorithms)} algorithms, {against}, {len(self.dataset_names)} data sets, "
             f"rope {self.rope}, status {self.status}>"

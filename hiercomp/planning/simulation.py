@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hiercomp.arguments import FloatArray, number_of_jobs, seed_number, true_or_false, verdict_level, whole_number
 from hiercomp.engines import choose_engine
-from hiercomp.errors import ArgumentError, ConvergenceWarning, EngineError, FewDatasetsWarning, Note
+from hiercomp.errors import ArgumentError, ConvergenceWarning, EngineError, FewDatasetsWarning, Note, warn_caller
 from hiercomp.model.priors import Priors
 from hiercomp.planning.result import OUTCOMES, PlanResult
 from hiercomp.posterior.fit import refit
@@ -172,8 +172,7 @@ def simulated_plan(
     codes = np.array(found)  # (simulations, runs, datasets)
     counts = (codes[..., None] == np.arange(len(OUTCOMES))).sum(axis=0)
     notes = _notes(codes, runs, settings)
-    for note in notes:
-        note.warn(stacklevel=3)
+    warn_caller(notes)
     return PlanResult(
         n_datasets=settings.n_datasets,
         runs=runs,

@@ -15,6 +15,7 @@ from hiercomp.errors import ArgumentError
 from hiercomp.model.scaled import HierarchicalModel
 from hiercomp.posterior.chains import error_of_mean
 from hiercomp.posterior.fit import Fit, integrate
+from hiercomp.posterior.leave_one_out import is_clear
 from hiercomp.posterior.next_dataset import NextDataset
 from hiercomp.posterior.regressed import Regressed
 from hiercomp.rope import REGIONS, Rope
@@ -23,7 +24,6 @@ from hiercomp.wording import counted, error_text, metric_words, outcome_words, p
 if TYPE_CHECKING:
     import pandas as pd
 
-CLEAR = 2.0  # standard errors from which a gain is called one
 BAND = (0.05, 0.95)  # quantiles of the curves' bands
 POINTS = 41
 HEADER = ("On such a data set", "probability", "error", "expected", "error")
@@ -111,7 +111,7 @@ class Effects(Presentation):
         if np.isnan(self.elpd_gain):
             return ""
         words = "neither clearly better nor clearly worse than none"
-        if abs(self.elpd_gain) > CLEAR * self.elpd_gain_se:
+        if is_clear(abs(self.elpd_gain), self.elpd_gain_se):
             words = "better than none" if self.elpd_gain > 0 else "worse than none"
         return (
             f"Together they predict data sets left out {words}: elpd {self.elpd_gain:+.1f}, standard error "

@@ -99,7 +99,7 @@ from hiercomp.posterior.predictive import (
 from hiercomp.posterior.regressed import Regressed, mean_regions
 from hiercomp.posterior.verification import Verification
 from hiercomp.rope import REGIONS, Rope, RopeLike
-from hiercomp.scores.differences import PairedDifferences, comparison_problems
+from hiercomp.scores.differences import CHECKED, PairedDifferences, comparison_problems
 from hiercomp.scores.problems import notes_or_error, too_far_apart
 from hiercomp.scores.scale import IN_ROPES, LOG
 from hiercomp.wording import OWN_ROPES, counted, outcome_words, shown
@@ -240,8 +240,7 @@ class Fit:
         ArgumentError
             If the scores are identical.
         """
-        if self.differences.identical:
-            raise ArgumentError("Identical scores have no log likelihood: their density is unbounded.")
+        self._refuse_identical()
         if self.priors.population == "mixture":
             raise ArgumentError(
                 "The predictive groups are made for Student-t and Gaussian populations, not for a mixture.",
@@ -392,9 +391,10 @@ class Fit:
         return self.posterior.odds(self.next_dataset)
 
     def datasets(self) -> pd.DataFrame:
-        """One row for each data set: raw mean and standard deviation, and the posterior of its mean difference.
+        """One row for each data set: its mean and standard deviation, and the posterior of its mean difference.
 
-        Columns mean, sd, n, rho, then posterior_mean (shrunken), posterior_sd, lower and upper (central 95% interval),
+        Columns mean, sd, n, rho (as the likelihood takes them: with groups or two correlations those of the equivalent
+        differences), then posterior_mean (shrunken), posterior_sd, lower and upper (central 95% interval),
         p_left, p_rope, p_right (probability that the mean difference lies there). ``attrs["unit"]`` is the unit of the
         differences: that of the scores, or of their logs if these were compared. If each data set has its own rope, the
         unit is that rope, and two more columns are in the metric's own unit: rope, and metric_mean, the raw mean.
@@ -468,7 +468,14 @@ class Fit:
         return self.posterior.next_differences(generator)
 
     def log_likelihood(self) -> FloatArray:
-        """Log p(x_i | delta_i, sigma_i) of each data set, shape (chains, draws, q)."""
+        """Log p(x_i | delta_i, sigma_i) of each data set, shape (chains, draws, q).
+
+        Raises
+        ------
+        ArgumentError
+            If the scores are identical.
+        """
+        self._refuse_identical()
         if self.differences.counts is not None:
             return trinomial.log_likelihood(self.differences.counts, self.draws("delta"), self.draws("sigma"))
         return log_likelihood(self.draws("delta"), self.draws("sigma"), self.differences)
@@ -480,6 +487,10 @@ class Fit:
             parameters = self.draws("delta"), self.draws("sigma")
             return trinomial.replicated_means(self.differences.counts, *parameters, generator)
         return replicated_means(self.draws("delta"), self.draws("sigma"), self.differences, generator)
+
+    def _refuse_identical(self) -> None:
+        if self.differences.identical:
+            raise ArgumentError("Identical scores have no log likelihood: their density is unbounded.")
 
     def refuse_if_failed(self) -> None:
         """Raise NoVerdictError if the computation failed its checks."""
@@ -505,7 +516,8 @@ def checked_differences(differences: PairedDifferences, rope: Rope) -> PairedDif
         The first of `hiercomp.scores.differences.comparison_problems` that is an error.
     """
     notes = notes_or_error(comparison_problems(differences, rope))
-    differences = replace(differences, notes=(*differences.notes, *notes))
+    kept = [note for note in differences.notes if note.key not in CHECKED]  # those of an earlier rope are made again
+    differences = replace(differences, notes=(*kept, *notes))
     if differences.identical or differences.counts is not None:
         return differences
     differences = differences.with_spread_of_rope(rope)

@@ -106,10 +106,7 @@ def influence(result: Fit) -> Influence:
     result.refuse_if_failed()
     differences = replace(result.differences, scores=None)
     names = differences.dataset_names
-    if differences.identical or len(names) < FEWEST:
-        raise ArgumentError(
-            f"Influence needs at least {FEWEST} data sets and scores that differ; there are {len(names)}."
-        )
+    refuse_too_few("Influence", differences)
 
     def integrated(kept: PairedDifferences) -> Integrated:
         return integrate(kept, result.rope, result.priors, result.settings)
@@ -128,6 +125,15 @@ def influence(result: Fit) -> Influence:
     given = result.differences
     metric = metric_words(given.measure, given.higher_is_better, given.transform)
     return Influence(names, without, together, refitted, (result.left, result.right), metric)
+
+
+def refuse_too_few(what: str, differences: PairedDifferences) -> None:
+    """Refuse to leave out data sets of two, or of identical scores; ``what`` begins the sentence."""
+    if differences.identical:
+        raise ArgumentError(f"{what} needs scores that differ, and these are identical everywhere.")
+    count = len(differences.dataset_names)
+    if count < FEWEST:
+        raise ArgumentError(f"{what} needs at least {FEWEST} data sets; there are {count}.")
 
 
 def _probabilities(posterior: Integrated, rope: Rope) -> FloatArray:

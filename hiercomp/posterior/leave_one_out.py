@@ -13,16 +13,30 @@ from threadpoolctl import threadpool_limits
 from hiercomp.arguments import FloatArray
 from hiercomp.document import Presentation
 from hiercomp.engines.quadrature.leave_one_out import LeftOut
-from hiercomp.errors import ArgumentError
 from hiercomp.model.scaled import HierarchicalModel
 from hiercomp.posterior.fit import Fit, integrate
 from hiercomp.posterior.importance import LARGEST_K, largest_k
-from hiercomp.posterior.influence import FEWEST
+from hiercomp.posterior.influence import refuse_too_few
 from hiercomp.posterior.kinds import likelihood_of
 from hiercomp.wording import counted, metric_words, shown
 
 if TYPE_CHECKING:
     import pandas as pd
+
+CLEAR, LARGE = 2.0, 4.0  # standard errors, and elpd
+
+
+def is_clear(difference: float, error: float) -> bool:
+    """Whether one model predicts clearly better: by more than two standard errors, and by an elpd of more than 4.
+
+    Smaller differences say little, and their standard errors may be far too small (Sivula et al., 2020).
+
+    Examples
+    --------
+    >>> is_clear(6.0, 2.0), is_clear(6.0, 3.5), is_clear(0.02, 0.006)
+    (True, False, False)
+    """
+    return difference > max(CLEAR * error, LARGE)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -194,11 +208,7 @@ def loo(result: Fit) -> LeaveOneOut:
     """
     result.refuse_if_failed()
     differences = replace(result.differences, scores=None)
-    names = differences.dataset_names
-    if differences.identical or len(names) < FEWEST:
-        raise ArgumentError(
-            f"Leave-one-out needs at least {FEWEST} data sets and scores that differ; there are {len(names)}."
-        )
+    refuse_too_few("Leave-one-out", differences)
     model = HierarchicalModel.of(differences, result.priors)
     with threadpool_limits(limits=1):  # another number of threads sums in another order
         found = result.posterior.left_out(

@@ -12,8 +12,8 @@ from hiercomp.document import Presentation
 from hiercomp.errors import ArgumentError
 from hiercomp.model.priors import CONCENTRATION, Priors
 from hiercomp.posterior.fit import Fit, integrate
-from hiercomp.posterior.leave_one_out import LeaveOneOut, loo
-from hiercomp.posterior.populations import CLEAR, NAMES, elpd_difference
+from hiercomp.posterior.leave_one_out import LeaveOneOut, is_clear, loo
+from hiercomp.posterior.populations import NAMES, elpd_difference
 from hiercomp.wording import shown
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class PopulationCheck(Presentation):
 
     @property
     def better(self) -> tuple[str, ...]:
-        """Populations that are better than the fitted one by more than two standard errors, the best first."""
+        """Populations that are clearly better than the fitted one, the best first; see `conclusion`."""
         frame = self.to_frame()
         return tuple(frame.index[frame["better"]][np.argsort(-frame["elpd_difference"][frame["better"]].to_numpy())])
 
@@ -62,11 +62,11 @@ class PopulationCheck(Presentation):
 
     @property
     def conclusion(self) -> str:
-        """Whether another population is better by more than two standard errors."""
+        """Whether another population is better by more than two standard errors and by an elpd of more than 4."""
         if not self.better:
             return (
-                f"No other population predicts the data sets better than the {self.fitted} one by more than two standard "
-                "errors."
+                f"No other population predicts the data sets clearly better than the {self.fitted} one: by an elpd of more "
+                "than 4, and more than two standard errors."
             )
         row = self.to_frame().loc[self.better[0]]
         return (
@@ -99,7 +99,7 @@ class PopulationCheck(Presentation):
                 "p": found.p,
                 "elpd_difference": difference,
                 "difference_error": error,
-                "better": difference > CLEAR * error,
+                "better": is_clear(difference, error),
             }
         return pd.DataFrame.from_dict(rows, orient="index").rename_axis("population")
 

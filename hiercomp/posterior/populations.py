@@ -14,7 +14,7 @@ from hiercomp.document import Presentation
 from hiercomp.errors import ArgumentError
 from hiercomp.model.priors import POPULATIONS, Priors
 from hiercomp.posterior.fit import Fit, fit_again
-from hiercomp.posterior.leave_one_out import LeaveOneOut, loo
+from hiercomp.posterior.leave_one_out import LeaveOneOut, is_clear, loo
 from hiercomp.rope import Rope
 from hiercomp.scores.differences import PairedDifferences
 from hiercomp.wording import counted, metric_words, shown
@@ -22,7 +22,7 @@ from hiercomp.wording import counted, metric_words, shown
 if TYPE_CHECKING:
     import pandas as pd
 
-CLEAR = 2.0  # standard errors by which one population has to be better than another
+SYMMETRIC = {"student_t", "gaussian"}
 NAMES = {"student_t": "Student-t", "gaussian": "Gaussian", "mixture": "mixture"}
 AnyFit = TypeVar("AnyFit", bound=Fit)
 
@@ -73,13 +73,15 @@ class PopulationComparison(Presentation, Generic[AnyFit]):
         for name in others:
             gain, error = self.difference(best, name)
             text = f"{NAMES[name]} ({gain:.1f}, standard error {error:.1f})"
-            (clearly if gain > CLEAR * error else hardly).append(text)
+            (clearly if is_clear(gain, error) else hardly).append(text)
         parts = []
         if clearly:
-            parts.append(f"The {NAMES[best]} predicts data sets left out better than the {' and the '.join(clearly)}.")
+            parts.append(
+                f"The {NAMES[best]} predicts data sets left out clearly better than the {' and the '.join(clearly)}."
+            )
         if hardly:
             lead = "It is" if parts else f"The {NAMES[best]} is"
-            parts.append(f"{lead} not clearly better, by two standard errors, than the {' and the '.join(hardly)}.")
+            parts.append(f"{lead} not clearly better than the {' and the '.join(hardly)}.")
         return " ".join(parts)
 
     @property
@@ -87,7 +89,7 @@ class PopulationComparison(Presentation, Generic[AnyFit]):
         """What the columns mean, and the warnings of the fits."""
         texts = [
             "elpd: expected log predictive density; difference: from the first row, with its standard error; weight: of "
-            "stacking. With few data sets the standard error is itself uncertain."
+            "stacking. Clearly better: by more than two standard errors and by more than 4."
         ]
         for fit in self.fits.values():
             texts += [note.text for note in fit.fit_notes if note.text not in texts]
@@ -123,7 +125,7 @@ def fits_of_populations(
 ) -> dict[str, Fit]:
     """The fits of the same data with several populations.
 
-    Priors of the comparison hold for its own population; the others have their defaults.
+    A Student-t and a Gaussian population share the priors of delta0, sigma0 and sigma_i; the rest are defaults.
 
     Raises
     ------
@@ -143,9 +145,10 @@ def fits_of_populations(
         name: priors if priors.population == name else Priors(population=name)  # type: ignore[arg-type]
         for name in populations
     }
-    if "gaussian" in chosen and priors.population == "student_t":
+    if priors.population in SYMMETRIC:
         given = ("delta0_bound", "sigma_upper", "sigma0_upper", "delta0", "sigma0")
-        chosen["gaussian"] = replace(chosen["gaussian"], **{name: getattr(priors, name) for name in given})
+        for name in SYMMETRIC & chosen.keys():
+            chosen[name] = replace(chosen[name], **{field: getattr(priors, field) for field in given})
     return {name: fit_again(replace(differences, scores=None), rope, each, options) for name, each in chosen.items()}
 
 

@@ -163,6 +163,7 @@ def prior_predictive(
         raise ArgumentError("The scores are identical, so they have no unit in which the priors could be drawn.")
     number = seed_number(seed)
     model = HierarchicalModel.of(differences, priors)
+    known = differences.score_mean is not None  # else the largest difference is only that of the range of the scores
     drawn = in_metric_units(model.prior_draws(PRIOR_CHAINS, -(-draws // PRIOR_CHAINS), number), model.unit)
     delta0, sigma0, nu = (variable(drawn, name) for name in ("delta0", "sigma0", "nu"))
     return PriorPredictive(
@@ -171,7 +172,7 @@ def prior_predictive(
         parameters=drawn,
         observed=differences.mean,
         largest=differences.delta0_bound,
-        largest_seen=differences.largest_difference,
+        largest_seen=differences.largest_difference if known else float(np.abs(differences.mean).max()),
         algorithms=(differences.left, differences.right),
         priors=priors,
         unit=unit_words(differences.measure, differences.transform),

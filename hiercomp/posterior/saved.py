@@ -55,8 +55,9 @@ def save_fit(fit: Fit, path: str | Path, *, overwrite: bool) -> Path:
 
 def _netcdf(fit: Fit, path: str | Path) -> bytes:
     """The content of a fit's netCDF file, made in memory: HDF5 ends the whole process if a disk is full."""
+    described = _described(fit, path)
     try:
-        return sealed(_described(fit, path).to_netcdf(engine="h5netcdf"))
+        return sealed(described.to_netcdf(engine="h5netcdf"))
     except ValueError as error:  # a name that netCDF can't hold
         raise ResultFileError(f"{shown(path)} can't be written: {error}.") from error
 

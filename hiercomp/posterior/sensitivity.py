@@ -150,7 +150,8 @@ class Sensitivity(Presentation):
 def sensitivity(result: Fit, *, alpha: float = 0.05, n_jobs: int | None = None, **fit_options: Any) -> Sensitivity:
     """Refit a comparison with the four named priors on nu, half and twice rho, and two upper bounds of the sigmas.
 
-    If delta0 or sigma0 has another prior than a uniform one, these variants keep it, and one more has the uniform one.
+    Rho is varied if it is one correlation above 0. If delta0 or sigma0 has another prior than a uniform one, these
+    variants keep it, and one more has the uniform one.
 
     Parameters
     ----------
@@ -175,10 +176,12 @@ def sensitivity(result: Fit, *, alpha: float = 0.05, n_jobs: int | None = None, 
     number_of_jobs(n_jobs)
     differences = replace(result.differences, scores=None)  # processes do not each need the table
     options = fit_defaults(result) | checked_options(fit_options)
+    # Two correlations change the equivalent data (R6), and not only their rho
+    varies_rho = differences.counts is None and differences.two_level is None and bool(differences.rho.any())
     tasks = [
         delayed(_refit)(variant, differences, result.rope, alpha, options)
         for variant in variants(result.priors)
-        if not differences.identical and (differences.counts is None or variant.rho_factor == 1)
+        if not differences.identical and (varies_rho or variant.rho_factor == 1)
     ]
     with worker_errors():
         others = Parallel(n_jobs=n_jobs)(tasks)
@@ -256,10 +259,7 @@ def _refit(
     rho = differences.rho
     if variant.rho_factor != 1:
         rho = np.minimum(rho * variant.rho_factor, LARGEST_RHO)
-    row = _row(variant.name, fit_again(replace(differences, rho=rho), rope, variant.priors, options), alpha)
-    if differences.two_level is not None and variant.rho_factor != 1:  # the equivalent data are then others (R6)
-        return replace(row, log_marginal_likelihood=math.nan)
-    return row
+    return _row(variant.name, fit_again(replace(differences, rho=rho), rope, variant.priors, options), alpha)
 
 
 def _row(name: str, result: Fit, alpha: float) -> VariantResult:

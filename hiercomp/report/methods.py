@@ -263,6 +263,8 @@ def correlation_sentence(given: Sequence[PairedDifferences]) -> Sentence:
     two_level = [each.two_level for each in given if each.two_level is not None]
     if not two_level:
         rho = np.concatenate([each.rho for each in given])
+        if not rho.any():
+            return say("The differences of a data set were treated as independent.")
         return say(f"{overlap} ({source.short}); the correlation was set to {span(rho)}.", source)
     within, across = (
         span(np.concatenate([getattr(each, name) for each in two_level])) for name in ("within", "across")

@@ -17,6 +17,7 @@ from hiercomp.wording import counted, first_names, is_unwritable, nearest_name, 
 if TYPE_CHECKING:
     import pandas as pd
 
+LARGEST_SIZE = 1e100  # of a value; its square and that of its inverse are still doubles
 SAME = 1 - 1e-9  # correlation of two columns from which no data can say which of them matters
 ROUNDING = 1e-12  # spread, relative to the size of the values, of a column that is constant
 
@@ -83,6 +84,16 @@ class Covariates:
         ArgumentError
         """
         size = np.abs(self.values).max(axis=0)
+        odd = np.flatnonzero((size > LARGEST_SIZE) | ((size > 0) & (size < 1 / LARGEST_SIZE)))
+        if len(odd):
+            name = self.names[odd[0]]
+            raise ArgumentError(
+                f"The largest value of covariate {shown(name)!r} is {size[odd[0]]:.3g}, which is too large or too small to "
+                "compute with.",
+                remedy="Convert it to another unit, or take its logarithm.",
+                places=(name,),
+                key="covariate_out_of_range",
+            )
         constant = [
             name for name, flat in zip(self.names, np.ptp(self.values, axis=0) <= ROUNDING * size, strict=True) if flat
         ]
@@ -247,7 +258,7 @@ def _numbers(column: pd.Series, name: str) -> FloatArray:
         )
     try:
         values = np.array([np.nan if cell is None else float(cell) for cell in cells])
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ArgumentError(
             f"Covariate {shown(name)!r} has cells that are not numbers (type {column.dtype}).",
             remedy="Convert the column to numbers, or leave it out.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -36,7 +36,7 @@ from hiercomp.scores.runs import RunSums
 from hiercomp.scores.scale import IN_ROPES, LOG, Scale
 from hiercomp.scores.table import ROPE, choose_algorithms, refuse_unwritable, tidy_scores
 from hiercomp.scores.two_level import TwoLevel, equivalent, learnt_within
-from hiercomp.wording import first_names, shown, span
+from hiercomp.wording import first_names, normal_name, shown, span
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -236,13 +236,16 @@ class PairedDifferences:
         )
         if pairs.groups is not None:
             groups = pairs.groups.T
-            return (
-                plain._of_groups(difference, groups[0]) if len(groups) == 1 else plain._of_crossed(difference, groups)
-            )
+            if len(groups) == 1:
+                return plain._of_groups(difference, groups[0], size)
+            return plain._of_crossed(difference, groups, size)
         return plain._with_two_correlations(difference, pairs) if _is_two_level(pairs.asked_rho) else plain
 
-    def _of_groups(self, difference: FloatArray, groups: NDArray[np.int64]) -> PairedDifferences:
-        """The same with one difference for each group: its sum of deviations from the mean, which is untouched (G1)."""
+    def _of_groups(self, difference: FloatArray, groups: NDArray[np.int64], size: FloatArray) -> PairedDifferences:
+        """The same with one difference for each group: its sum of deviations from the mean, which is untouched (G1).
+
+        ``size``: the unit of the rounding errors of each data set, shape (q,).
+        """
         dataset = np.repeat(np.arange(len(self.n)), self.n)
         sums = np.bincount(groups, difference - self.mean[dataset])
         of_group = np.zeros(len(sums), dtype=np.int64)
@@ -250,7 +253,6 @@ class PairedDifferences:
         n = np.bincount(of_group, minlength=len(self.n))
         deviation = sums * (n / self.n)[of_group]
         squares = np.bincount(of_group, deviation**2, minlength=len(self.n))
-        largest = np.maximum(np.abs(self.lowest_score), np.abs(self.highest_score))
         spread = np.zeros(len(self.n))
         np.maximum.at(spread, of_group, np.abs(deviation))
         return replace(
@@ -258,29 +260,30 @@ class PairedDifferences:
             sum_of_squares=squares.astype(float),
             n=n,
             rho=np.zeros(len(n)),
-            constant=spread <= ROUNDING * largest,
+            constant=spread <= ROUNDING * size,
             n_scores=self.n,
         )
 
-    def _of_crossed(self, difference: FloatArray, groups: NDArray[np.int64]) -> PairedDifferences:
+    def _of_crossed(self, difference: FloatArray, groups: NDArray[np.int64], size: FloatArray) -> PairedDifferences:
         """The same with the standard error of two crossed groupings and its degrees of freedom (G2, G3)."""
         starts = np.cumsum(self.n)[:-1]
         parts = zip(*(np.split(each, starts) for each in (difference, *groups)), self.dataset_names, strict=True)
         found = [crossed_variance(x[:, None], first, second, name) for x, first, second, name in parts]
         variance, n = np.array([each.item() for each, _ in found]), np.array([count for _, count in found])
-        largest = np.maximum(np.abs(self.lowest_score), np.abs(self.highest_score))
         return replace(
             self,
             sum_of_squares=variance * n * (n - 1),
             n=n,
             rho=np.zeros(len(n)),
-            constant=np.sqrt(variance) <= ROUNDING * largest,
+            constant=np.sqrt(variance) <= ROUNDING * size,
             n_scores=self.n,
             crossed=np.array([[len(np.unique(part)) for part in np.split(each, starts)] for each in groups]).T,
         )
 
     def _with_two_correlations(self, difference: FloatArray, pairs: ScorePairs) -> PairedDifferences:
         """The same with correlations within and across runs, as mean, sum of squares and rho that (M1) takes."""
+        if self.identical and is_learnt(pairs.asked_rho):  # they vary nowhere, and no correlation matters
+            return self
         starts, runs, across = pairs.run_starts, self.runs, pairs.rho
         if starts is None or runs is None:
             raise ArgumentError(
@@ -353,16 +356,11 @@ class PairedDifferences:
             raise ScoreTableError(
                 f"left_scores has {len(left_rows)} data sets and right_scores has {len(right_rows)}; they must be equal."
             )
-        names = dataset_names
-        names = (
-            [str(number + 1) for number in range(len(left_rows))] if names is None else [str(name) for name in names]
-        )
+        names, left, right = _readable_names(dataset_names, len(left_rows), left, right)
         if len(names) != len(left_rows) or len(set(names)) < len(names):
             raise ScoreTableError(
                 f"dataset_names must be {len(left_rows)} different names, got [{first_names(names)}]."
             )
-        refuse_unwritable("dataset_names", names)
-        refuse_unwritable("An argument left or right", [str(left), str(right)])
         for name, a, b in zip(names, left_rows, right_rows, strict=True):
             _refuse_unpaired_rows(name, a, b)
         if left == right:
@@ -464,14 +462,16 @@ class PairedDifferences:
         array([0.004, 0.013, 0.013])
         """
         direction = Direction(true_false_or_none("higher_is_better", higher_is_better))
-        names = [str(name) for name in mean.keys()] if hasattr(mean, "keys") else dataset_names
+        given = list(mean.keys()) if hasattr(mean, "keys") else dataset_names
         values = {"mean": mean, "standard_error": standard_error, "n": n}
-        q = len(names) if names is not None else np.size(np.asarray(mean))
-        names = [str(number + 1) for number in range(q)] if names is None else list(names)
+        q = len(given) if given is not None else np.size(np.asarray(mean))
+        names, left, right = _readable_names(given, q, left, right)
         arrays = {name: _summaries(name, value, names) for name, value in values.items()}
         if not isinstance(score_range, (tuple, list)) or len(score_range) != 2:
             raise ArgumentError(f"score_range must be the lowest and the highest score, got {score_range!r}.")
         low, high = (finite_number("score_range", end) for end in score_range)
+        if low >= high:
+            raise ArgumentError(f"score_range must be the lowest and the highest score, got {score_range!r}.")
         wrong = (
             ("standard_error", (arrays["standard_error"] < 0), "must not be negative"),
             ("n", (arrays["n"] < 1) | (arrays["n"] != np.rint(arrays["n"])), "must be a whole number above 0"),
@@ -485,8 +485,6 @@ class PairedDifferences:
                 )
         if len(set(names)) < len(names) or left == right:
             raise ArgumentError("The data sets, and the two algorithms, must have different names.")
-        refuse_unwritable("dataset_names", names)
-        refuse_unwritable("An argument left or right", [str(left), str(right)])
         count = arrays["n"].astype(np.int64)
         ropes = ropes_of_datasets(rope, None, names, None)
         unit = np.ones(q) if ropes is None else ropes
@@ -578,9 +576,7 @@ class PairedDifferences:
     @property
     def delta0_bound(self) -> float:
         """B of the prior on delta0 (M4): 1 if every score lies in [0, 1], else the largest absolute difference."""
-        unit_interval = self.lowest_score.min() >= -ROUNDING and self.highest_score.max() <= 1 + ROUNDING
-        unit_interval = unit_interval and self.transform is None
-        return 1.0 if unit_interval else self.largest_difference
+        return 1.0 if self.scale.fractions else self.largest_difference
 
     @property
     def scale(self) -> Scale:
@@ -632,7 +628,7 @@ class PairedDifferences:
         """
         if one_of("likelihood", likelihood, LIKELIHOODS) == "gaussian":
             return replace(self, counts=None)
-        notes_or_error(not_trinomial(self.dataset_names, self._binary, self.rho, grouped=self.n_scores is not None))
+        notes_or_error(self._not_trinomial())
         sums = np.rint(self.n * self.mean)
         squares = np.where(self.constant, self.n * self.mean**2, self.sum_of_squares + self.n * self.mean**2)
         discordant = np.rint(squares)
@@ -660,7 +656,16 @@ class PairedDifferences:
     @property
     def suits_trinomial(self) -> bool:
         """Whether `with_likelihood` would accept "trinomial"."""
-        return not list(not_trinomial(self.dataset_names, self._binary, self.rho, grouped=self.n_scores is not None))
+        return not list(self._not_trinomial())
+
+    def _not_trinomial(self) -> Iterator[TableProblem]:
+        return not_trinomial(
+            self.dataset_names,
+            self._binary,
+            self.rho,
+            grouped=self.n_scores is not None,
+            in_ropes=self.ropes is not None,
+        )
 
     def with_covariates(self, frame: Any) -> PairedDifferences:
         """The same with covariates of the data sets, which the centre of the population then depends on.
@@ -689,7 +694,11 @@ class PairedDifferences:
         chosen: dict[str, Any] = {
             name: value[places] for name, value in vars(self).items() if isinstance(value, np.ndarray)
         }
-        scores = None if self.scores is None else self.scores[self.scores["dataset"].isin(dataset_names)]
+        scores = self.scores
+        if scores is not None:
+            order = {name: place for place, name in enumerate(dataset_names)}
+            place = scores["dataset"].map(order).to_numpy(dtype=float)  # NaN, which comes last, where it is not chosen
+            scores = scores.iloc[np.argsort(place, kind="stable")[: np.isfinite(place).sum()]]
         for name in ("covariates", "runs", "two_level"):
             if getattr(self, name) is not None:
                 chosen[name] = getattr(self, name).subset(places)
@@ -762,6 +771,21 @@ def comparison_problems(differences: PairedDifferences, rope: Rope) -> Iterator[
         yield from outlying_spread(differences.dataset_names, spread, "differences")
 
 
+# The keys of the notes that checks of differences with a rope make
+CHECKED = frozenset(
+    {
+        "wide_rope",
+        "unlikely_gain",
+        "reversed_loss",
+        "percentages",
+        "mixed_scales",
+        "different_units",
+        "outlying_spread",
+        "constant_datasets",
+    }
+)
+
+
 def _is_two_level(rho: RhoLike) -> bool:
     return isinstance(rho, Correlation) or is_learnt(rho)
 
@@ -792,10 +816,23 @@ def _rows(scores: Any, name: str) -> list[FloatArray]:
     return rows
 
 
+def _readable_names(
+    dataset_names: Iterable[object] | None, count: int, left: object, right: object
+) -> tuple[list[str], str, str]:
+    """The names of data sets ("1", "2", ... by default) and of two algorithms, as those of a table are read."""
+    names = [normal_name(name) for name in (range(1, count + 1) if dataset_names is None else dataset_names)]
+    left, right = normal_name(left), normal_name(right)
+    for where, given in (("dataset_names", names), ("An argument left or right", [left, right])):
+        refuse_unwritable(where, given)
+        if "" in given:
+            raise ScoreTableError(f"{where} has an empty name.", remedy="Give every data set and algorithm a name.")
+    return names, left, right
+
+
 def _summaries(name: str, given: Any, dataset_names: Sequence[str]) -> FloatArray:
     """One finite number for each data set, shape (q,)."""
     if hasattr(given, "keys"):
-        by_name = {str(key): value for key, value in given.items()}
+        by_name = {normal_name(key): value for key, value in given.items()}
         if set(by_name) != set(dataset_names):
             raise ArgumentError(f"mean and {name} must have the same data sets: {first_names(dataset_names)}.")
         given = [by_name[key] for key in dataset_names]

@@ -473,7 +473,12 @@ def too_far_apart(dataset_names: Sequence[str], mean: FloatArray, deviation: Flo
 
 
 def not_trinomial(
-    dataset_names: Sequence[str], binary: NDArray[np.bool_] | None, rho: FloatArray, *, grouped: bool
+    dataset_names: Sequence[str],
+    binary: NDArray[np.bool_] | None,
+    rho: FloatArray,
+    *,
+    grouped: bool,
+    in_ropes: bool,
 ) -> Iterator[TableProblem]:
     """What the trinomial likelihood does not suit; ``binary``: whether a data set's scores are 0 and 1, None if unknown."""
     gaussian = (Argument("likelihood", "gaussian"),)
@@ -483,6 +488,15 @@ def not_trinomial(
             "likelihood='trinomial' counts answers, and only means and standard errors are given.",
             "Give the table of answers, or leave the likelihood out.",
             key="not_binary",
+            arguments=TRINOMIAL,
+        )
+        return
+    if in_ropes:
+        yield TableProblem(
+            ArgumentError,
+            "likelihood='trinomial' counts answers, but with a rope for each data set the scores are divided by it.",
+            "Pass one rope for all data sets, or leave the likelihood out.",
+            key="trinomial_with_ropes",
             arguments=TRINOMIAL,
         )
         return

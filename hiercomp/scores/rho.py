@@ -95,11 +95,15 @@ def named_rho(rho: RhoLike, dataset_names: Collection[str]) -> RhoLike:
     """Rho by normalised data set name; all names must be in ``dataset_names``."""
     if not isinstance(rho, Mapping):
         return rho
-    rho = {normal_name(name): value for name, value in rho.items()}
-    for name in rho:
+    named = {normal_name(name): value for name, value in rho.items()}
+    if len(named) < len(rho):
+        raise ArgumentError("rho has several values for a data set; give each data set one.")
+    for name in named:
         if name not in dataset_names:
-            raise ArgumentError(f"rho names {name!r}, which is not a data set.{nearest_name(name, dataset_names)}")
-    return rho
+            raise ArgumentError(
+                f"rho names {shown(name)!r}, which is not a data set.{nearest_name(name, dataset_names)}"
+            )
+    return named
 
 
 def correlations(

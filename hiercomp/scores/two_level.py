@@ -159,7 +159,7 @@ def learnt_within(
             "rho='runs' learns from repeated cross-validation, and no data set has two runs of two folds whose differences "
             "vary within and between runs.",
             remedy="Leave rho out for 1/k, or pass it.",
-            key="no_runs",
+            key="nothing_to_learn",
         )
     freedom = (runs.n_runs - 1)[usable].astype(float), (n - runs.n_runs)[usable].astype(float)
     ratio = (runs.between[usable] / freedom[0]) / (runs.within[usable] / freedom[1])

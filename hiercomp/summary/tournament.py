@@ -132,7 +132,7 @@ class TournamentSummary(Documented):
             self.conclusion,
             (self._ranking_table(), *self._signs_table()),
             self._details(),
-            tuple(map(shown, self.notes)),
+            self.notes,
             self.status,
         )
 

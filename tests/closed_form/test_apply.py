@@ -133,6 +133,8 @@ def test_missing_scores_are_refused_or_left_out():
     ranked = hc.apply_tests(lacking, missing="drop")
     assert ranked["friedman"].pvalue == pytest.approx(stats.friedmanchisquare(SVM[1:], FOREST[1:], BAYES[1:]).pvalue)
     assert any("left out" in note for note in ranked.notes)
+    assert ranked.dataset_names == tuple("bcdefg")
+    assert "6 data sets" in ranked.title
 
 
 def test_the_dictionary_is_json_without_infinite_numbers():

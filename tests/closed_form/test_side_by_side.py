@@ -8,6 +8,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 import hiercomp as hc
 from hiercomp.closed_form.side_by_side import closed_form_tests
@@ -137,3 +138,24 @@ def test_the_table_changes_nothing_and_is_the_same_again(result):
     )
     with pytest.raises(hc.ArgumentError, match="seed"):
         result.closed_form_tests(seed=-1)
+
+
+def test_two_correlations_are_nothing_to_tests_of_means_and_of_scores(uci54):
+    """Runs of unequal sizes, whose means two correlations weight: these tests take the plain ones."""
+    scores = uci54[uci54["dataset"].isin(uci54["dataset"].unique()[:5]) & uci54["algorithm"].isin(["nbc", "j48"])]
+    scores = scores[~((scores["run"] == 2) & (scores["fold"] > 4))]
+    pair = {"left": "nbc", "right": "j48"}
+    comparison = hc.HierarchicalComparison(scores, **pair, rope=0.01, rho=hc.Correlation(within=0.3, across=0.1))
+    given = comparison.differences
+    plain = scores.pivot_table(index=["dataset", "run", "fold"], columns="algorithm", values="accuracy", observed=True)
+    of_dataset = {name: rows["j48"] - rows["nbc"] for name, rows in plain.groupby(level="dataset", observed=True)}
+    expected = [of_dataset[name] for name in given.dataset_names]
+    assert not np.allclose(given.mean, [each.mean() for each in expected], atol=1e-5)
+    found = hc.signed_rank_test(given)
+    assert found.pvalue == stats.wilcoxon([each.mean() for each in expected]).pvalue
+    assert hc.sign_test(given).pvalue == hc.sign_test([each.mean() for each in expected]).pvalue
+    t = stats.ttest_1samp(expected[0], 0)
+    assert hc.paired_t_test(given).pvalue[0] == pytest.approx(t.pvalue, rel=1e-9)
+    assert hc.paired_t_test(given).statistic[0] == pytest.approx(t.statistic, rel=1e-9)
+    notes = comparison.fit(engine="quadrature").closed_form_tests().notes
+    assert not any("rho" in note for note in notes)

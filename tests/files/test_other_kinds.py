@@ -214,3 +214,24 @@ def test_standard_input_is_read_once(monkeypatch):
         raise ScoreFileError(f"{copy} is wrong.", remedy=f"Look at {copy}.", count=3)
     error = caught.value
     assert (error.message, error.remedy, error.count) == ("standard input is wrong.", "Look at standard input.", 3)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ('{"columns": ["dataset", "score"], "data": [["a", 0.5], ["b", 0.6, 7]]}', "row 2 of its data has 3 cells"),
+        (
+            '{"columns": ["dataset", "score"], "data": [["a"]]}',
+            "row 1 of its data has 1 cell, and the table has 2 columns",
+        ),
+        ('{"columns": ["dataset", "score"], "data": ["a"]}', "row 1 of its data is not a list of cells"),
+        ('{"columns": ["dataset", "score", "score"], "data": [["a", 1, 2]]}', "several columns are called 'score'"),
+        ('[{"dataset": "a", "score": 0.9, "score": 0.1}]', "the key 'score' occurs twice"),
+        (
+            '{"dataset": "a", "score": 1}\n{"dataset": "b", "score": 1, "score": 2}',
+            "line 2: the key 'score' occurs twice",
+        ),
+    ],
+)
+def test_no_cell_of_json_is_lost(tmp_path, content, said):
+    assert said in refused(tmp_path / "t.json", content)

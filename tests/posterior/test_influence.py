@@ -127,7 +127,7 @@ def test_an_integration_that_failed_is_said():
 
 
 def test_what_has_no_influence_is_refused(identical, failed):
-    with pytest.raises(hc.ArgumentError, match="at least 3 data sets and scores that differ"):
+    with pytest.raises(hc.ArgumentError, match="Influence needs scores that differ"):
         identical.influence()
     with pytest.raises(hc.NoVerdictError):
         failed.influence()

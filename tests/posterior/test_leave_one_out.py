@@ -301,7 +301,7 @@ def test_the_printed_result_names_the_data_set_that_is_least_expected():
 
 
 def test_what_can_not_be_left_out_is_refused(identical, failed):
-    with pytest.raises(hc.ArgumentError, match="at least 3 data sets and scores that differ"):
+    with pytest.raises(hc.ArgumentError, match="Leave-one-out needs scores that differ"):
         identical.loo()
     with pytest.raises(hc.NoVerdictError):
         failed.loo()

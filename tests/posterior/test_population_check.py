@@ -147,3 +147,21 @@ def test_what_is_no_result_and_another_likelihood_are_refused(result):
     ]
     with pytest.raises(hc.ArgumentError, match="has the likelihood 'gaussian', this one 'trinomial'"):
         fits[0].check_population({"other": fits[1]})
+
+
+def test_a_small_difference_is_not_clear_however_constant():
+    """Of five data sets with nearly the same mean; both populations predict them alike."""
+    found = of_means([0.01, 0.011, 0.012, 0.013, 0.014, 0.0141], 1).check_population()
+    row = found.to_frame().loc["Gaussian"]
+    assert 0 < abs(row["elpd_difference"]) < 4
+    assert found.better == ()
+
+
+def test_a_student_t_population_inherits_the_bounds_of_a_gaussian_one(heavy):
+    noise = np.random.default_rng(4).normal(0, 0.01, (len(heavy), 20))
+    right = 0.5 + heavy[:, None] + noise
+    comparison = hc.HierarchicalComparison.from_arrays(
+        np.full(right.shape, 0.5), right, rho=0.1, rope=0.01, priors=hc.Priors.gaussian(sigma0=hc.HalfNormal(0.03))
+    )
+    found = hc.compare_populations(comparison, populations=("gaussian", "student_t"), engine="quadrature")
+    assert found.fits["student_t"].priors.sigma0 == hc.HalfNormal(0.03)

@@ -163,3 +163,20 @@ def test_spread_that_came_from_the_first_rope_stays_under_another():
 def test_an_unknown_option_is_refused_before_any_fit(result):
     with pytest.raises(hc.ArgumentError, match=r"'drawss' is not an option of a fit\. Did you mean 'draws'"):
         result.sensitivity(drawss=5)
+
+
+def test_rho_is_varied_where_it_is_one_correlation_above_zero(scores):
+    for rho in (0, hc.Correlation(within=0.2, across=0.1)):
+        found = hc.HierarchicalComparison(scores, "bayes", "tree", rope=0.01, rho=rho).fit("quadrature").sensitivity()
+        assert found.to_frame().index[1:].tolist() == [name for name in NAMES if not name.startswith("rho")]
+
+
+def test_a_comparison_made_again_has_the_notes_of_its_own_rope():
+    a = np.random.default_rng(3).normal(0.8, 0.02, (8, 10))
+    b = a + np.random.default_rng(4).normal(0.02, 0.02, a.shape)
+    b[:4] = a[:4] + 0.012
+    with pytest.warns(hc.DegenerateScoresWarning, match="is set to 0.00577"):
+        first = hc.HierarchicalComparison.from_arrays(a, b, folds=10, rope=0.01)
+    with pytest.warns(hc.DegenerateScoresWarning, match="is set to 0.0115"):
+        again = hc.HierarchicalComparison.from_differences(first.differences, rope=0.02)
+    assert [note.key for note in again.differences.notes].count("constant_datasets") == 1

@@ -57,3 +57,9 @@ def test_the_paragraph_names_the_metric(tournament):
     assert "paired differences of the scores of its" in tournament.methods().text
     one = hc.compare(scores, "boosting", "tree", rope=0.01, engine="quadrature", progress=False)
     assert "paired differences of the scores (auc), tree minus boosting" in one.methods().text
+
+
+def test_scores_without_correlation_are_called_independent(scores):
+    text = hc.compare(scores, "bayes", "tree", rope=0.01, rho=0, engine="quadrature").methods().text
+    assert "The differences of a data set were treated as independent." in text
+    assert "correlated, because" not in text

@@ -124,3 +124,10 @@ def test_a_column_of_names_counts_whatever_the_index_is():
     expected = Covariates.of(frame, ["a", "b", "c"]).values
     for other in (frame.sort_values("rows"), frame.set_index(pd.Index([5, 7, 9])), frame.set_index("dataset")):
         np.testing.assert_array_equal(Covariates.of(other, ["a", "b", "c"]).values, expected)
+
+
+@pytest.mark.parametrize("size", [1e200, 1e-200, 10**400])
+def test_values_that_can_not_be_computed_with_are_refused(size):
+    frame = pd.DataFrame({"rows": [size, 2 * size, 4 * size]}, index=["a", "b", "c"])
+    with pytest.raises(hc.ArgumentError, match="'rows'"):
+        Covariates.of(frame, ["a", "b", "c"])

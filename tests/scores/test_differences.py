@@ -344,6 +344,9 @@ GOOD = np.arange(12.0).reshape(3, 4) ** 2
         ([[], [1, 2, 3]], [[], [1, 2, 4]], {}, r"Data set '1' has no scores"),
         (GOOD, GOOD + 1, {"dataset_names": ["a", "b"]}, r"dataset_names must be 3 different names, got \['a', 'b'\]"),
         (GOOD, GOOD + 1, {"dataset_names": ["a", "b", "a"]}, r"dataset_names must be 3 different names"),
+        (GOOD, GOOD + 1, {"dataset_names": ["a", "b", "a "]}, r"dataset_names must be 3 different names"),
+        (GOOD, GOOD + 1, {"dataset_names": ["a", "b", " "]}, r"dataset_names has an empty name"),
+        (GOOD, GOOD + 1, {"left": ""}, r"left or right has an empty name"),
         (GOOD, GOOD + 1, {"left": "x", "right": "x"}, r"both called 'x'; an algorithm can't be compared with itself"),
         (np.ones((2, 30)), np.ones((2, 30)), {}, r"30 scores of a data set look like several runs\. Pass folds=10"),
     ],
@@ -578,3 +581,19 @@ def test_a_metric_called_rho_is_a_score_where_there_is_no_other():
     expected = PairedDifferences.from_table(table(), "nb", "tree")
     np.testing.assert_array_equal(found.mean, expected.mean)
     np.testing.assert_array_equal(found.rho, expected.rho)
+
+
+def test_names_are_read_as_those_of_a_table():
+    """Without outer spaces, in one Unicode form, numbers as text: the same name finds its rope and its rho."""
+    found = PairedDifferences.from_arrays(
+        GOOD,
+        GOOD + 1,
+        left=1,
+        right=2,
+        dataset_names=["iris ", 7, "cafe\u0301"],
+        rho={"iris": 0.1, "7": 0.2, "caf\u00e9 ": 0},
+    )
+    assert (found.left, found.right, found.dataset_names) == ("1", "2", ("iris", "7", "caf\u00e9"))
+    assert found.rho.tolist() == [0.1, 0.2, 0]
+    with pytest.raises(ArgumentError, match="rho has several values for a data set"):
+        PairedDifferences.from_arrays(GOOD, GOOD + 1, rho={"1": 0.1, "1 ": 0.2, "2": 0, "3": 0})

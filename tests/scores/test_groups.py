@@ -120,3 +120,26 @@ def test_what_does_not_go_with_groups_is_refused():
     table.loc[(table["algorithm"] == "tree") & (table["fold"] == 1), "part"] = 2
     with pytest.raises(hc.ScoreTableError, match="12 scores are in another group than another algorithm's"):
         hc.HierarchicalComparison(**compared, groups="part")
+
+
+def test_a_constant_ratio_is_constant_in_groups_too():
+    """Logs of scores near 1 are small, and their rounding errors are not."""
+    generator = np.random.default_rng(3)
+    rows = [
+        (f"b{benchmark}", f"{passage}-{question}", passage, question, model, score)
+        for benchmark in range(6)
+        for passage in range(5)
+        for question in range(3)
+        for base in [1 + 1e-3 * generator.random()]
+        for model, score in (
+            ("base", base),
+            ("tuned", base * (1.001 if benchmark == 0 else 1 + 1e-3 * generator.random())),
+        )
+    ]
+    table = pd.DataFrame(rows, columns=["benchmark", "question_id", "passage", "topic", "model", "score"])
+    for groups in ("passage", ["passage", "topic"]):
+        with pytest.warns(hc.DegenerateScoresWarning, match=r"1 of 6 data sets \('b0'\)"):
+            found = hc.HierarchicalComparison(
+                table, "base", "tuned", rope=0.0005, groups=groups, transform="log", higher_is_better=True
+            )
+        assert found.differences.constant.tolist() == [True] + [False] * 5

@@ -75,7 +75,18 @@ def test_impossible_summaries_are_refused(changed, words):
     assert words in str(caught.value)
 
 
-@pytest.mark.parametrize("score_range", [1, (0, 1, 2), "01"])
+@pytest.mark.parametrize("score_range", [1, (0, 1, 2), "01", (1, 0), (1, 1)])
 def test_a_range_that_is_no_pair_is_refused(score_range):
     with pytest.raises(hc.ArgumentError, match="score_range must be the lowest and the highest score"):
         PairedDifferences.from_summaries([0.1], [0.1], 10, score_range=score_range)
+
+
+def test_names_may_be_numbers():
+    found = PairedDifferences.from_summaries([0.1, 0.2], 0.01, 10, score_range=(0, 1), dataset_names=[1, "iris "])
+    assert found.dataset_names == ("1", "iris")
+
+
+def test_the_priors_are_beside_the_largest_mean_and_not_a_score_that_nobody_saw():
+    with pytest.warns(hc.FewDatasetsWarning):
+        given = hc.HierarchicalComparison.from_summaries(MEAN, ERROR, 100, score_range=(0, 1), rope=0.01)
+    assert "larger than 1, the largest that the scores allow" in given.prior_predictive().conclusion

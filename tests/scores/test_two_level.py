@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import integrate, stats
 
@@ -206,3 +207,26 @@ def test_sensitivity_to_rho_has_no_bayes_factor_as_the_equivalent_data_change():
     unknown = found.index[found.isna()].tolist()
     assert unknown == [name for name in found.index if name.startswith("rho")]
     assert len(unknown) == 2
+
+
+def test_nothing_is_learnt_from_identical_scores():
+    scores = simulated_scores(8, centre=0.01, spread=0.01)
+    again = scores[scores["algorithm"] == "bayes"].assign(algorithm="copy")
+    result = hc.compare(pd.concat([scores, again]), "bayes", "copy", rope=0.01, rho="runs")
+    assert result.next_dataset.p_rope == 1
+    with pytest.warns(hc.HiercompWarning, match="identical everywhere"):
+        tournament = hc.compare_all(pd.concat([scores, again]), rope=0.01, rho="runs", engine="quadrature")
+    assert tournament.verdicts().loc["bayes", "copy"] == "equivalent"
+    assert tournament.pair("bayes", "tree").differences.two_level.learnt
+
+
+def test_a_pair_from_which_nothing_can_be_learnt_is_kept_with_the_reason():
+    """Differences that never vary, but by as much on every fold."""
+    scores = simulated_scores(8, centre=0.01, spread=0.01)
+    again = scores[scores["algorithm"] == "bayes"].assign(algorithm="shifted")
+    again["score"] += 0.25
+    with pytest.warns(hc.HiercompWarning, match="bayes against shifted: rho='runs' learns"):
+        tournament = hc.compare_all(pd.concat([scores, again]), rope=0.01, rho="runs", engine="quadrature")
+    with pytest.raises(hc.ArgumentError, match="has no result: rho='runs' learns"):
+        tournament.pair("bayes", "shifted")
+    assert tournament.pair("bayes", "tree").status == "ok"

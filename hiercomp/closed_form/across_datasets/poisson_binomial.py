@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from hiercomp.arguments import FloatArray, one_of, whole_number
 from hiercomp.closed_form.inputs import as_differences, is_labelled, is_table, need_scores, rows_of
 from hiercomp.closed_form.one_dataset.correlated_t import CorrelatedTResult, correlated_t_posterior, regions_with_ties
-from hiercomp.closed_form.result import after, compared, most_probable
+from hiercomp.closed_form.result import TIE, after, compared, most_probable
 from hiercomp.document import Presentation
 from hiercomp.errors import ArgumentError, ScoreTableError
 from hiercomp.rope import REGIONS, Rope, RopesLike, most_probable_shares
@@ -98,8 +98,12 @@ class PoissonBinomialResult(Presentation):
         if self.rope.half_width:
             outcome = most_probable(self.algorithms, (self.p_left, self.p_rope, self.p_right))
             return f"The most frequent outcome on these data sets is {outcome}."
-        better = shown(self.algorithms[self.p_right >= self.p_left])
+        left, right = map(shown, self.algorithms)
         probability = probability_text(max(self.p_left, self.p_right))
+        if abs(self.p_right - self.p_left) <= TIE:
+            each = f"{left} and {right} are each"
+            return f"{each} better on more than half of these data sets with probability {probability}."
+        better = right if self.p_right > self.p_left else left
         return f"{better} is better on more than half of these data sets with probability {probability}."
 
     def to_frame(self) -> pd.DataFrame:

@@ -30,6 +30,7 @@ def mcnemar(
     method: McNemarMethod = "exact",
     left: str | None = None,
     right: str | None = None,
+    higher_is_better: bool | None = None,
 ) -> FrequentistResult:
     """McNemar's test: do two algorithms err equally often on the same cases?
 
@@ -48,6 +49,8 @@ def mcnemar(
         1)^2 / (b + c), where b and c count the cases that only the left and only the right algorithm gets right.
     left, right : str, optional
         The two algorithms of a table to compare, or names for them.
+    higher_is_better : bool, optional
+        False if 1 means wrong. By default as a table says, and True for arrays.
 
     Returns
     -------
@@ -84,7 +87,7 @@ def mcnemar(
         tables, single = _table_of_counts(x)[None], True
         algorithms = (left or "left", right or "right")
     else:
-        given = as_pairs(_numbers(x), _numbers(y), left=left, right=right)
+        given = as_pairs(_numbers(x), _numbers(y), left=left, right=right, higher_is_better=higher_is_better)
         tables, single = _counted_cases(given.differences), given.single
         algorithms, dataset_names, notes = given.algorithms, given.differences.dataset_names, given.notes
     statistic, pvalue = np.zeros(len(tables)), np.ones(len(tables))

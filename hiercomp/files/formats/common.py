@@ -255,6 +255,15 @@ def first_repeated(names: Iterable[str]) -> str | None:
     return None
 
 
+def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON; Python's parser would keep the last of two values with the same key."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        repeated = first_repeated(name for name, _ in pairs)
+        raise ScoreTableError(f"the key {shown(repeated)!r} occurs twice in one object; one of them would be lost.")
+    return found
+
+
 def rho_of_folds(datasets: Any, runs: Any, folds: Any) -> np.ndarray:
     """1/k of the k folds in a run of each row's data set; 0 where there is one."""
     import pandas as pd

@@ -22,12 +22,12 @@ from hiercomp.files.formats.common import (
     error_of_file,
     file_text,
     files_among,
-    first_repeated,
     names_the_file,
     one_or_more,
     refuse_absent_measures,
     refuse_other_measure,
     text_options,
+    unique_keys,
 )
 from hiercomp.files.mapping import Spec, mapped_again, tidy_frame
 from hiercomp.scores.direction import lower_is_better
@@ -181,7 +181,7 @@ def readable_files(path: str | Path, collected: list[ScoreFileError]) -> list[Pa
 def parsed_json(text: str, path: str | Path) -> Any:
     """A JSON text; nesting, numbers and keys that Python's parser can't take are errors of the file."""
     try:
-        return json.loads(text, object_pairs_hook=_unique)
+        return json.loads(text, object_pairs_hook=unique_keys)
     except json.JSONDecodeError as error:
         raise ScoreFileError(
             f"{shown(path)}, line {error.lineno}: {error.msg}; it is not JSON, or cut short."
@@ -192,14 +192,6 @@ def parsed_json(text: str, path: str | Path) -> Any:
         raise ScoreTableError("it is nested too deeply to be a result file.") from None
     except ValueError as error:  # such as a number of thousands of digits
         raise ScoreTableError(f"{str(error).splitlines()[0].rstrip('.')}.") from error
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        repeated = first_repeated(name for name, _ in pairs)
-        raise ScoreTableError(f"the key {shown(repeated)!r} occurs twice in one object; one of them would be lost.")
-    return found
 
 
 def _files(paths: Sequence[str | Path]) -> list[Path]:

@@ -15,6 +15,7 @@ from hiercomp.closed_form.across_datasets.bayesian_sign import (
     bayesian_signed_rank_test,
     largest_of_dirichlet,
 )
+from hiercomp.closed_form.across_datasets.poisson_binomial import poisson_binomial_test
 from hiercomp.errors import ArgumentError, ScoreTableError
 from hiercomp.scores.differences import PairedDifferences
 
@@ -227,3 +228,11 @@ def test_the_result_prints_its_question_and_its_answer(test):
     assert "The most probable outcome over data sets is tree better, with probability 0." in str(result)
     assert "a&lt;b" in result._repr_html_()
     assert result.to_frame()["probability"].tolist() == regions(result)
+
+
+def test_equal_probabilities_name_no_winner():
+    assert (
+        "left better or right better, with probability 0.500 each" in bayesian_sign_test([0, 0, 0.0], rope=0).conclusion
+    )
+    even = poisson_binomial_test([0.5, 0.5]).conclusion
+    assert even == "left and right are each better on more than half of these data sets with probability 0.250."

@@ -268,3 +268,10 @@ def test_the_type_i_error_under_independent_normal_differences_is_the_derived_on
     for test, expected in ((five_by_two_cv_t, expected_t), (five_by_two_cv_f, expected_f)):
         error = math.sqrt(expected * (1 - expected) / simulations)
         assert np.mean(test(x).pvalue < 0.05) == pytest.approx(expected, abs=4 * error)
+
+
+def test_a_subset_in_another_order_keeps_the_numbers_of_each_data_set():
+    chosen = PairedDifferences.from_table(table(), "bayes", "tree").subset(["d2", "d0"])
+    found = five_by_two_cv_f(chosen)
+    assert found.dataset_names == ("d2", "d0")
+    assert found.statistic == pytest.approx([float(by_the_papers(X[place])[1]) for place in (2, 0)], rel=1e-9)

@@ -175,3 +175,13 @@ def test_the_result_says_what_it_is():
     result = mcnemar([40, 14, 3, 6], left="bayes", right="tree")
     assert result.title == "McNemar's test (exact binomial), bayes against tree, 1 data set, two-sided"
     assert "p = 0.0127: at the 5% level equal performance is rejected." in str(result)
+
+
+def test_a_column_of_errors_needs_the_direction_and_takes_it():
+    cases = [
+        ("iris", name, fold, error) for fold in range(8) for name, error in (("a", fold > 5), ("b", fold in (0, 6)))
+    ]
+    table = pd.DataFrame(cases, columns=["dataset", "algorithm", "fold", "error"]).astype({"error": int})
+    with pytest.raises(ScoreTableError, match="higher_is_better=False"):
+        mcnemar(table)
+    assert mcnemar(table, higher_is_better=False).pvalue == mcnemar([[5, 1], [1, 1]]).pvalue
