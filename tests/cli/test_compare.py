@@ -29,6 +29,7 @@ def folder(tmp_path, scores) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_mixture_is_asked_for_by_the_name_of_its_population(hiercomp, tmp_path):
     table = simulated_scores(21, 1, centre=0.01, spread=0.03)
     table.to_csv(tmp_path / "scores.csv", index=False)

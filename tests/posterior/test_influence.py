@@ -85,6 +85,7 @@ def test_a_far_data_set_among_thirteen_is_left_out_by_a_new_integration():
         np.testing.assert_allclose(seen, list(rest.probabilities.values()), atol=error)
 
 
+@pytest.mark.slow
 def test_a_data_set_whose_absence_moves_mass_to_the_faint_part_of_the_grid_is_left_out_by_a_new_integration():
     """A quarter of a per cent of the mass: enough for an error of 0.0006 on the grid of all data sets."""
     generator = np.random.default_rng(0)
