@@ -236,6 +236,9 @@ def fingerprint(
     ArgumentError
         If a change to something could not be detected.
     """
+    from sklearn import get_config
+    from sklearn.utils.metadata_routing import get_routing_for_object
+
     experiment = {"seed": str(seed)}
     settings = {EXPERIMENT: experiment}
     what = "the splitter"
@@ -243,6 +246,11 @@ def fingerprint(
         experiment["cv"] = described(cv)
         what = "a scorer"
         experiment["scoring"] = described(dict(scoring))
+        if get_config()["enable_metadata_routing"]:  # requests are no parameters
+            what = "the requests of metadata"
+            parts = {"cv": cv, **scoring, **{f"estimator {name}": each for name, each in estimators.items()}}
+            requests = {name: str(get_routing_for_object(part)) for name, part in parts.items()}
+            experiment["metadata routing"] = described(requests)
         experiment |= {f"version of {name}": version(name) for name in PACKAGES}
         experiment["version of Python"] = platform.python_version()
         for name, estimator in estimators.items():

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hiercomp.arguments import whole_number
 from hiercomp.errors import (
@@ -324,6 +325,13 @@ def kept_rows(frame: pd.DataFrame, where: Mapping[str, Any] | None) -> pd.DataFr
     """
     if not where:
         return frame
+    kept = frame[rows_kept(frame, where)].reset_index(drop=True)
+    kept.attrs = dict(frame.attrs)
+    return kept
+
+
+def rows_kept(frame: pd.DataFrame, where: Mapping[str, Any]) -> NDArray[np.bool_]:
+    """Whether each row of a table is as asked for; see `kept_rows`."""
     if not isinstance(where, Mapping):
         raise ArgumentError(f"where must be a mapping such as {{'mode': 'aws'}}, got {where!r}.")
     keep = np.ones(len(frame), dtype=bool)
@@ -344,9 +352,7 @@ def kept_rows(frame: pd.DataFrame, where: Mapping[str, Any] | None) -> pd.DataFr
         keep &= rows
     if not keep.any():
         raise ScoreTableError(f"No row fulfils all {len(where)} conditions of where.")
-    kept = frame[keep].reset_index(drop=True)
-    kept.attrs = dict(frame.attrs)
-    return kept
+    return keep
 
 
 def plain_roles(

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+# What tools call runs without a result
+UNFINISHED = frozenset({"crashed", "failed", "fail", "killed", "running", "pending", "waiting", "pruned", "preempted"})
+
+
 @dataclass(frozen=True)
 class Preset:
     """A tool's table.
@@ -340,9 +344,11 @@ def _kept(frame: pd.DataFrame, column: str, values: Sequence[str]) -> tuple[pd.D
     """The rows of finished runs, and how many were left out."""
     text = frame[column].astype(str)
     rows = text.isin(values).to_numpy()
+    others = first_names(list(dict.fromkeys(text[~rows])))
+    if len(frame) and text.str.casefold().isin(UNFINISHED).all():
+        raise ScoreTableError(f"No row is of a finished run: {column} is {others}.", key="unfinished")
     if rows.all() or not rows.any():  # where no row has it, the column means something else
         return frame, []
-    others = first_names(list(dict.fromkeys(text[~rows])))
     message = f"Left out: {(~rows).sum()} of {len(frame)} rows, whose {column} is {others}."
     return frame[rows].reset_index(drop=True), [Note(DroppedScoresWarning, message)]
 

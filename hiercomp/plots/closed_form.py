@@ -90,7 +90,8 @@ def plot_student(result: CorrelatedTResult, dataset: str | None = None, *, ax: A
     ax.set_ylim(0, None)
     left, right = map(label, result.algorithms)
     where = "" if dataset is None else f", {label(dataset)}"
-    labels(ax, in_lines(f"mean difference, {right} minus {left}", UNDER), "density", f"Correlated t{where}")
+    difference = f"mean difference; above 0 {right} is better, below 0 {left}"
+    labels(ax, in_lines(difference, UNDER), "density", f"Correlated t{where}")
     if row["scale"] > 0:
         legend(ax)
     return ax

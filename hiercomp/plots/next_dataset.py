@@ -24,7 +24,8 @@ CORNERS = np.array([[0.0, 0.0], [0.5, np.sqrt(0.75)], [1.0, 0.0]])  # left, rope
 def plot_next_dataset(result: Fit, *, ax: Axes | None = None, **bars: Any) -> Axes:
     """Bars of the probabilities that each outcome is the most likely one on the next data set.
 
-    Whiskers are two Monte Carlo standard errors, if large enough to be visible.
+    Whiskers are two errors, if large enough to be visible: Monte Carlo standard errors of draws, or estimated errors of
+    integrals.
 
     Parameters
     ----------

@@ -169,7 +169,7 @@ def plot_posterior(result: Fit, *, figure: Figure | None = None) -> FloatArray:
 
 
 def plot_rope_curve(result: Fit, *, half_widths: ArrayLike | None = None, ax: Axes | None = None, **line: Any) -> Axes:
-    """The three probabilities against the half-width of a symmetric rope; the current one is marked.
+    """The three probabilities against the half-width of a symmetric rope; the current one is marked if it is symmetric.
 
     Parameters
     ----------
@@ -190,7 +190,8 @@ def plot_rope_curve(result: Fit, *, half_widths: ArrayLike | None = None, ax: Ax
     for region, style in zip(REGIONS, ("--", "-.", "-"), strict=True):
         drawn = options(line, color=COLOURS[region], linestyle=style, label=names[region])
         ax.plot(curve.index, curve[f"p_{region}"], **drawn)
-    ax.axvline(result.rope.half_width, color=INK, linewidth=0.8, linestyle=":")
+    if result.rope.lower == -result.rope.upper:
+        ax.axvline(result.rope.half_width, color=INK, linewidth=0.8, linestyle=":")
     ax.axhline(0.95, color=INK, linewidth=0.5, alpha=0.5)
     ax.set_ylim(-0.02, 1.02)
     ax.set_xlim(float(curve.index.min()), float(curve.index.max()))

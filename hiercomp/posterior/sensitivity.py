@@ -99,8 +99,14 @@ class Sensitivity(Presentation):
 
     @property
     def changed(self) -> tuple[str, ...]:
-        """Variants with a verdict other than that of the comparison itself."""
-        return tuple(variant.name for variant in self.variants if variant.verdict != self.variants[0].verdict)
+        """Variants with a verdict other than that of the comparison itself; not those whose computation failed."""
+        own = self.variants[0].verdict
+        return tuple(variant.name for variant in self.variants if variant.verdict != own and variant.status != "failed")
+
+    @property
+    def failed(self) -> tuple[str, ...]:
+        """Variants whose computation failed its checks, so nothing is known of their verdict."""
+        return tuple(variant.name for variant in self.variants[1:] if variant.status == "failed")
 
     @property
     def title(self) -> str:
@@ -115,12 +121,15 @@ class Sensitivity(Presentation):
         others = len(self.variants) - 1
         if others == 0:
             return "The scores are identical everywhere: no prior and no correlation could change the verdict."
-        if not self.changed:
-            return f"The verdict ({self._words(self.variants[0].verdict)}) is the same under all {others} variants."
-        return (
-            f"The verdict ({self._words(self.variants[0].verdict)}) changes under {counted(len(self.changed), 'variant')} "
-            f"of {others}: {', '.join(self.changed)}."
-        )
+        own = f"The verdict ({self._words(self.variants[0].verdict)})"
+        unknown = ""
+        if self.failed:
+            unknown = f" The computation of {counted(len(self.failed), 'variant')} failed: {', '.join(self.failed)}."
+        computed = others - len(self.failed)
+        if self.changed:
+            which = f"{counted(len(self.changed), 'variant')} of {computed}: {', '.join(self.changed)}"
+            return f"{own} changes under {which}.{unknown}"
+        return f"{own} is the same under all {computed} variants{' that were computed' if unknown else ''}.{unknown}"
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each variant: p_left, p_rope, p_right, error, verdict, changed, status, log_bayes_factor.

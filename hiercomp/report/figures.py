@@ -329,14 +329,16 @@ def _rope_curve(result: Fit) -> FigureSpec:
         f"at a half-width of {width:.3g}, {_listed(result, {region: row[f'p_{region}'] for region in REGIONS})}"
         for width, row in points.iterrows()
     )
+    used = "The dotted line is the half-width used here, the"
+    if result.rope.lower != -result.rope.upper:
+        used = f"The rope used here, {result.rope}, is not among them. The"
     return FigureSpec(
         "rope-curve",
         (PAGE_WIDTH, 3.2),
         lambda figure: plot_rope_curve(result, ax=figure.subplots()),
         "The three probabilities against the half-width of the rope",
         f"{values[0].upper()}{values[1:]}.",
-        "The three probabilities for other ropes, symmetric about zero. The dotted line is the half-width used here, the "
-        "thin line a probability of 0.95.",
+        f"The three probabilities for other ropes, symmetric about zero. {used} thin line is a probability of 0.95.",
     )
 
 

@@ -69,7 +69,7 @@ def data_facts(result: Fit, source: Source | None) -> tuple[Fact, ...]:
     return (
         *file_facts(source),
         Fact("Left algorithm", shown(given.left)),
-        Fact("Right algorithm", f"{shown(given.right)} (differences are right minus left)"),
+        Fact("Right algorithm", f"{shown(given.right)} (differences above 0 favour it)"),
         Fact("Metric", f"{'higher' if given.higher_is_better else 'lower'} is better{measured}{turned}"),
         Fact(RANGES[given.transform], f"{lowest:g} to {highest:g}"),
         Fact("Data sets", f"{len(given.dataset_names):,}"),

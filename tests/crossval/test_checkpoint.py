@@ -22,6 +22,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from sklearn import config_context
 from sklearn.datasets import load_iris, load_wine
 from sklearn.metrics import f1_score, make_scorer
 from sklearn.model_selection import PredefinedSplit, RepeatedStratifiedKFold
@@ -438,3 +439,13 @@ def test_a_full_disk_keeps_what_is_finished(tmp_path):
         fill()
     store.close()
     assert len(run(path, data={"iris": IRIS})) == 12
+
+
+def test_other_requests_of_metadata_are_another_experiment(tmp_path):
+    """Requests are no parameters, and decide whether weights reach an estimator."""
+    path = tmp_path / "run.sqlite"
+    with config_context(enable_metadata_routing=True):
+        run(path, estimators={"bayes": GaussianNB().set_fit_request(sample_weight=False)})
+        run(path, estimators={"bayes": GaussianNB().set_fit_request(sample_weight=False)})
+        with pytest.raises(hc.ResultFileError, match="different experiment: metadata routing was"):
+            run(path, estimators={"bayes": GaussianNB().set_fit_request(sample_weight=True)})

@@ -530,3 +530,12 @@ def test_estimator_is_tidymodels_word_and_no_algorithm():
 def test_the_documentation_prints_the_table_of_presets():
     page = (Path(__file__).parents[2] / "docs/importing.md").read_text()
     assert presets_as_markdown() in page
+
+
+def test_a_table_without_a_finished_run_is_refused():
+    runs = pd.DataFrame({"Name": list("abcd"), "State": ["crashed", "failed"] * 2, "config.dataset": list("xxyy")})
+    runs = runs.assign(**{"config.algorithm": ["nb", "tree"] * 2, "summary.accuracy": [0.5, 0.6, 0.7, 0.8]})
+    with pytest.raises(hc.HiercompError, match="No row is of a finished run: State is 'crashed', 'failed'"):
+        hc.read_scores(
+            runs, format="wandb", dataset="config.dataset", algorithm="config.algorithm", score="summary.accuracy"
+        )

@@ -83,13 +83,15 @@ def made(*verdicts: str) -> Sensitivity:
 
 def test_a_changed_verdict_is_flagged_and_said():
     changed = made("right", "right", "rope", "failed")
-    assert changed.changed == ("v2", "v3")
-    assert changed.to_frame()["changed"].tolist() == [False, False, True, True]
-    assert "changes under 2 variants of 3: v2, v3." in str(changed)
+    assert (changed.changed, changed.failed) == (("v2",), ("v3",))
+    assert changed.to_frame()["changed"].tolist() == [False, False, True, False]
+    assert "changes under 1 variant of 2: v2. The computation of 1 variant failed: v3." in str(changed)
     assert changed.to_frame()["verdict"].tolist() == ["tree better", "tree better", "practically equivalent", "failed"]
     same = made("left", "left")
     assert same.changed == ()
     assert "The verdict (bayes better) is the same under all 1 variants." in str(same)
+    unknown = made("left", "left", "failed").conclusion
+    assert "is the same under all 1 variants that were computed. The computation of 1 variant failed: v2." in unknown
 
 
 def test_the_plot_draws_the_table():
@@ -97,7 +99,7 @@ def test_the_plot_draws_the_table():
     widths = np.array([bar.get_width() for bar in ax.patches]).reshape(3, 3)
     np.testing.assert_array_equal(widths, [[0, 0, 0], [0, 1, 0], [1, 0, 0]])
     words = [text.get_text() for text in ax.texts]
-    assert words == ["tree better", "practically equivalent (changed)", "failed (changed)"]
+    assert words == ["tree better", "practically equivalent (changed)", "failed"]
 
 
 def test_identical_algorithms_have_nothing_to_vary(identical):

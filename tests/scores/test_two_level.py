@@ -199,16 +199,6 @@ def test_many_algorithms_take_them_as_two_do():
     assert pair.differences.two_level is not None
 
 
-@pytest.mark.slow
-def test_sensitivity_to_rho_has_no_bayes_factor_as_the_equivalent_data_change():
-    table = simulated_scores(6, centre=0.01, spread=0.01)
-    result = hc.compare(table, "bayes", "tree", rope=0.01, rho="runs", engine="quadrature")
-    found = result.sensitivity(n_jobs=1).to_frame()["log_bayes_factor"]
-    unknown = found.index[found.isna()].tolist()
-    assert unknown == [name for name in found.index if name.startswith("rho")]
-    assert len(unknown) == 2
-
-
 def test_nothing_is_learnt_from_identical_scores():
     scores = simulated_scores(8, centre=0.01, spread=0.01)
     again = scores[scores["algorithm"] == "bayes"].assign(algorithm="copy")

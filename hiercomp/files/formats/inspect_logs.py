@@ -5,18 +5,20 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hiercomp.errors import HiercompWarning, Note, ScoreFileError
+from hiercomp.errors import HiercompWarning, Note, ScoreFileError, ScoreTableError
 from hiercomp.files.content import reading_errors, too_large
 from hiercomp.files.formats.common import (
     LARGEST_TEXT,
     chosen_measure,
     different_measures,
+    error_of_file,
     file_text,
     files_among,
     one_or_more,
@@ -24,6 +26,7 @@ from hiercomp.files.formats.common import (
     refuse_other_measure,
     repeated_answers,
     text_options,
+    unique_keys,
 )
 from hiercomp.files.mapping import Spec, mapped_again, tidy_frame
 from hiercomp.scores.direction import lower_is_better
@@ -153,7 +156,7 @@ def _log(file: Path) -> tuple[str, str, str, list[dict[str, Any]]]:
         if file.suffix == ENDING:
             header, samples = _packed(file)
         else:
-            header = json.loads(file_text(file))
+            header = json.loads(file_text(file), object_pairs_hook=unique_keys)
             samples = header["samples"]
         about = header["eval"]
         task, model, status = str(about["task"]), str(about["model"]), str(header["status"])
@@ -161,6 +164,8 @@ def _log(file: Path) -> tuple[str, str, str, list[dict[str, Any]]]:
             raise ScoreFileError(f"{shown(file)}: it has no samples, or damaged ones.")
     except ScoreFileError:
         raise
+    except ScoreTableError as error:
+        raise error_of_file(str(file), error) from None
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         cause = getattr(error, "msg", type(error).__name__)
         raise ScoreFileError(f"{shown(file)}: {cause}; it is not an Inspect log, or it is cut short.") from None
@@ -185,7 +190,7 @@ def _packed(file: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
                 f"{shown(file)}: the evaluation was not finished, so the log has no summary of its samples."
             )
         header, samples = (
-            json.loads(_member(archive.getinfo(name), archive, stream, shown(file)))
+            json.loads(_member(archive.getinfo(name), archive, stream, shown(file)), object_pairs_hook=unique_keys)
             for name in ("header.json", "summaries.json")
         )
     return header, samples
@@ -226,7 +231,7 @@ def _number(value: Any, file: Path, question: Any) -> float:
     """A value as Inspect counts it; NaN if there is none."""
     if value is None:
         return float("nan")
-    if isinstance(value, (bool, int, float)):
+    if isinstance(value, float) or (isinstance(value, int) and abs(value) <= sys.float_info.max):
         return float(value)
     if isinstance(value, str):
         if (grade := GRADES.get(value, GRADES.get(value.casefold()))) is not None:

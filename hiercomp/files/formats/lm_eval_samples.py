@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hiercomp.errors import Argument, ArgumentError, DroppedScoresWarning, Note, ScoreFileError
+from hiercomp.errors import Argument, ArgumentError, DroppedScoresWarning, Note, ScoreFileError, ScoreTableError
 from hiercomp.files.formats.common import (
     chosen_measure,
     different_measures,
+    error_of_file,
     file_text,
     files_among,
     one_or_more,
@@ -19,6 +21,7 @@ from hiercomp.files.formats.common import (
     refuse_other_measure,
     repeated_answers,
     text_options,
+    unique_keys,
 )
 from hiercomp.files.mapping import Spec, mapped_again, tidy_frame
 from hiercomp.scores.direction import lower_is_better
@@ -102,7 +105,7 @@ def read_lm_eval_samples(
             if not _is_of_filter(chosen, answer):
                 continue
             number = answer.get(_base(chosen))
-            if isinstance(number, bool) or not isinstance(number, (int, float)):
+            if isinstance(number, bool) or not _is_number(number):
                 raise ScoreFileError(f"{shown(file)}, line {line}: {_base(chosen)!r} is {number!r:.60}, no number.")
             question = answer["doc_id"]
             if question in rows:
@@ -124,7 +127,7 @@ def read_lm_eval_samples(
             for name, cell in zip(columns, (task, model, run, question, number), strict=True):
                 columns[name].append(cell)
             for name, cells in further.items():
-                cells.append(float(answer[name]) if isinstance(answer.get(name), (int, float)) else float("nan"))
+                cells.append(float(answer[name]) if _is_number(answer.get(name)) else float("nan"))
     if not columns["score"]:
         everything = sorted({name for file in files for name in _measures(_answers(file))})
         raise ArgumentError(
@@ -155,7 +158,9 @@ def _answers(file: Path) -> list[tuple[int, dict[str, Any]]]:
         if not line.strip():
             continue
         try:
-            answer = json.loads(line)
+            answer = json.loads(line, object_pairs_hook=unique_keys)
+        except ScoreTableError as error:
+            raise error_of_file(f"{file}, line {number}", error) from None
         except (ValueError, RecursionError) as error:
             cause = getattr(error, "msg", type(error).__name__)
             raise ScoreFileError(f"{shown(file)}, line {number}: {cause}; it is not JSON, or cut short.") from None
@@ -163,10 +168,17 @@ def _answers(file: Path) -> list[tuple[int, dict[str, Any]]]:
             raise ScoreFileError(
                 f"{shown(file)}, line {number}: there is no doc_id; it is not a log of lm-eval's questions."
             )
+        if not isinstance(answer["doc_id"], (str, int)):
+            raise ScoreFileError(f"{shown(file)}, line {number}: doc_id is neither a number nor a text.")
         found.append((number, answer))
     if not found:
         raise ScoreFileError(f"{shown(file)} is empty.")
     return found
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a value is a number that a double can hold: JSON may have whole numbers of any length."""
+    return isinstance(value, float) or (isinstance(value, int) and abs(value) <= sys.float_info.max)
 
 
 def _measures(answers: Sequence[tuple[int, Mapping[str, Any]]]) -> list[str]:

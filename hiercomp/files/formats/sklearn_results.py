@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from hiercomp.arguments import whole_number
-from hiercomp.errors import Argument, ArgumentError, DefaultedRhoWarning, DroppedScoresWarning, Note, ScoreTableError
+from hiercomp.errors import (
+    Argument,
+    ArgumentError,
+    DefaultedRhoWarning,
+    DroppedScoresWarning,
+    HiercompWarning,
+    Note,
+    ScoreTableError,
+)
 from hiercomp.files.formats.arrays import Block, number_array, tidy_blocks
 from hiercomp.files.formats.common import (
     Source,
@@ -21,6 +29,7 @@ from hiercomp.files.formats.common import (
     names_the_file,
     read_table,
 )
+from hiercomp.scores.direction import named_direction
 from hiercomp.scores.problems import MOST_FOLDS
 from hiercomp.scores.rho import checked_rho
 from hiercomp.wording import counted, shown
@@ -150,6 +159,8 @@ def from_grid_search(
     2    iris   depth=2    1     1    0.8  0.5
     3    iris   depth=2    1     2    0.9  0.5
     """
+    if rho is not None and (folds is not None or cv is not None):
+        raise ArgumentError("rho was given, and folds or cv; pass one of them.")
     rho = None if rho is None else checked_rho(rho)
     several = isinstance(results, Mapping) and not _is_search(results)
     held = None if several else _dataset_column(results, dataset)
@@ -170,7 +181,7 @@ def from_grid_search(
         found = _cv_results(search, str(name))
         scheme = _scheme(folds, cv) if folds is not None or cv is not None else _scheme_of_search(search)
         if rho is not None:
-            scheme = (None, rho) if folds is None else scheme
+            scheme = None, rho
         kept, more = _last_iteration(found, str(name))
         parameters = list(found["params"])
         notes += more
@@ -259,6 +270,10 @@ def _frame(
 ) -> pd.DataFrame:
     """The frame of all scores; that the folds of a run are not known is noted once."""
     blocks, notes = list[Block](), list(more)
+    if measure is not None and named_direction(measure) is False and not any((row[2] > 0).any() for row in found):
+        text = f"No score called {measure!r} is above 0: losses with the sign reversed, as by scikit-learn's scorers."
+        notes.append(Note(HiercompWarning, text, f"They are called 'neg_{measure}'; higher is better.", key="negated"))
+        measure = f"neg_{measure}"
     for dataset, algorithm, scores, further, (folds, rho) in found:
         count = len(scores)
         place = f"Data set {shown(dataset)!r}, algorithm {shown(algorithm)!r}"
@@ -301,6 +316,8 @@ def _scheme(folds: int | None, cv: Any) -> Scheme:
         size, train = getattr(cv, "test_size", None), getattr(cv, "train_size", None)
         if size is None and train is None:
             size = getattr(cv, "_default_test_size", 0.1)
+        if isinstance(size, (int, float)) and isinstance(train, (int, float)) and type(size) is type(train):
+            return None, size / (size + train)  # the share of the cases that are used
         if isinstance(size, float) and 0 < size < 1:
             return None, size
         if size is None and isinstance(train, float) and 0 < train < 1:

@@ -22,7 +22,7 @@ from hiercomp.files.formats.common import (
     one_or_more,
     rho_of_folds,
 )
-from hiercomp.files.mapping import Spec, kept_rows, plain_roles, tidy_frame
+from hiercomp.files.mapping import Spec, plain_roles, rows_kept, tidy_frame
 from hiercomp.wording import first_names, shown
 
 if TYPE_CHECKING:
@@ -153,9 +153,10 @@ def _imported(
             remedy="Run the experiment with a CrossValidationResultProducer alone, not inside an AveragingResultProducer.",
         )
     if where:
-        kept = kept_rows(_text_frame(table), where).index  # of the rows' places
-        lines = list(table.rows)
-        table = replace(table, rows={lines[place]: table.rows[lines[place]] for place in kept})
+        kept = rows_kept(_text_frame(table), where)
+        table = replace(
+            table, rows={line: row for (line, row), each in zip(table.rows.items(), kept, strict=True) if each}
+        )
     measures = [name for name in table.names if not name.startswith(NO_MEASURES)]
     measures.sort(key=lambda name: name.startswith(LAST_MEASURES))  # the counts of cases are scores of nothing
     if measure is None and PERCENT_CORRECT in measures:

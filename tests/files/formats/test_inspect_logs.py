@@ -138,6 +138,10 @@ def changed(content: dict, **sample) -> dict:
             changed(log(), scores={"match": {"value": [1]}}),
             r"the score of sample 'q1' is \[1\], no number and no grade",
         ),
+        (
+            changed(log(), scores={"match": {"value": 10**400}}),
+            r"the score of sample 'q1' is 10+, no number and no grade",
+        ),
         (log(samples=[{"id": 1, "scores": {}}]), "no sample has a score"),
         (log(eval={"task": "t"}), "KeyError; it is not an Inspect log, or it is cut short"),
     ],
@@ -200,3 +204,10 @@ def test_models_are_compared_by_one_scorer(tmp_path):
     (tmp_path / "tuned.json").unlink()
     with pytest.raises(ArgumentError, match=r"no measure 'mach'.* Did you mean 'match'"):
         read_inspect(tmp_path, also="mach")
+
+
+def test_a_key_that_occurs_twice_is_refused(tmp_path):
+    path = written(log(), tmp_path / "log.json")
+    path.write_text(path.read_text().rstrip().removesuffix("}") + ', "samples": []}')
+    with pytest.raises(ScoreFileError, match="the key 'samples' occurs twice"):
+        read_inspect(path)

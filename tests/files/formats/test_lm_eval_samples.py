@@ -88,6 +88,12 @@ def test_measures_and_filters_are_asked_for(tmp_path):
     [
         ('{"doc_id": 0, "doc_hash": ', "line 4: Expecting value; it is not JSON, or cut short"),
         ('{"id": 0}', "line 4: there is no doc_id"),
+        ('{"doc_id": [7], "doc_hash": "h"}', "line 4: doc_id is neither a number nor a text"),
+        ('{"doc_id": 7, "doc_hash": "h", "acc": 1.0, "acc": 0.0}', "line 4: the key 'acc' occurs twice"),
+        (
+            '{"doc_id": 7, "doc_hash": "h", "filter": "none", "acc": 1' + "0" * 400 + "}",
+            "line 4: 'acc' is 10+.*no number",
+        ),
         ('{"doc_id": 7, "doc_hash": "h", "filter": "none", "acc": "x"}', "line 4: 'acc' is 'x', no number"),
         ('{"doc_id": 1, "doc_hash": "h1", "filter": "none", "acc": 1.0}', "line 4: question 1 is there twice"),
     ],

@@ -230,3 +230,36 @@ def test_numbers_of_numpy_are_plain_and_random_splits_have_their_rho(tmp_path):
     objects = search_table(params=[{"C": np.float64(1.5676677195506077)}, {"C": np.float64(1.5676677195506079)}])
     names = from_grid_search(objects, dataset="iris", folds=2)["algorithm"].unique()
     assert len(names) == 2  # six digits would not tell them apart
+
+
+def test_losses_of_scikit_learns_scorers_keep_their_direction_under_any_name():
+    """The key is the user's own; the scorer's values are reversed, so the smaller error is the higher score."""
+    scoring = {"log_loss": "neg_log_loss", "accuracy": "accuracy"}
+    results = {
+        dataset: {name: cross_validate(model, *data, cv=3, scoring=scoring) for name, model in ALGORITHMS.items()}
+        for dataset, data in DATA.items()
+    }
+    with pytest.warns(HiercompWarning, match="No score called 'log_loss' is above 0"):
+        frame = from_cross_validate(results, folds=3, measure="log_loss")
+    assert (frame.attrs["measure"], frame.attrs["higher_is_better"]) == ("neg_log_loss", True)
+    pairs = frame.pivot(index=["dataset", "fold"], columns="algorithm", values="score")
+    with pytest.warns(hc.HiercompWarning):
+        given = hc.HierarchicalComparison(frame, "bayes", "tree", rope=0.01).differences
+    expected = (pairs["tree"] - pairs["bayes"]).groupby(level="dataset", sort=False).mean()
+    np.testing.assert_allclose(given.mean, expected[list(given.dataset_names)])
+    errors = {"iris": {"a": {"test_rmse": [1.0, 2.0]}, "b": {"test_rmse": [2.0, 3.0]}}}
+    with pytest.warns(HiercompWarning, match="Lower values of 'rmse' are better"):
+        assert from_cross_validate(errors, folds=2, measure="rmse").attrs["higher_is_better"] is False
+
+
+def test_random_splits_with_both_sizes_have_the_share_of_the_cases_that_are_used():
+    results = {"iris": {"a": [0.5, 0.6], "b": [0.7, 0.8]}}
+    for sizes in ({"test_size": 0.2, "train_size": 0.4}, {"test_size": 20, "train_size": 40}):
+        frame = from_cross_validate(results, cv=ShuffleSplit(2, **sizes))
+        np.testing.assert_allclose(frame["rho"], 1 / 3)
+
+
+def test_rho_and_folds_are_not_given_together():
+    for options in ({"folds": 2}, {"cv": 2}):
+        with pytest.raises(ArgumentError, match="pass one of them"):
+            from_grid_search(search_table(), dataset="iris", rho=0.2, **options)

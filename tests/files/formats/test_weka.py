@@ -277,3 +277,16 @@ def test_measures_are_listed_before_counts_and_names_lose_their_second_escapes(t
     with pytest.raises(ScoreFileError, match="There are 3 measures: 'Root_mean_squared_error', 'Kappa', 'Number_of_"):
         read_weka(path)
     assert read_weka(path, measure="Kappa")["dataset"].unique().tolist() == ["L'étude, 50%"]
+
+
+def test_where_keeps_the_rows_that_it_names_wherever_they_are():
+    whole = read_weka(SAMPLES / "weka.arff")
+    for column, value, wanted in (
+        ("Key_Dataset", "breast cancer", whole["dataset"] == "breast cancer"),
+        ("Key_Run", 2, whole["run"] == 2),
+    ):
+        kept = read_weka(SAMPLES / "weka.arff", where={column: value})
+        assert 0 < len(kept) < len(whole)
+        assert kept[["dataset", "algorithm", "run", "fold", "score"]].equals(
+            whole.loc[wanted, ["dataset", "algorithm", "run", "fold", "score"]].reset_index(drop=True)
+        )
