@@ -290,8 +290,9 @@ def sensitivity_table(sensitivity: Sensitivity) -> Table:
     rows: list[tuple[str, ...]] = []
     for name, row in sensitivity.to_frame().iterrows():
         values = (probability(row[f"p_{region}"]) for region in REGIONS)
-        changed = "changed" if row["changed"] else "the same"
-        compared = changed if rows else ABSENT  # the first is the fit itself
+        compared = "changed" if row["changed"] else "the same"
+        if not rows or row["status"] == "failed":  # the first is the fit itself
+            compared = ABSENT
         error = number(row["error"], error_text(row["error"]))
         evidence = number(row["log_bayes_factor"], f"{row['log_bayes_factor']:+.2f}")
         rows.append((shown(name), *values, error, evidence, shown(row["verdict"]), compared, row["status"]))

@@ -176,7 +176,7 @@ def test_the_sensitivity_is_shown_with_what_changes(full, result):
     }.items():
         assert_texts_round_the_numbers(texts[shown_name], frame[name])
     assert texts["Verdict"].tolist() == ["tree better", "tree better", "no verdict", "failed"]
-    assert texts["Compared"].tolist() == ["–", "the same", "changed", "changed"]
+    assert texts["Compared"].tolist() == ["–", "the same", "changed", "–"]
     assert given.conclusion in full.by_id("the-sensitivity").text
     assert "rho x 2: bayes better 0.250" in next(image.attributes["alt"] for image in full.all("img", "sensitivity"))
 
