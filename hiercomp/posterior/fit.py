@@ -426,9 +426,18 @@ class Fit:
         """The same posterior with another rope; needs no new fit.
 
         If each data set has its own rope, 2 stands for twice the width of each.
-        Data sets without variation keep the spread that the first rope gave them.
+        Data sets without variation keep the spread that the first rope gave them. The notes are those of the new rope; the
+        status, and the error that the computation states, are those of the first one.
+
+        Raises
+        ------
+        ScoreTableError
+            If the scores are identical everywhere and the rope is 0.
         """
-        return replace(self, rope=Rope.of(rope))
+        rope = Rope.of(rope)
+        kept = [note for note in self.differences.notes if note.key not in CHECKED or note.key == "constant_datasets"]
+        notes = notes_or_error(comparison_problems(self.differences, rope))
+        return replace(self, rope=rope, differences=replace(self.differences, notes=(*kept, *notes)))
 
     def rope_curve(self, half_widths: ArrayLike | None = None) -> pd.DataFrame:
         """The three probabilities against the half-width of a symmetric rope.

@@ -683,7 +683,10 @@ class PairedDifferences:
         return replace(self, covariates=None if frame is None else Covariates.of(frame, self.dataset_names))
 
     def subset(self, dataset_names: Sequence[str]) -> PairedDifferences:
-        """The differences of some of the data sets only, in the order given, without notes."""
+        """The differences of some of the data sets only, in the order given, without notes.
+
+        Without the scores, as in a loaded result, ``largest_difference`` stays that of all data sets.
+        """
         place_of = {name: place for place, name in enumerate(self.dataset_names)}
         unknown = [name for name in dataset_names if name not in place_of]
         if unknown or len(set(dataset_names)) < len(dataset_names) or not dataset_names:
@@ -699,6 +702,7 @@ class PairedDifferences:
             order = {name: place for place, name in enumerate(dataset_names)}
             place = scores["dataset"].map(order).to_numpy(dtype=float)  # NaN, which comes last, where it is not chosen
             scores = scores.iloc[np.argsort(place, kind="stable")[: np.isfinite(place).sum()]]
+            chosen["largest_difference"] = float((scores["right"] - scores["left"]).abs().max())
         for name in ("covariates", "runs", "two_level"):
             if getattr(self, name) is not None:
                 chosen[name] = getattr(self, name).subset(places)

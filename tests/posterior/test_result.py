@@ -14,6 +14,7 @@ import hiercomp as hc
 from hiercomp.posterior.kinds import Exact
 from hiercomp.posterior.next_dataset import next_dataset
 from hiercomp.rope import REGIONS, Rope, region_probabilities
+from tests.conftest import simulated_scores
 
 MIRRORED = {"left": "right", "rope": "rope", "right": "left"}
 
@@ -287,3 +288,18 @@ def test_arguments_that_are_no_numbers_are_refused(result):
     ):
         with pytest.raises(hc.ArgumentError):
             asked()
+
+
+def test_another_rope_has_its_own_notes():
+    percent = simulated_scores(8, centre=0.03, spread=0.01)
+    percent["score"] *= 100
+    with pytest.warns(hc.ScaleWarning, match="look like percentages"):
+        result = hc.compare(percent, "bayes", "tree", rope=0.01, engine="quadrature")
+    assert not any("percentages" in note for note in result.with_rope(1).notes)
+    assert any("is wider" in note or "inside the rope" in note for note in result.with_rope(50).notes)
+    assert result.with_rope(1).with_rope(0.01).notes == result.notes
+
+
+def test_identical_scores_have_no_rope_of_zero(identical):
+    with pytest.raises(hc.ScoreTableError, match="identical everywhere"):
+        identical.with_rope(0)

@@ -597,3 +597,16 @@ def test_names_are_read_as_those_of_a_table():
     assert found.rho.tolist() == [0.1, 0.2, 0]
     with pytest.raises(ArgumentError, match="rho has several values for a data set"):
         PairedDifferences.from_arrays(GOOD, GOOD + 1, rho={"1": 0.1, "1 ": 0.2, "2": 0, "3": 0})
+
+
+def test_a_subset_has_the_largest_difference_of_its_own_data_sets():
+    """Which bounds delta0 for scores outside [0, 1], and tells identical scores."""
+    left = np.array([[70.0, 71, 73], [60, 61, 63], [50, 52, 53]])
+    right = left + np.array([[40.0], [1], [0]])
+    found = PairedDifferences.from_arrays(left, right, rho=0.1)
+    assert (found.delta0_bound, found.subset(["2", "1"]).delta0_bound, found.subset(["2", "3"]).delta0_bound) == (
+        40,
+        40,
+        1,
+    )
+    assert found.subset(["3"]).identical

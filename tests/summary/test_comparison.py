@@ -306,3 +306,17 @@ def test_odds_are_shown_only_beside_a_verdict(result):
     assert without.decision.region in ("none", "undecided")
     assert "Odds" not in str(without)
     assert len(without.to_dict()["odds"]) == 3
+
+
+def test_equal_probabilities_name_no_most_likely_outcome():
+    """Data that are their own mirror image: swapping the algorithms must not change who is named."""
+    noise = np.array([0.01, -0.01, 0.02, -0.02, 0.0])
+    left = [np.full(5, 0.75)] * 6
+    right = [0.75 + mean + noise for mean in (0.03, -0.03, 0.02, -0.02, 0.01, -0.01)]
+    for first, second in ((left, right), (right, left)):
+        result = hc.HierarchicalComparison.from_arrays(first, second, folds=5, rope=0.01).fit("quadrature")
+        seen = result.next_dataset
+        assert abs(seen.p_left - seen.p_right) <= seen.errors["p_left"] + seen.errors["p_right"]
+        each = f"{seen.p_left:.3f}"
+        said = f"no single outcome is the most likely one, but left better ({each}) or right better ({each})."
+        assert said in result.summary().conclusion

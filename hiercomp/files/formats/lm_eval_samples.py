@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from hiercomp.errors import Argument, ArgumentError, DroppedScoresWarning, Note, ScoreFileError, ScoreTableError
 from hiercomp.files.formats.common import (
@@ -127,7 +127,8 @@ def read_lm_eval_samples(
             for name, cell in zip(columns, (task, model, run, question, number), strict=True):
                 columns[name].append(cell)
             for name, cells in further.items():
-                cells.append(float(answer[name]) if _is_number(answer.get(name)) else float("nan"))
+                value = answer.get(name)
+                cells.append(float(value) if _is_number(value) else float("nan"))
     if not columns["score"]:
         everything = sorted({name for file in files for name in _measures(_answers(file))})
         raise ArgumentError(
@@ -176,7 +177,7 @@ def _answers(file: Path) -> list[tuple[int, dict[str, Any]]]:
     return found
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: Any) -> TypeGuard[float]:
     """Whether a value is a number that a double can hold: JSON may have whole numbers of any length."""
     return isinstance(value, float) or (isinstance(value, int) and abs(value) <= sys.float_info.max)
 
