@@ -690,7 +690,8 @@ def compare_populations(
     Parameters
     ----------
     comparison : HierarchicalComparison or ComparisonResult
-        Its priors hold for its own population; the others have their defaults.
+        Its priors hold for its own population. A Student-t and a Gaussian population share those of delta0, sigma0 and
+        sigma_i; the rest are defaults.
     populations : sequence of {"student_t", "gaussian", "mixture"}
         At least two.
     seed : int or numpy.random.Generator

@@ -109,7 +109,7 @@ def main() -> None:
     console.print(drawn)
     console.print(DIFFERENCES, highlight=False)
     console.print(
-        f"'use all data' with 10 df rejects on {100 * share:.1f}% of the data sets; allowed are {100 * MOST:g}%."
+        f"'use all data' with 10 df rejects on {100 * share:.1f}% of the data sets; at most {100 * MOST:g}% are allowed."
     )
     sys.exit(share > MOST)
 

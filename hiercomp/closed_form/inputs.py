@@ -418,7 +418,10 @@ def _with_scores(x: Any, **sides: Unpack[Sides]) -> Given:
 
 
 def _plain(x: Any) -> Any:
-    """Differences with plain means and sums of squares; two correlations, which weight them, are nothing to some tests."""
+    """Differences for tests that use no correlation: plain means and sums of squares, where two correlations weight them.
+
+    Without the scores the weighted ones stay; they differ only if runs have unequal numbers of folds.
+    """
     if not isinstance(x, PairedDifferences) or x.two_level is None:
         return x
     if x.scores is None:

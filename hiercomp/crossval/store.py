@@ -237,7 +237,6 @@ def fingerprint(
         If a change to something could not be detected.
     """
     from sklearn import get_config
-    from sklearn.utils.metadata_routing import get_routing_for_object
 
     experiment = {"seed": str(seed)}
     settings = {EXPERIMENT: experiment}
@@ -249,8 +248,7 @@ def fingerprint(
         if get_config()["enable_metadata_routing"]:  # requests are no parameters
             what = "the requests of metadata"
             parts = {"cv": cv, **scoring, **{f"estimator {name}": each for name, each in estimators.items()}}
-            requests = {name: str(get_routing_for_object(part)) for name, part in parts.items()}
-            experiment["metadata routing"] = described(requests)
+            experiment["metadata routing"] = described({name: _requests(part) for name, part in parts.items()})
         experiment |= {f"version of {name}": version(name) for name in PACKAGES}
         experiment["version of Python"] = platform.python_version()
         for name, estimator in estimators.items():
@@ -273,6 +271,16 @@ def fingerprint(
             remedy="Run without a checkpoint, or pass something else.",
         ) from None
     return settings
+
+
+def _requests(part: Any) -> str:
+    """The metadata that an estimator, a scorer or a splitter requests, as text."""
+    from sklearn.utils.metadata_routing import get_routing_for_object
+
+    try:
+        return str(get_routing_for_object(part))
+    except NotImplementedError:  # such as of AdaBoost, which then requests none
+        return "none"
 
 
 def described(value: Any) -> str:

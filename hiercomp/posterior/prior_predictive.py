@@ -45,7 +45,7 @@ class PriorPredictive(Presentation):
         The largest difference that the scores allow: 1 if all lie in [0, 1], else the largest difference of two scores that
         was seen.
     largest_seen : float
-        The largest difference of two scores that was seen.
+        The largest difference of two scores that was seen; of summaries, the largest mean difference.
     algorithms : tuple of str
         The left and the right algorithm.
     priors : Priors

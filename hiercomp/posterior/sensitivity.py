@@ -129,7 +129,10 @@ class Sensitivity(Presentation):
         if self.changed:
             which = f"{counted(len(self.changed), 'variant')} of {computed}: {', '.join(self.changed)}"
             return f"{own} changes under {which}.{unknown}"
-        return f"{own} is the same under all {computed} variants{' that were computed' if unknown else ''}.{unknown}"
+        if computed == 0:
+            return f"{own} could not be compared.{unknown}"
+        variants = "the only variant" if computed == 1 else f"all {computed} variants"
+        return f"{own} is the same under {variants}{' that could be computed' if unknown else ''}.{unknown}"
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each variant: p_left, p_rope, p_right, error, verdict, changed, status, log_bayes_factor.

@@ -775,9 +775,10 @@ def comparison_problems(differences: PairedDifferences, rope: Rope) -> Iterator[
         yield from outlying_spread(differences.dataset_names, spread, "differences")
 
 
-# The keys of the notes that checks of differences with a rope make
+# The keys of the notes that `comparison_problems` and `with_spread_of_rope` make
 CHECKED = frozenset(
     {
+        "few_datasets",
         "wide_rope",
         "unlikely_gain",
         "reversed_loss",

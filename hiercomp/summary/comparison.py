@@ -372,7 +372,10 @@ def _conclusion(result: Fit, decision: Decision | None) -> str:
         likely = {region: p for region, p in seen.probabilities.items() if p + seen.errors[f"p_{region}"] >= reach}
         if len(likely) > 1:  # they differ by no more than their errors
             listed = " or ".join(f"{names[region]} ({probability_text(p)})" for region, p in likely.items())
-            return f"No verdict at the {level} level: no single outcome is the most likely one, but {listed}."
+            return (
+                f"No verdict at the {level} level: the most likely outcome on the next data set is {listed}, which differ "
+                "by no more than their errors."
+            )
         return (
             f"No verdict at the {level} level: the most likely outcome on the next data set, "
             f"{names[decision.most_probable]}, has probability {probability}."

@@ -24,6 +24,7 @@ import pytest
 from scipy import stats
 from sklearn import config_context
 from sklearn.datasets import load_iris, load_wine
+from sklearn.ensemble import AdaBoostClassifier
 from sklearn.metrics import f1_score, make_scorer
 from sklearn.model_selection import PredefinedSplit, RepeatedStratifiedKFold
 from sklearn.naive_bayes import GaussianNB
@@ -447,5 +448,6 @@ def test_other_requests_of_metadata_are_another_experiment(tmp_path):
     with config_context(enable_metadata_routing=True):
         run(path, estimators={"bayes": GaussianNB().set_fit_request(sample_weight=False)})
         run(path, estimators={"bayes": GaussianNB().set_fit_request(sample_weight=False)})
+        run(tmp_path / "boosting.sqlite", estimators={"boosting": AdaBoostClassifier(n_estimators=2)})  # routes nothing
         with pytest.raises(hc.ResultFileError, match="different experiment: metadata routing was"):
             run(path, estimators={"bayes": GaussianNB().set_fit_request(sample_weight=True)})

@@ -298,6 +298,9 @@ def test_another_rope_has_its_own_notes():
     assert not any("percentages" in note for note in result.with_rope(1).notes)
     assert any("is wider" in note or "inside the rope" in note for note in result.with_rope(50).notes)
     assert result.with_rope(1).with_rope(0.01).notes == result.notes
+    with pytest.warns(hc.HiercompWarning):
+        few = hc.compare(percent[percent["dataset"] < "d3"], "bayes", "tree", rope=1, engine="quadrature")
+    assert few.with_rope(2).notes == few.notes
 
 
 def test_identical_scores_have_no_rope_of_zero(identical):

@@ -89,9 +89,14 @@ def test_a_changed_verdict_is_flagged_and_said():
     assert changed.to_frame()["verdict"].tolist() == ["tree better", "tree better", "practically equivalent", "failed"]
     same = made("left", "left")
     assert same.changed == ()
-    assert "The verdict (bayes better) is the same under all 1 variants." in str(same)
+    assert "The verdict (bayes better) is the same under the only variant." in str(same)
+    assert made("left", "failed").conclusion.startswith(
+        "The verdict (bayes better) could not be compared. The computation"
+    )
     unknown = made("left", "left", "failed").conclusion
-    assert "is the same under all 1 variants that were computed. The computation of 1 variant failed: v2." in unknown
+    assert (
+        "is the same under the only variant that could be computed. The computation of 1 variant failed: v2." in unknown
+    )
 
 
 def test_the_plot_draws_the_table():

@@ -318,5 +318,5 @@ def test_equal_probabilities_name_no_most_likely_outcome():
         seen = result.next_dataset
         assert abs(seen.p_left - seen.p_right) <= seen.errors["p_left"] + seen.errors["p_right"]
         each = f"{seen.p_left:.3f}"
-        said = f"no single outcome is the most likely one, but left better ({each}) or right better ({each})."
+        said = f"the most likely outcome on the next data set is left better ({each}) or right better ({each}), which differ"
         assert said in result.summary().conclusion

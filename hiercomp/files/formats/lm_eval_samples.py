@@ -169,7 +169,7 @@ def _answers(file: Path) -> list[tuple[int, dict[str, Any]]]:
             raise ScoreFileError(
                 f"{shown(file)}, line {number}: there is no doc_id; it is not a log of lm-eval's questions."
             )
-        if not isinstance(answer["doc_id"], (str, int)):
+        if not isinstance(answer["doc_id"], (str, int, float)):
             raise ScoreFileError(f"{shown(file)}, line {number}: doc_id is neither a number nor a text.")
         found.append((number, answer))
     if not found:

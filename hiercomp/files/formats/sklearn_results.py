@@ -126,7 +126,7 @@ def from_grid_search(
     cv : int or splitter, optional
         What was passed to the search as ``cv``.
     rho : float, optional
-        Correlation between splits that are random: the share of test cases.
+        Correlation between splits that are random: the share of test cases. Not together with folds or cv.
     measure : str, optional
         Which metric, for a search with several.
     also : str or sequence of str
@@ -271,7 +271,7 @@ def _frame(
     """The frame of all scores; that the folds of a run are not known is noted once."""
     blocks, notes = list[Block](), list(more)
     if measure is not None and named_direction(measure) is False and not any((row[2] > 0).any() for row in found):
-        text = f"No score called {measure!r} is above 0: losses with the sign reversed, as by scikit-learn's scorers."
+        text = f"No score called {measure!r} is above 0: scikit-learn's scorers reverse the sign of losses."
         notes.append(Note(HiercompWarning, text, f"They are called 'neg_{measure}'; higher is better.", key="negated"))
         measure = f"neg_{measure}"
     for dataset, algorithm, scores, further, (folds, rho) in found:
@@ -316,8 +316,10 @@ def _scheme(folds: int | None, cv: Any) -> Scheme:
         size, train = getattr(cv, "test_size", None), getattr(cv, "train_size", None)
         if size is None and train is None:
             size = getattr(cv, "_default_test_size", 0.1)
-        if isinstance(size, (int, float)) and isinstance(train, (int, float)) and type(size) is type(train):
-            return None, size / (size + train)  # the share of the cases that are used
+        sizes = [each for each in (size, train) if isinstance(each, (int, float, np.number))]
+        whole = {isinstance(each, (int, np.integer)) for each in sizes}
+        if len(sizes) == 2 and len(whole) == 1:  # both shares, or both numbers of cases
+            return None, float(sizes[0] / sum(sizes))  # the share of the cases that are used
         if isinstance(size, float) and 0 < size < 1:
             return None, size
         if size is None and isinstance(train, float) and 0 < train < 1:

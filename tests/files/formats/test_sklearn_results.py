@@ -254,7 +254,7 @@ def test_losses_of_scikit_learns_scorers_keep_their_direction_under_any_name():
 
 def test_random_splits_with_both_sizes_have_the_share_of_the_cases_that_are_used():
     results = {"iris": {"a": [0.5, 0.6], "b": [0.7, 0.8]}}
-    for sizes in ({"test_size": 0.2, "train_size": 0.4}, {"test_size": 20, "train_size": 40}):
+    for sizes in ({"test_size": 0.2, "train_size": 0.4}, {"test_size": np.int64(20), "train_size": 40}):
         frame = from_cross_validate(results, cv=ShuffleSplit(2, **sizes))
         np.testing.assert_allclose(frame["rho"], 1 / 3)
 
