@@ -296,7 +296,9 @@ def _records(columns: list[Any], rows: list[Any], file: str) -> list[dict[str, A
     names = [str(name) for name in columns]
     repeated = first_repeated(names)
     if repeated is not None:
-        raise ScoreFileError(f"{file}: several columns are called {shown(repeated)!r}.")
+        raise ScoreFileError(
+            f"{file}: several columns are called {shown(repeated)!r}.", remedy="Rename or remove them."
+        )
     for number, row in enumerate(rows, 1):
         if not isinstance(row, list):
             raise ScoreFileError(f"{file}: row {number} of its data is not a list of cells.")

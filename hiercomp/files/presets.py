@@ -346,7 +346,11 @@ def _kept(frame: pd.DataFrame, column: str, values: Sequence[str]) -> tuple[pd.D
     rows = text.isin(values).to_numpy()
     others = first_names(list(dict.fromkeys(text[~rows])))
     if len(frame) and text.str.casefold().isin(UNFINISHED).all():
-        raise ScoreTableError(f"No row is of a finished run: {column} is {others}.", key="unfinished")
+        raise ScoreTableError(
+            f"No row is of a finished run: {column} is {others}.",
+            remedy="Export the table again when runs have finished.",
+            key="unfinished",
+        )
     if rows.all() or not rows.any():  # where no row has it, the column means something else
         return frame, []
     message = f"Left out: {(~rows).sum()} of {len(frame)} rows, whose {column} is {others}."

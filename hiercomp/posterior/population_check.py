@@ -65,8 +65,8 @@ class PopulationCheck(Presentation):
         """Whether another population is better by more than two standard errors and by an elpd of more than 4."""
         if not self.better:
             return (
-                f"No other population predicts the data sets clearly better than the {self.fitted} one: by an elpd of more "
-                "than 4, and more than two standard errors."
+                f"No other population predicts the data sets clearly better than the {self.fitted} one (by an elpd of more "
+                "than 4 and by more than two standard errors)."
             )
         row = self.to_frame().loc[self.better[0]]
         return (

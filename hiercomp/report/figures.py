@@ -329,7 +329,7 @@ def _rope_curve(result: Fit) -> FigureSpec:
         f"at a half-width of {width:.3g}, {_listed(result, {region: row[f'p_{region}'] for region in REGIONS})}"
         for width, row in points.iterrows()
     )
-    used = "The dotted line is the half-width used here, the"
+    used = "The dotted line is the half-width used here, and the"
     if result.rope.lower != -result.rope.upper:
         used = f"The rope used here, {result.rope}, is not among them. The"
     return FigureSpec(

@@ -210,3 +210,43 @@ def test_a_fit_that_takes_long_says_what_is_faster(nearly_equal, monkeypatch, ca
 def test_an_option_under_another_name_is_answered_with_ours(nearly_equal, name, hint):
     with pytest.raises(TypeError, match=re.escape(hint)):
         nearly_equal(6).fit(**{name: 1})
+
+
+NOISE = np.random.default_rng(8).normal(0, 0.01, (2, 8, 10))
+FIRST, SECOND = 0.7 + NOISE
+OF_DATASET = np.arange(8)[:, None]
+MIXED = np.where(OF_DATASET < 4, 100, 1)
+
+
+@pytest.mark.parametrize(
+    ("key", "left", "right", "options"),
+    [
+        ("few_datasets", FIRST[:3], SECOND[:3], {"rope": 0.01}),
+        ("percentages", 100 * FIRST, 100 * SECOND, {"rope": 0.01}),
+        (
+            "mixed_scales",
+            np.where(OF_DATASET < 4, 100, 1) * FIRST,
+            np.where(OF_DATASET < 4, 100, 1) * SECOND,
+            {"rope": 0.01},
+        ),
+        ("unlikely_gain", 200 + FIRST, 200 + SECOND, {"rope": 0.001}),
+        ("reversed_loss", -FIRST, -SECOND, {"rope": 0.01, "higher_is_better": False}),
+        ("wide_rope", 5 + FIRST, 5 + SECOND, {"rope": 3}),
+        (
+            "different_units",
+            10.0**OF_DATASET * FIRST,
+            10.0**OF_DATASET * SECOND,
+            {"rope": 0.01, "higher_is_better": True},
+        ),
+        ("outlying_spread", FIRST, FIRST + NOISE[1] * np.where(OF_DATASET == 0, 20, 0.1), {"rope": 0.01}),
+        ("constant_datasets", FIRST, np.where(OF_DATASET == 0, FIRST + 0.01, SECOND), {"rope": 0.01}),
+    ],
+)
+def test_differences_that_are_checked_again_have_the_same_notes(key, left, right, options):
+    """None is given twice: each note that a check makes is known as one."""
+    with pytest.warns(hc.HiercompWarning):
+        first = hc.HierarchicalComparison.from_arrays(left, right, rho=0.1, **options)
+    with pytest.warns(hc.HiercompWarning):
+        again = hc.HierarchicalComparison.from_differences(first.differences, rope=options["rope"])
+    assert key in [note.key for note in first.differences.notes]
+    assert again.differences.notes == first.differences.notes

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeGuard, TypeVar
 
 import numpy as np
 
@@ -260,8 +260,16 @@ def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         repeated = first_repeated(name for name, _ in pairs)
-        raise ScoreTableError(f"the key {shown(repeated)!r} occurs twice in one object; one of them would be lost.")
+        raise ScoreTableError(
+            f"the key {shown(repeated)!r} occurs twice in one object; one of them would be lost.",
+            remedy="Remove one of them.",
+        )
     return found
+
+
+def is_double(value: object) -> TypeGuard[float]:
+    """Whether a value of JSON is a number that a double can hold; whole numbers may be of any length there."""
+    return isinstance(value, float) or (isinstance(value, int) and abs(value) <= sys.float_info.max)
 
 
 def rho_of_folds(datasets: Any, runs: Any, folds: Any) -> np.ndarray:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import sys
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
@@ -21,6 +20,7 @@ from hiercomp.files.formats.common import (
     error_of_file,
     file_text,
     files_among,
+    is_double,
     one_or_more,
     refuse_absent_measures,
     refuse_other_measure,
@@ -231,7 +231,7 @@ def _number(value: Any, file: Path, question: Any) -> float:
     """A value as Inspect counts it; NaN if there is none."""
     if value is None:
         return float("nan")
-    if isinstance(value, float) or (isinstance(value, int) and abs(value) <= sys.float_info.max):
+    if is_double(value):
         return float(value)
     if isinstance(value, str):
         if (grade := GRADES.get(value, GRADES.get(value.casefold()))) is not None:

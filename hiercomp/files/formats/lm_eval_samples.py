@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any
 
 from hiercomp.errors import Argument, ArgumentError, DroppedScoresWarning, Note, ScoreFileError, ScoreTableError
 from hiercomp.files.formats.common import (
@@ -16,6 +15,7 @@ from hiercomp.files.formats.common import (
     error_of_file,
     file_text,
     files_among,
+    is_double,
     one_or_more,
     refuse_absent_measures,
     refuse_other_measure,
@@ -105,7 +105,7 @@ def read_lm_eval_samples(
             if not _is_of_filter(chosen, answer):
                 continue
             number = answer.get(_base(chosen))
-            if isinstance(number, bool) or not _is_number(number):
+            if isinstance(number, bool) or not is_double(number):
                 raise ScoreFileError(f"{shown(file)}, line {line}: {_base(chosen)!r} is {number!r:.60}, no number.")
             question = answer["doc_id"]
             if question in rows:
@@ -128,7 +128,7 @@ def read_lm_eval_samples(
                 columns[name].append(cell)
             for name, cells in further.items():
                 value = answer.get(name)
-                cells.append(float(value) if _is_number(value) else float("nan"))
+                cells.append(float(value) if is_double(value) else float("nan"))
     if not columns["score"]:
         everything = sorted({name for file in files for name in _measures(_answers(file))})
         raise ArgumentError(
@@ -175,11 +175,6 @@ def _answers(file: Path) -> list[tuple[int, dict[str, Any]]]:
     if not found:
         raise ScoreFileError(f"{shown(file)} is empty.")
     return found
-
-
-def _is_number(value: Any) -> TypeGuard[float]:
-    """Whether a value is a number that a double can hold: JSON may have whole numbers of any length."""
-    return isinstance(value, float) or (isinstance(value, int) and abs(value) <= sys.float_info.max)
 
 
 def _measures(answers: Sequence[tuple[int, Mapping[str, Any]]]) -> list[str]:
