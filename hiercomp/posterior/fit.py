@@ -724,10 +724,12 @@ class Computation:
 
         A run that fails a sampler check is repeated with smaller steps, unless the only failure is a small share of
         divergent transitions and the draws agree with the integral, or most trajectories reached the largest tree
-        depth. If that fails too, only the integral stands.
+        depth. If that fails too, only the integral stands. Draws that pass and disagree with the integral are checked
+        by a longer run: what chance did, it does not do twice, and what is wrong it shows more clearly.
         """
         notes = (*self.model.notes, *self._size_notes())
         warn_caller(notes)
+        plain = replace(self, monte_carlo_error=None)
         attempts: list[Attempt] = []
 
         def integral_for_check() -> tuple[Integrated, tuple[Note, ...]]:
@@ -736,24 +738,38 @@ class Computation:
             return posterior, of_integral
 
         with beside(integral_for_check) as integral:  # in the time of the first run
-            for run in replace(self, monte_carlo_error=None)._runs(sampler, PURPOSES[:2]):
+            for run in plain._runs(sampler, PURPOSES[:2]):
                 integrated, of_integral = integral()
                 if not attempts:
                     warn_caller(of_integral)
-                sampled = self._posterior_of(run, [run.attempt])
-                verification = verified_by(integrated, sampled, self.rope)
-                lenient = replace(run.diagnostics, allowed_divergences=ALLOWED_DIVERGENCES)
-                if run.diagnostics.failures and not lenient.failures and verification.agrees:
-                    run = replace(run, diagnostics=lenient, attempt=replace(run.attempt, failures=()))
+                run, verification = self._beside_integral(run, integrated)
                 attempts.append(run.attempt)
                 if not run.diagnostics.failures or run.diagnostics.mostly_saturated:
                     break
+        if not run.diagnostics.failures and not verification.agrees:
+            asked = self.settings
+            settings = replace(asked, warmup=LONGER_WARMUP * asked.warmup, draws=LONGER_DRAWS * asked.draws)
+            (again,) = replace(plain, settings=settings)._runs(sampler, PURPOSES[:1])
+            again, of_more = self._beside_integral(again, integrated)
+            if not again.diagnostics.failures:  # draws that fail a check can't clear the integral
+                run, verification = again, of_more
+                attempts.append(replace(run.attempt, purpose="longer"))
         notes = (*notes, *of_integral)
-        sampled = replace(sampled, diagnostics=run.diagnostics, attempts=tuple(attempts))
         diagnostics = VerifiedDiagnostics(integrated.diagnostics, run.diagnostics, verification)
         outcome = _verification_notes(attempts, diagnostics)
         warn_caller(outcome)
+        sampled = self._posterior_of(run, attempts)
         return Verified(integrated, sampled, diagnostics), (*notes, *outcome, *_divergence_notes(run.diagnostics))
+
+    def _beside_integral(self, run: Run, integrated: Integrated) -> tuple[Run, Verification]:
+        """A run beside the integral: few divergences pass if the two agree, and a disagreement is a failure of a run."""
+        verification = verified_by(integrated, self._posterior_of(run, [run.attempt]), self.rope)
+        lenient = replace(run.diagnostics, allowed_divergences=ALLOWED_DIVERGENCES)
+        if run.diagnostics.failures and not lenient.failures and verification.agrees:
+            run = replace(run, diagnostics=lenient, attempt=replace(run.attempt, failures=()))
+        elif not run.diagnostics.failures and not verification.agrees:
+            run = replace(run, attempt=replace(run.attempt, failures=(str(verification),)))
+        return run, verification
 
     def mixed(self, engine: Mixer) -> tuple[Posterior, tuple[Note, ...]]:
         """Sample a mixture; chains that fail a check go on, with more sweeps for each draw."""
@@ -974,7 +990,8 @@ def _refit_notes(attempts: Sequence[Attempt]) -> tuple[Note, ...]:
         return ()
     tried = "; ".join(f"{attempt.purpose}: {', '.join(attempt.failures)}" for attempt in failed)
     text = (
-        f"{len(failed)} of {len(attempts)} runs failed a check and were repeated ({tried}). The last passed every "
+        f"{len(failed)} of {len(attempts)} runs failed a check and {'was' if len(failed) == 1 else 'were'} repeated "
+        f"({tried}). The last passed every "
         f"check ({last.purpose}: {last.centred} data sets centred, {last.noncentred} not, {last.warmup:,} warmup "
         f"iterations and {last.draws:,} draws a chain, adapt_delta {last.adapt_delta:g})."
     )

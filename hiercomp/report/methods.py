@@ -374,7 +374,7 @@ def _of_sampled(posterior: Sampled) -> list[Sentence]:
     ]
     if len(posterior.attempts) > 1:
         count = len(posterior.attempts)
-        sentences.append(say(f"This was the last of {count} runs; the earlier ones failed a check of the sampler."))
+        sentences.append(say(f"This was the last of {count} runs; those before it failed a check."))
     return sentences
 
 

@@ -99,7 +99,7 @@ def first_all_centred(monkeypatch) -> None:
 
 @pytest.mark.usefixtures("first_all_centred")
 def test_a_fit_that_fails_a_check_is_run_again_and_says_so(nearly_equal):
-    with pytest.warns(hc.RefitWarning, match="failed a check and were repeated"):
+    with pytest.warns(hc.RefitWarning, match="failed a check and w(as|ere) repeated"):
         result = nearly_equal(8).fit("embedded", warmup=500, draws=500, monte_carlo_error=None, progress=False)
     assert result.status == "ok"
     assert [attempt.purpose for attempt in result.attempts][:2] == ["first fit", "smaller steps"]
@@ -108,8 +108,8 @@ def test_a_fit_that_fails_a_check_is_run_again_and_says_so(nearly_equal):
     assert (first.centred, first.noncentred) != (second.centred, second.noncentred)
     assert first.centred + first.noncentred == 8
     assert not result.attempts[-1].failures
-    assert any("were repeated" in note for note in result.notes)
-    assert "were repeated" in str(result.summary())
+    assert any("failed a check and w" in note for note in result.notes)
+    assert "failed a check and w" in str(result.summary())
 
 
 def all_centred(monkeypatch, runs: int) -> None:

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import hiercomp as hc
-from hiercomp.engines import ENGINES, SamplerSettings
+from hiercomp.engines import ENGINES, QUADRATURE, AutoEngine, Draws, SamplerSettings
 from hiercomp.engines.quadrature.marginals import Marginal
 from hiercomp.model.scaled import HierarchicalModel
 from hiercomp.posterior.diagnostics import VerifiedDiagnostics
-from hiercomp.posterior.fit import _divergence_notes
+from hiercomp.posterior.fit import Computation, _divergence_notes
 from hiercomp.posterior.kinds import Verified, verified_by
 from hiercomp.posterior.next_dataset import QUANTITIES, NextDataset, next_dataset
 from hiercomp.posterior.verification import LARGEST_DISTANCE, verify
@@ -108,6 +108,61 @@ def test_contradicting_computations_give_no_verdict_and_both_numbers(contradicte
     assert f"{farthest.integral:.4g}" in text
     assert f"{farthest.draws:.4g}" in text
     json.dumps(contradicted.summary().to_dict(), allow_nan=False)
+
+
+@dataclasses.dataclass
+class Moved:
+    """The embedded sampler, whose chains of so many draws have delta0 moved by so many standard deviations."""
+
+    by: dict[int, float]
+    stuck: int = 0  # the number of draws of chains that leave out half of the posterior
+
+    def sample(self, program, settings) -> Draws:
+        draws = ENGINES["embedded"].sample(program, settings)
+        delta0 = draws.variables["delta0"]
+        moved = delta0 + self.by.get(settings.draws, 0) * delta0.std()
+        if settings.draws == self.stuck:
+            moved[0] = moved.max()
+        return dataclasses.replace(draws, variables={**draws.variables, "delta0": moved})
+
+
+def checked_by(scores, sampler: Moved):
+    """A posterior that this sampler checks, and its notes."""
+    compared = hc.HierarchicalComparison(scores, "bayes", "tree", rope=0.01)
+    settings = SamplerSettings(warmup=500, progress=False)
+    model = HierarchicalModel.of(compared.differences, compared.priors)
+    computation = Computation(compared.differences, model, compared.rope, settings, None, "all")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return AutoEngine(sampler, QUADRATURE).fit(computation)
+
+
+# 0.15 standard deviations are more than four standard errors of the mean of about 1,500 effective draws
+
+
+def test_draws_that_disagree_by_chance_are_checked_by_a_longer_run(scores):
+    posterior, notes = checked_by(scores, Moved({1000: 0.15}))
+    assert posterior.diagnostics.status == "ok"
+    first, longer = posterior.attempts
+    assert "delta0_mean" in first.failures[0]
+    assert (longer.purpose, longer.draws, longer.failures) == ("longer", 5000, ())
+    assert posterior.verification(ROPE).n_draws == 20_000
+    assert posterior.draws("delta0").shape == (4, 5000)
+    assert any("disagree with the integral" in note.text for note in notes if note.category is hc.RefitWarning)
+
+
+def test_a_sampler_that_is_off_is_farther_off_with_more_draws(scores):
+    posterior, notes = checked_by(scores, Moved({1000: 0.15, 5000: 0.15}))
+    assert posterior.diagnostics.status == "failed"
+    assert posterior.verification(ROPE).farthest.distance > 1.5 * LARGEST_DISTANCE
+    assert len(posterior.attempts) == 2
+    assert [note.category for note in notes if "disagree" in note.text] == [hc.ConvergenceWarning]
+
+
+def test_a_longer_run_that_fails_a_check_clears_nobody(scores):
+    posterior, _ = checked_by(scores, Moved({1000: 0.15}, stuck=5000))
+    assert posterior.diagnostics.status == "failed"
+    assert posterior.draws("delta0").shape == (4, 1000)
 
 
 def test_draws_that_fail_a_check_leave_the_integral_standing(hard_scores, unconfirmed):
