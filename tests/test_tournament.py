@@ -260,7 +260,7 @@ def test_a_backend_that_is_active_is_used(table, tournament):
 def test_the_order_of_a_pair_is_asked_for_as_it_is_kept(tournament):
     assert tournament.pair("plain", "good") is tournament.pairs[1]
     with pytest.raises(
-        hc.ArgumentError, match=re.escape("kept as result.pair('plain', 'good'), its differences being good")
+        hc.ArgumentError, match=re.escape("kept as result.pair('plain', 'good'), with plain on the left")
     ):
         tournament.pair("good", "plain")
     with pytest.raises(hc.ArgumentError, match=r"'god' is not an algorithm of this result. Did you mean 'good'"):
@@ -674,3 +674,11 @@ def test_a_sampling_engine_gives_the_same_verdicts(tmp_path, table, tournament):
     again = compared(table, **options)
     for ours, theirs in zip(again.pairs, sampled.pairs, strict=True):
         assert ours.next_dataset == theirs.next_dataset
+
+
+def test_bounds_that_cut_off_a_posterior_are_among_the_notes(table):
+    found = hc.compare_all(table, rope=0.01, priors=hc.Priors(delta0_bound=0.02), n_jobs=1, engine="quadrature")
+    of_pairs = [note for pair in found.pairs for note in pair.bound_notes if note.key == "delta0_at_bound"]
+    assert of_pairs
+    assert any(of_pairs[0].text in note for note in found.notes)
+    assert not any("A wider bound" in note for note in hc.compare_all(table, rope=0.01, n_jobs=1).notes)

@@ -38,7 +38,10 @@ def check(
     from hiercomp.files.check import check_scores
 
     outputs.check(scores)
-    result = check_scores(scores, rho=rho, higher_is_better=higher_is_better, **reading.arguments())
+    arguments = reading.arguments()  # whose rho is the column that --column names
+    if rho is not None:
+        arguments["rho"] = rho
+    result = check_scores(scores, higher_is_better=higher_is_better, **arguments)
     source = None if outputs.json_file is None or not scores.is_file() else score_source(scores)
     problems = tuple(_to_paste(problem, scores, reading) for problem in result.problems)
     content = result.to_dict() | file_of(source)

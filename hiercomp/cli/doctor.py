@@ -31,7 +31,11 @@ def doctor() -> None:
                         scores, scores + generator.normal(0.01, 0.02, size=scores.shape), folds=10
                     )
                     typer.echo(f"Trying {engine.version()} ...", err=True)
-                    comparison.fit(name, chains=2, warmup=200, draws=200, monte_carlo_error=None, progress=False)
+                    found = comparison.fit(
+                        name, chains=2, warmup=200, draws=200, monte_carlo_error=None, progress=False
+                    )
+                if found.status == "failed":
+                    reason = "; ".join(found.diagnostics.failures)
             except HiercompError as error:
                 reason = str(error)
         working += reason is None

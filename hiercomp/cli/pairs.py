@@ -84,7 +84,7 @@ def pairs(
     outputs.present(
         content,
         *(result.summary(model.alpha), *paper.texts(result, alpha=model.alpha)),
-        files=[(report, write_page), *paper.to_write(result, OF_MANY, overwrite=outputs.force)],
+        files=[(report, write_page), *paper.to_write(result, OF_MANY, overwrite=outputs.force, alpha=model.alpha)],
         checkpoint=checkpoint,
         code=EXIT_FAILED if result.status == "failed" else 0,
     )

@@ -88,19 +88,21 @@ class PaperOptions:
             content["methods"] = result.methods(alpha=alpha).to_dict()
         return content
 
-    def to_write(self, result: Result, plots: tuple[str, ...], *, overwrite: bool) -> list[ToWrite]:
-        """The files to be written, and what writes each of them."""
+    def to_write(self, result: Result, plots: tuple[str, ...], *, overwrite: bool, **drawn: float) -> list[ToWrite]:
+        """The files to be written, and what writes each of them; ``drawn`` is passed on to the plot."""
         table, figure = self.files(plots).values()
         plot = (self.plot or plots[0]).replace("-", "_")
 
         def draw() -> bool:
             assert figure is not None
             try:
-                write_figure(result, plot, figure, overwrite=overwrite)
+                write_figure(result, plot, figure, overwrite=overwrite, **drawn)
             except ResultFileError:
                 raise
-            except HiercompError as error:  # such as a result without a verdict
-                complain(f"no figure: {error}")
+            except HiercompError as error:
+                if result.status != "failed":
+                    raise ResultFileError(f"no figure: {error}") from error
+                complain(f"no figure: {error}")  # a failed result has an exit code of its own
                 return False
             return True
 
@@ -141,16 +143,16 @@ def write_table(table: ScoresTable, path: Path, *, overwrite: bool) -> None:
         stream.write(f"{text}\n".encode())
 
 
-def write_figure(result: Result, name: str, path: Path, *, overwrite: bool) -> None:
-    """Draw a plot of the result into a file; the same result gives the same bytes."""
+def write_figure(result: Result, name: str, path: Path, *, overwrite: bool, **drawn: float) -> None:
+    """Draw a plot of the result, with these arguments, into a file; the same result gives the same bytes."""
     import matplotlib as mpl
 
     from hiercomp.outputs import written_whole
 
     mpl.use("agg")
     with mpl.rc_context({"svg.hashsalt": "hiercomp", "savefig.bbox": "tight"}):
-        drawn: Any = getattr(result.plot, name)()
-        first = drawn.flat[0] if hasattr(drawn, "flat") else drawn
+        made: Any = getattr(result.plot, name)(**drawn)
+        first = made.flat[0] if hasattr(made, "flat") else made
         figure = first if hasattr(first, "savefig") else first.figure
         ending = path.suffix.lower()
         undated = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}.get(ending, {})

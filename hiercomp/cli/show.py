@@ -48,6 +48,6 @@ def show(
         found = found.with_rope(Rope.of(interval))
     present(
         found, outputs, paper,
-        alpha=alpha, seed=0, closed_form_tests=closed_form_tests, sensitivity=sensitivity,
+        alpha=alpha, seed=found.settings.seed, closed_form_tests=closed_form_tests, sensitivity=sensitivity,
         population_check=population_check, report=report,
     )  # fmt: skip

@@ -242,7 +242,7 @@ class TableCheck(Documented):
 def check_scores(
     scores: Any,
     *,
-    rho: float | None = None,
+    rho: float | str | None = None,
     higher_is_better: bool | None = None,
     **options: Any,
 ) -> TableCheck:
@@ -252,8 +252,8 @@ def check_scores(
     ----------
     scores : data frame, or path of a file
         Whatever `hiercomp.read_scores` takes.
-    rho : float, optional
-        Correlation between folds, where the comparison will be given one.
+    rho : float or str, optional
+        Correlation between folds, where the comparison will be given one; or the column of the table that has it.
     higher_is_better : bool, optional
         False for losses and errors; by default as the table says, as for a comparison.
     **options
@@ -279,11 +279,13 @@ def check_scores(
     Their standard deviation would be taken from the rope; their means are kept.
     """
     true_false_or_none("higher_is_better", higher_is_better)
-    rho = None if rho is None else checked_rho(rho)
     if is_stream(scores):
         with spooled(scores, options.get("largest_bytes")) as file:
             found_in = check_scores(file, rho=rho, higher_is_better=higher_is_better, **options)
             return _renamed(found_in, file, scores)
+    if isinstance(rho, str):
+        options["rho"], rho = rho, None
+    rho = None if rho is None else checked_rho(rho)
     problems: list[TableProblem] = []
     source = str(scores) if isinstance(scores, (str, Path)) else None
     frame, kind = scores, None

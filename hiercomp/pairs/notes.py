@@ -31,7 +31,7 @@ def gathered(pairs: Sequence[Fit | FailedPair]) -> list[Note]:
     for pair in pairs:
         if isinstance(pair, FailedPair):
             continue
-        for note in (*pair.differences.notes, *pair.fit_notes):
+        for note in (*pair.differences.notes, *pair.fit_notes, *pair.bound_notes):
             if note.key != "absent_datasets":  # said of all algorithms at once
                 kind = (note.category, note.key, note.quiet)
                 kinds.setdefault(kind, []).append((in_words(pair.left, pair.right), note.text))

@@ -111,9 +111,8 @@ class Tournament:
             )
         if found.left != left:
             raise ArgumentError(
-                f"This pair is kept as result.pair({shown(found.left)!r}, {shown(found.right)!r}), its differences being "
-                f"{shown(found.right)} minus {shown(found.left)}. Ask for it in this order; verdict() and the square tables "
-                "take either."
+                f"This pair is kept as result.pair({shown(found.left)!r}, {shown(found.right)!r}), with {shown(found.left)} "
+                "on the left. Ask for it in this order; verdict() and the square tables take either."
             )
         if isinstance(found, FailedPair):
             raise ArgumentError(f"{shown(left)} against {shown(right)} has no result: {found.reason}")
@@ -184,7 +183,7 @@ class Tournament:
         """One row for each pair: everything as numbers.
 
         Columns left, right, n_datasets, p_left, p_rope, p_right and the largest of their errors,
-        expected_difference (right minus left), verdict (in words), status.
+        expected_difference (above 0 the right algorithm is better), verdict (in words), status.
         """
         import pandas as pd
 

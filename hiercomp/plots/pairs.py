@@ -27,7 +27,7 @@ from hiercomp.plots.style import (
     rank_ticks,
 )
 from hiercomp.rope import REGIONS
-from hiercomp.wording import counted, probability_text, with_minus
+from hiercomp.wording import counted, probability_text, shown, with_minus
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -221,7 +221,8 @@ def plot_ranking(
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
     ax.spines["bottom"].set_bounds(1, total)
-    title = f"{how} at {100 * (1 - alpha):g}%{more}"
+    compared = "" if result.baseline is None else f"; only pairs with {shown(result.baseline)} were compared"
+    title = f"{how} at {100 * (1 - alpha):g}%{more}{compared}"
     plainly(ax.set_title(title, size="small", loc="left", pad=16))
     return ax
 

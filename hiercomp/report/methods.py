@@ -517,7 +517,10 @@ def _tournament_computation(result: Tournament) -> list[Sentence]:
 def _tournament_findings(verdicts: dict[tuple[str, str], str], alpha: float) -> list[Sentence]:
     counts = Counter(verdicts.values())
     told = counts["better"] + counts["worse"]
-    rest = len(verdicts) - told - counts["equivalent"]
+    without = (
+        f", and {counts['failed']:,} {'has' if counts['failed'] == 1 else 'have'} no result" if counts["failed"] else ""
+    )
+    rest = counts["none"] + counts["undecided"]
     return [
         say(
             f"A verdict on a pair required a posterior probability above {1 - alpha:g} that one outcome (one algorithm "
@@ -526,7 +529,7 @@ def _tournament_findings(verdicts: dict[tuple[str, str], str], alpha: float) -> 
         ),
         say(
             f"Of {counted(len(verdicts), 'pair')}, one algorithm is better in {told:,}, the two are practically equivalent "
-            f"in {counts['equivalent']:,}, and there is no verdict in {rest:,}."
+            f"in {counts['equivalent']:,}, and there is no verdict in {rest:,}{without}."
         ),
     ]
 

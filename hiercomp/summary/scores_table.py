@@ -79,7 +79,9 @@ class ScoresTable(Documented):
         best = self.mean_ranks.min()
         names = [shown(name) for name, rank in zip(self.algorithms, self.mean_ranks, strict=True) if rank == best]
         verb = "has" if len(names) == 1 else "have"
-        return f"{' and '.join(names)} {verb} the best mean rank, {best:.2f} of {len(self.algorithms)}."
+        return (
+            f"{' and '.join(names)} {verb} the best mean rank, {best:.2f} of {len(self.algorithms)}{self._ranked_on()}."
+        )
 
     @property
     def best(self) -> NDArray[np.bool_]:
@@ -137,7 +139,8 @@ class ScoresTable(Documented):
         return Table(
             ("data set", *map(shown, self.algorithms)),
             tuple(rows),
-            legend=f"{PLUS_MINUS} standard deviation of {self._sizes()}; * or bold: the best mean of the data set",
+            legend=f"{PLUS_MINUS} standard deviation of {self._sizes()}; * or bold: the best mean of the data set"
+            + (f"; mean ranks{self._ranked_on()}" if self._ranked_on() else ""),
             bold=tuple(bold),
             footer=1,
         )
@@ -153,7 +156,9 @@ class ScoresTable(Documented):
             For ``\ref``; None for none.
         """
         if caption is None:
-            caption = latex(f"{self.title}. {self.legend} The last row has the mean ranks, 1 being the best.")
+            caption = latex(
+                f"{self.title}. {self.legend} The last row has the mean ranks{self._ranked_on()}, 1 being the best."
+            )
         table = self.table()
         return "\n".join(table_environment(table.to_latex(legend=False), caption, label))
 
@@ -179,6 +184,13 @@ class ScoresTable(Documented):
             size = np.full(len(size), size.max())
         exponents = [math.floor(math.log10(value)) if value > 0 else 0 for value in size]
         return [min(max(3 - exponent, 0), MOST_DECIMALS) for exponent in exponents]
+
+    def _ranked_on(self) -> str:
+        """The data sets behind the mean ranks, where some are left out."""
+        complete = int((self.n > 0).all(axis=1).sum())
+        if complete in (0, len(self.n)):
+            return ""
+        return f" on the {counted(complete, 'data set')} with scores of every algorithm"
 
     def _sizes(self) -> str:
         counts = self.n[self.n > 0]

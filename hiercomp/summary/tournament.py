@@ -148,7 +148,7 @@ class TournamentSummary(Documented):
                     shown(row["algorithm"]),
                     f"{row['expected_rank']:.2f}" if ranked else "-",
                     f"{row['lower']:.2f} to {row['upper']:.2f}" if ranked else "-",
-                    probability_text(row["p_best"], exact=True) if ranked else "-",
+                    probability_text(row["p_best"]) if ranked else "-",
                     *(str(row[verdict]) for verdict in ("better_than", "worse_than", "equivalent_to")),
                 )
             )
@@ -172,6 +172,14 @@ class TournamentSummary(Documented):
         header = ("", *(str(number) for number in range(1, len(rows) + 1)))
         return (Table(header, tuple(rows), legend=legend),)
 
+    def _groups_in_words(self) -> str:
+        words = ["which is no evidence of equivalence"]
+        if self.counts["failed"]:
+            words.append("pairs without a result count as indistinguishable")
+        if self.counts["not compared"]:
+            words.append("only pairs with the baseline were compared")
+        return "; ".join(words)
+
     def _details(self) -> tuple[str, ...]:
         lines = []
         if len(self.signs) > MOST_COLUMNS:
@@ -180,7 +188,7 @@ class TournamentSummary(Documented):
                 "result."
             )
         for title, groups in (
-            ("Indistinguishable (which is no evidence of equivalence)", self.cliques),
+            (f"Indistinguishable ({self._groups_in_words()})", self.cliques),
             ("Practically equivalent, every pair of a group", self.equivalent),
         ):
             listed = [f"{{{', '.join(map(shown, group))}}}" for group in groups[:MOST_LISTED]]
@@ -266,8 +274,12 @@ def _conclusion(result: Tournament, ranks: pd.DataFrame | None, counts: dict[str
     if ranks is None:
         return text
     first, likeliest = ranks.iloc[0], ranks["p_best"].idxmax()
-    chance, largest = (probability_text(value, exact=True) for value in (first["p_best"], ranks["p_best"].max()))
-    headed = f"{text} {shown(ranks.index[0])} has the best expected rank, {first['expected_rank']:.2f} of {len(ranks)}"
+    chance, largest = (probability_text(value) for value in (first["p_best"], ranks["p_best"].max()))
+    shared = ranks.attrs["n_datasets"]
+    few = f" (on {counted(shared, 'data set')})" if shared < len(result.dataset_names) else ""
+    headed = (
+        f"{text} {shown(ranks.index[0])} has the best expected rank, {first['expected_rank']:.2f} of {len(ranks)}{few}"
+    )
     if first["p_best"] == ranks["p_best"].max():
         return f"{headed}, and is the best on the next data set with probability {chance}."
     return (

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from hiercomp.files.check import check_scores
-from tests.command_line import assert_one_line_of_error
+from tests.command_line import COMMAND, assert_one_line_of_error
 
 SAMPLES = Path(__file__).parents[1] / "data/importers"
 
@@ -95,3 +96,15 @@ def test_losses_need_no_warning_where_they_are_meant(hiercomp, folder, scores):
 )
 def test_a_wrong_option_is_one_line(hiercomp, folder, options, message):
     assert_one_line_of_error(hiercomp(folder, "check", "scores.csv", *options), message)
+
+
+def test_rho_may_be_a_column_of_the_file(hiercomp, folder, scores):
+    scores.assign(share=0.1).to_csv(folder / "correlated.csv", index=False)
+    done = hiercomp(folder, "check", "correlated.csv", "--column", "rho=share")
+    assert done.returncode == 0, done.stderr
+    assert set(check_scores(folder / "correlated.csv", rho="share").rho.tolist()) == {0.1}
+    text = (folder / "correlated.csv").read_text(encoding="utf-8")
+    piped = subprocess.run(
+        [*COMMAND, "check", "-", "--column", "rho=share"], input=text, capture_output=True, text=True, check=False
+    )
+    assert (piped.returncode, piped.stderr) == (0, done.stderr)

@@ -118,3 +118,19 @@ def test_wrong_files_and_names_are_refused_before_the_computation(folder, option
     before = sorted(path.name for path in folder.iterdir())
     assert_one_line_of_error(run(folder, *PAIRS, *options), *parts)
     assert sorted(path.name for path in folder.iterdir()) == before
+
+
+def test_the_figure_has_the_level_of_the_verdicts(folder):
+    for alpha in ("0.05", "0.3"):
+        done = run(folder, *PAIRS, "--alpha", alpha, "--plot", "heatmap", "--figure", f"{alpha}.svg")
+        assert done.returncode == 0, done.stderr
+    one, other = ((folder / f"{alpha}.svg").read_text(encoding="utf-8") for alpha in ("0.05", "0.3"))
+    assert ("Verdicts at 95%" in one, "Verdicts at 95%" in other) == (True, False)
+    assert "Verdicts at 70%" in other
+
+
+def test_a_figure_that_can_not_be_drawn_is_an_error(folder):
+    done = run(folder, *COMPARE, "--figure", "checks.png", "--plot", "diagnostics")
+    assert done.returncode == 2
+    assert "no figure" in done.stderr
+    assert not (folder / "checks.png").exists()

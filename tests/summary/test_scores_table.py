@@ -159,7 +159,9 @@ def test_an_algorithm_without_scores_on_a_data_set_has_no_cell_there():
     assert np.isnan(found.mean[2, found.algorithms.index("c")])
     third = next(line for line in str(found).splitlines() if line.startswith("  third"))
     assert " - " in f"{third} "
-    # mean ranks are over the two data sets that all three have
+    # mean ranks are over the two data sets that all three have, which every form says
+    for text in (found.conclusion, found.table().legend, found.to_latex()):
+        assert "on the 2 data sets with scores of every algorithm" in text
     assert found.mean_ranks[found.algorithms.index("b")] == pytest.approx((1 + 1.5) / 2)
     assert len(found.to_frame()) == 8
     json.dumps(found.to_dict(), allow_nan=False)

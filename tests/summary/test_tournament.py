@@ -23,6 +23,9 @@ from hiercomp.summary.tournament import _conclusion
 )
 def test_the_likeliest_best_is_named_where_it_is_not_the_first(p_best, text):
     ranks = pd.DataFrame({"expected_rank": [1.5, 1.9, 2.6], "p_best": p_best}, index=["boosting", "light", "nb"])
+    ranks.attrs["n_datasets"] = 2
     counts = {"better": 2, "equivalent": 0, "none": 1, "undecided": 0, "failed": 0}
-    result = SimpleNamespace(pairs=(1, 2, 3))
+    result = SimpleNamespace(pairs=(1, 2, 3), dataset_names=("one", "two"))
     assert text in _conclusion(result, ranks, counts, 0.05)
+    result.dataset_names += ("three",)
+    assert "expected rank, 1.50 of 3 (on 2 data sets)" in _conclusion(result, ranks, counts, 0.05)
