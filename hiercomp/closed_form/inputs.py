@@ -262,11 +262,24 @@ def scores_of(differences: PairedDifferences) -> dict[str, tuple[FloatArray, Flo
 
 
 def zeros_and_ties(differences: PairedDifferences) -> FloatArray:
-    """Mean differences in which values equal up to rounding are made equal.
+    """Mean differences in which values equal up to rounding are made equal."""
+    return tied(differences.mean, _size(differences))
 
-    Without this, 0.9 - 0.8 and 0.8 - 0.7 would have different ranks.
+
+def tied(differences: FloatArray, size: FloatArray) -> FloatArray:
+    """Differences, shape (q,), in which zeros and absolute values that are equal up to rounding are made equal.
+
+    Without this, 0.9 - 0.8 and 0.8 - 0.7 would have different ranks. ``size`` is the largest absolute score of each data
+    set, the unit of its own rounding errors: large scores on one data set make no ties on the others.
     """
-    return rounded(differences.mean, _size(differences).max())
+    tolerance = ROUNDING * size
+    absolute = np.where(np.abs(differences) <= tolerance, 0.0, np.abs(differences))
+    order = np.argsort(absolute, kind="stable")
+    ascending, largest = absolute[order], np.maximum(tolerance[order][1:], tolerance[order][:-1])
+    apart = (np.diff(ascending) > largest) | (ascending[:-1] == 0)
+    first = np.concatenate([[True], apart])
+    absolute[order] = ascending[first][np.cumsum(first) - 1]
+    return np.asarray(np.sign(differences) * absolute)
 
 
 def rounded(values: FloatArray, size: Any) -> FloatArray:

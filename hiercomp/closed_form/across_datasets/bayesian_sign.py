@@ -16,6 +16,7 @@ from hiercomp.closed_form.result import after, compared, most_probable
 from hiercomp.document import Presentation
 from hiercomp.errors import ArgumentError
 from hiercomp.rope import REGIONS, Rope, RopesLike, most_probable_shares
+from hiercomp.scores.problems import ROUNDING
 from hiercomp.wording import outcome_words
 
 NODES = 8192  # of the trapezoidal rule on the logarithm of a Gamma variable; doubling them changes no digit of twelve
@@ -161,7 +162,7 @@ def bayesian_sign_test(
     """
     given = as_means(x, left=left, right=right, higher_is_better=higher_is_better, rope=rope)
     z, asked = zeros_and_ties(given.differences), _Asked.of(given.rope(rope), strength, place, draws, seed)
-    rope, slack = asked.rope, _slack(z, asked.rope)
+    rope, slack = asked.rope, _slack(given.size, asked.rope)
     counts = np.array([(z < rope.lower - slack).sum(), 0, (z > rope.upper + slack).sum()], dtype=float)
     counts[1] = len(z) - counts.sum()
     counts[REGIONS.index(place)] += asked.strength
@@ -244,11 +245,11 @@ def bayesian_signed_rank_test(
     given = as_means(x, left=left, right=right, higher_is_better=higher_is_better, rope=rope)
     z, asked = zeros_and_ties(given.differences), _Asked.of(given.rope(rope), strength, place, draws, seed)
     pseudo = {"left": -math.inf, "rope": (asked.rope.lower + asked.rope.upper) / 2, "right": math.inf}[place]
-    weights = np.ones(len(z))
+    weights, size = np.ones(len(z)), given.size
     if asked.strength > 0:
-        z, weights = np.append(z, pseudo), np.append(weights, asked.strength)
+        z, weights, size = np.append(z, pseudo), np.append(weights, asked.strength), np.append(size, 0.0)
     order = np.argsort(z, kind="stable")
-    regions = _pair_regions(z[order], weights[order], asked)
+    regions = _pair_regions(z[order], weights[order], size[order], asked)
     shares = most_probable_shares(regions)
     errors = shares.std(axis=0) / math.sqrt(asked.draws)
     return asked.result("signed-rank", given, shares.mean(axis=0), regions.mean(axis=0), errors, regions)
@@ -328,10 +329,10 @@ def largest_of_dirichlet(alpha: FloatArray) -> FloatArray:
     return np.asarray(result / result.sum())  # which is 1 but for rounding
 
 
-def _pair_regions(z: FloatArray, weights: FloatArray, asked: _Asked) -> FloatArray:
-    """Probabilities of left, rope, right of each draw, shape (draws, 3), for sorted z."""
+def _pair_regions(z: FloatArray, weights: FloatArray, size: FloatArray, asked: _Asked) -> FloatArray:
+    """Probabilities of left, rope, right of each draw, shape (draws, 3), for sorted z of data sets with scores of a size."""
     rope, draws = asked.rope, asked.draws
-    slack = 2 * _slack(z, rope)
+    slack = 2 * _slack(size, rope)
     # For each i the j with z_i + z_j < 2 lower are the first ones, those with z_i + z_j > 2 upper the last
     with np.errstate(invalid="ignore"):
         before = np.searchsorted(z, np.nan_to_num(2 * rope.lower - z - slack, nan=0.0), side="left")
@@ -358,9 +359,9 @@ def _pair_regions(z: FloatArray, weights: FloatArray, asked: _Asked) -> FloatArr
     return regions
 
 
-def _slack(z: FloatArray, rope: Rope) -> float:
-    """Values closer than this to a boundary of the rope count as on it."""
-    return 1e-12 * max(float(np.abs(z[np.isfinite(z)]).max(initial=0.0)), abs(rope.lower), abs(rope.upper))
+def _slack(size: FloatArray, rope: Rope) -> FloatArray:
+    """Differences of data sets with scores of this size that are closer to a boundary of the rope are on it."""
+    return np.asarray(ROUNDING * np.maximum(size, max(abs(rope.lower), abs(rope.upper))))
 
 
 def _dirichlet(alpha: FloatArray, asked: _Asked) -> FloatArray:

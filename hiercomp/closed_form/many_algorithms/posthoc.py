@@ -12,7 +12,7 @@ from scipy import stats
 
 from hiercomp.arguments import FloatArray, number_between, one_of, refuse_without, whole_number
 from hiercomp.closed_form.across_datasets.signed_rank import ZeroMethod, wilcoxon
-from hiercomp.closed_form.inputs import ScoreMatrix, read_score_matrix, rounded
+from hiercomp.closed_form.inputs import ScoreMatrix, read_score_matrix, tied
 from hiercomp.closed_form.many_algorithms.friedman import PostHocResult, nemenyi_test
 from hiercomp.errors import ArgumentError, ScoreTableError
 
@@ -226,10 +226,10 @@ def _wilcoxon(table: ScoreMatrix, zero_method: ZeroMethod) -> tuple[FloatArray, 
     """Statistic and p-value of every pair, shapes (k, k)."""
     count, k = table.values.shape
     one, other = np.triu_indices(k, 1)
-    size = np.abs(table.values).max()
-    differences = rounded(table.values[:, other] - table.values[:, one], size)  # 0.9 - 0.8 and 0.8 - 0.7 tie
+    size = np.abs(table.values).max(axis=1)
     statistic, p = np.zeros(len(one)), np.ones(len(one))
-    for pair, values in enumerate(differences.T):
+    for pair, differences in enumerate((table.values[:, other] - table.values[:, one]).T):
+        values = tied(differences, size)  # 0.9 - 0.8 and 0.8 - 0.7 tie
         if count <= MOST_ENUMERATED and len(np.unique(np.abs(values[values != 0]))) < count:
             statistic[pair], p[pair] = signed_rank_with_ties(values, zero_method)
         else:

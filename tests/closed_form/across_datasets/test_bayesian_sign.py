@@ -145,6 +145,19 @@ def test_differences_on_the_boundary_are_in_the_rope(test):
 
 
 @pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize(("decimals", "rope"), [(2, 0.01), (3, 0.001)])
+def test_printed_scores_on_the_boundary_are_in_the_rope(test, decimals, rope):
+    generator = np.random.default_rng(3)
+    for largest in np.linspace(0.5, 0.99, 50).round(2):
+        left = np.append(generator.uniform(0.3, 0.5, 5), largest).round(decimals)
+        right = (left + rope).round(decimals)
+        table = pd.DataFrame({"dataset": list("abcdef"), "x": left, "y": right}).melt(
+            "dataset", ["x", "y"], "algorithm", "score"
+        )
+        assert regions(test(table, rope=rope)) == [0, 1, 0], largest
+
+
+@pytest.mark.parametrize("test", TESTS)
 @pytest.mark.parametrize("rope", [0, 0.01])
 def test_turning_every_sign_turns_the_sides(test, rope):
     one, other = test(Z, rope=rope), test([-z for z in Z], rope=rope)

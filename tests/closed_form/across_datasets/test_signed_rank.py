@@ -11,6 +11,7 @@ import pytest
 from scipy import stats
 
 from hiercomp.closed_form.across_datasets.signed_rank import sign_test, signed_rank_test
+from hiercomp.closed_form.many_algorithms.posthoc import posthoc_test
 from hiercomp.errors import ArgumentError, ScoreTableError
 from hiercomp.scores.differences import PairedDifferences
 
@@ -46,6 +47,17 @@ def test_a_difference_that_is_zero_up_to_rounding_is_zero():
     differences = PairedDifferences.from_arrays([[0.1 + 0.2], [0.5], [0.5]], [[0.3], [0.6], [0.7]])
     assert signed_rank_test(differences).ties == 1
     assert sign_test(differences).ties == 1
+
+
+@pytest.mark.parametrize("largest", [1.0, 1e8, 1e10, 1e15])
+def test_large_scores_of_one_data_set_make_no_ties_on_the_others(largest):
+    # All eight favour the right: two-sided 2 / 2^8, whatever the unit of the first
+    right = np.array([largest, 0.3, 0.25, 0.02, 0.015, 0.03, 0.2, 0.1])[:, None]
+    differences = PairedDifferences.from_arrays(0.99 * right, right)
+    for test in TESTS:
+        found = test(differences)
+        assert (found.right_wins, found.pvalue) == (8, 2 / 2**8)
+    assert posthoc_test(np.hstack([0.99 * right, right]), adjust="none").pvalue[0, 1] == 2 / 2**8
 
 
 @pytest.mark.parametrize("test", TESTS)
