@@ -500,6 +500,11 @@ def _read_frame(scores: Any, higher_is_better: bool | None) -> tuple[pd.DataFram
             f"The table has {what}. Give one row for each data set and one column for each algorithm, or a tidy table with "
             "columns dataset, algorithm and score (and run and fold)."
         )
+    if "rho" in roles:
+        raise ScoreTableError(
+            f"The table has a column {roles['rho']!r}, a correlation and not scores of an algorithm.",
+            remedy="Leave it out.",
+        )
     if "dataset" in roles and roles["dataset"] in scores.columns:
         scores = scores.set_index(roles["dataset"])
     for column, kind in zip(scores.columns, scores.dtypes, strict=True):

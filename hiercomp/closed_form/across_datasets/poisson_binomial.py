@@ -13,8 +13,13 @@ from numpy.typing import NDArray
 
 from hiercomp.arguments import FloatArray, one_of, whole_number
 from hiercomp.closed_form.inputs import as_differences, is_labelled, is_table, need_scores, rows_of
-from hiercomp.closed_form.one_dataset.correlated_t import CorrelatedTResult, correlated_t_posterior, regions_with_ties
-from hiercomp.closed_form.result import TIE, after, compared, most_probable
+from hiercomp.closed_form.one_dataset.correlated_t import (
+    CorrelatedTResult,
+    correlated_t_posterior,
+    point_mass_notes,
+    regions_with_ties,
+)
+from hiercomp.closed_form.result import TIE, after, compared, most_probable, noted
 from hiercomp.document import Presentation
 from hiercomp.errors import ArgumentError, ScoreTableError
 from hiercomp.rope import REGIONS, Rope, RopesLike, most_probable_shares
@@ -274,8 +279,9 @@ def _region_probabilities(
         x = rows
     given = as_differences(x, rho, left=left, right=right, higher_is_better=higher_is_better, rope=of_datasets)
     need_scores(given.differences, 2, "The Poisson-binomial test")
-    regions = regions_with_ties(*correlated_t_posterior(given.differences), rope)
-    return regions, given.algorithms, given.notes, given.metric
+    mean, scale, df = correlated_t_posterior(given.differences)
+    notes = noted(given, point_mass_notes(scale, given.differences.dataset_names))
+    return regions_with_ties(mean, scale, df, rope), given.algorithms, notes, given.metric
 
 
 def _given_probabilities(p: FloatArray, rho: RhoLike, higher_is_better: bool | None) -> FloatArray:

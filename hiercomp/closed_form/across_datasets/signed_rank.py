@@ -100,7 +100,8 @@ def signed_rank_test(
         averaged; or a tidy table.
     zero_method : {"zsplit", "wilcox", "pratt"}
         Data sets without a difference: "zsplit" ranks them and gives half of their ranks to each side, as Demšar (2006)
-        advises; "wilcox" (scipy's default) drops them; "pratt" ranks them and drops their ranks.
+        advises, who also leaves one out if their number is odd; "wilcox" (scipy's default) drops them; "pratt" ranks them
+        and drops their ranks.
     alternative : {"two-sided", "less", "greater"}
         "greater": the right algorithm is better.
     correction : bool
@@ -126,7 +127,7 @@ def signed_rank_test(
     -----
     Tied absolute differences get their mean rank; differences that are equal up to rounding are ties (0.9 - 0.8 and 0.8
     - 0.7). scipy chooses whether the p-value is exact or from the normal approximation, whose variance is corrected for
-    ties; with ties and zeros the exact one is approximate too. If all differences are zero, p is 1.
+    ties. If all differences are zero, p is 1.
 
     References
     ----------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -221,10 +222,6 @@ def correlated_t_test(
             f"prior must be a NormalGamma(mu0, k0, a, b) or None for the matching prior, got {prior!r}."
         )
     mean, scale, df = correlated_t_posterior(differences, prior)
-    odd = []
-    if where := some_datasets(scale == 0, differences.dataset_names):
-        text = f"The differences never vary in {where}; their posterior is a point mass."
-        odd.append(Note(DegenerateScoresWarning, text))
     regions = regions_with_ties(mean, scale, df, rope)
     return CorrelatedTResult(
         p_left=given.plain(regions[:, 0]),
@@ -236,9 +233,16 @@ def correlated_t_test(
         rope=rope,
         algorithms=given.algorithms,
         dataset_names=differences.dataset_names,
-        notes=noted(given, odd),
+        notes=noted(given, point_mass_notes(scale, differences.dataset_names)),
         metric=given.metric,
     )
+
+
+def point_mass_notes(scale: FloatArray, dataset_names: Sequence[str]) -> list[Note]:
+    """A note on the data sets whose posterior has no spread, shape (q,)."""
+    where = some_datasets(scale == 0, dataset_names)
+    text = f"The differences never vary in {where}; their posterior is a point mass."
+    return [Note(DegenerateScoresWarning, text)] if where else []
 
 
 def correlated_t_posterior(

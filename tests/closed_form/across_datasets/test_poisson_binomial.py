@@ -134,6 +134,7 @@ def test_sampling_in_batches_gives_the_same(rope, monkeypatch):
     pd.testing.assert_frame_equal(batches.to_frame(), at_once.to_frame(), rtol=1e-12)  # sums in another order
 
 
+@pytest.mark.filterwarnings("ignore::hiercomp.errors.DegenerateScoresWarning")
 def test_identical_algorithms_are_symmetric_and_equivalent_within_a_rope():
     same = np.zeros((5, 10))
     plain = poisson_binomial_test(same, rho=0.1)
@@ -143,6 +144,7 @@ def test_identical_algorithms_are_symmetric_and_equivalent_within_a_rope():
     assert (roped.p_left, roped.p_rope, roped.p_right) == (0, 1, 0)
 
 
+@pytest.mark.filterwarnings("ignore::hiercomp.errors.DegenerateScoresWarning")
 def test_a_winner_without_variation_counts_for_its_side():
     differences = np.vstack([np.full(12, 0.05), DIFFERENCES])
     result = poisson_binomial_test(differences, rho=0.1)
@@ -241,3 +243,9 @@ def test_the_papers_table_3_changes_the_poisson_binomial_test_only():
     assert found[1][0] < 0.001
     assert 0.1 < found[2][0] < 0.2  # about 1 - (1 - P(t > 2.11))^5
     assert found[1][1] == found[2][1] == 1  # ranks are tied, and half of the signs are positive
+
+
+def test_data_sets_that_never_vary_are_named():
+    with pytest.warns(DegenerateScoresWarning, match="never vary in 2 of 3 data sets"):
+        result = poisson_binomial_test([[0.001] * 10, [0.002] * 10, [0.01, -0.01] * 5], rho=0.1)
+    assert "point mass" in result.notes[-1]

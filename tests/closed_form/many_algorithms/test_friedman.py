@@ -441,3 +441,9 @@ def test_the_nemenyi_result_says_what_it_is():
     assert (frame["pvalue"] == frame["adjusted_pvalue"]).all()
     assert result.adjusted_pvalue_matrix().columns.tolist() == ["nB", "SVM", "AdaBoost"]
     assert (result.adjust, result.n_datasets) == ("none", 10)
+
+
+def test_correlations_are_no_scores():
+    table = pd.DataFrame({"dataset": list("abcd"), "x": [0.9, 0.8, 0.7, 0.6], "y": [0.8, 0.9, 0.6, 0.5], "rho": 0.1})
+    with pytest.raises(ScoreTableError, match="'rho'"):
+        friedman_test(table)
