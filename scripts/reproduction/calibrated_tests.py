@@ -147,7 +147,7 @@ class Collection:
     def p_values(self, scheme: str, *, first: int = 0, runs: int = RUNS, df: float | None = None) -> FLOATS:
         """Of each data set, with the degrees of freedom that the package has for the 5% level, or with others."""
         x = self.for_test(scheme, first, runs)
-        rho = SHARE if scheme == "corrected resampling" else None
+        rho = SHARE if scheme in ONE_SPLIT_A_RUN else None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", hc.HiercompWarning)
             found = hc.calibrated_test(x, scheme=scheme, df="calibrated" if df is None else df, rho=rho)

@@ -148,7 +148,8 @@ def calibrated_test(
     alternative : {"two-sided", "less", "greater"}
         "greater": the right algorithm is better.
     rho : float, optional
-        Correlation of "corrected resampling", in [0, 1): the share of test cases; None is 1/folds. Its calibrated
+        Share of the test cases in the random splits of "resampling" and "corrected resampling", in [0, 1), and the
+        correlation of the latter; None is 1/folds, and there is no default with one split a run. Their calibrated
         degrees of freedom are for a tenth.
     left, right : str, optional
         The two algorithms of a table to compare, or names for them.
@@ -211,6 +212,7 @@ def calibrated_test(
     """
     one_of("scheme", scheme, SCHEMES)
     check_alternative(alternative)
+    rho = _check_rho([scheme], rho)
     given, values = as_runs(x, _by_run_and_fold, left=left, right=right, higher_is_better=higher_is_better)
     runs, folds = values.shape[1:]
     freedom, source = _degrees_of_freedom(scheme, df, runs, folds, alpha, rho)
@@ -248,13 +250,12 @@ def _degrees_of_freedom(
             f"{scheme!r} can't be calibrated: its degrees of freedom would be very low or erratic ({PAPER}). "
             "Use 'use all data' or 'corrected resampling'."
         )
-    _inflation(scheme, rho, runs, folds)  # refuses a wrong rho
     layout, key, options = f"{counted(runs, 'run')} of {counted(folds, 'fold')}", (runs, folds), ""
     if scheme == "k-fold cv":
         key = (1, folds)
     elif scheme in SPLIT_SCHEMES:
         layout, key, options = counted(runs * folds, "split"), (runs * folds, 1), f", rho={TEST_SHARE:g}"
-        share = rho if rho is not None else TEST_SHARE if folds == 1 else 1 / folds
+        share = _test_share(rho, folds)
         if not np.isclose(share, TEST_SHARE):
             raise ArgumentError(
                 f"No calibrated df of {scheme!r} is known for a share of {share:.3g} for the test, only for {TEST_SHARE:g}. "
@@ -492,13 +493,26 @@ def _check_layout(scheme: str, runs: int, folds: int) -> None:
 def _inflation(scheme: str, rho: float | None, runs: int, folds: int) -> float:
     """The factor by which the correction of Nadeau & Bengio inflates the standard deviation."""
     if not SCHEMES[scheme].corrected:
-        if rho is not None:
-            raise ArgumentError(f"rho belongs to 'corrected resampling'; leave it out for {scheme!r}.")
         return 1.0
+    share = _test_share(rho, folds)
+    return float(np.sqrt(1 + runs * folds * share / (1 - share)))
+
+
+def _test_share(rho: float | None, folds: int) -> float:
+    """The share of the test cases in random splits; with one split a run it has no default."""
     if rho is None and folds == 1:
-        raise ArgumentError("With one score for each run rho has no default. Pass rho, the share of test cases.")
-    rho = float(default_rho(folds)) if rho is None else checked_rho(rho)
-    return float(np.sqrt(1 + runs * folds * rho / (1 - rho)))
+        raise ArgumentError("With one split a run rho has no default. Pass rho, the share of test cases.")
+    return float(default_rho(folds)) if rho is None else checked_rho(rho)
+
+
+def _check_rho(schemes: Sequence[str], rho: float | None) -> float | None:
+    """Refuse a rho that is no share of test cases, or that none of the schemes uses."""
+    if rho is None:
+        return None
+    rho = checked_rho(rho)
+    if not any(name in SPLIT_SCHEMES for name in schemes):
+        raise ArgumentError(f"rho belongs to 'corrected resampling' and 'resampling'; leave it out for {schemes[0]!r}.")
+    return rho
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -696,14 +710,9 @@ def calibrate_schemes(
     for name in schemes:
         nominal_df(name, runs, folds)
     alpha = number_between("alpha", alpha, 0, 1)
-    if rho is not None:
-        rho = checked_rho(rho)
-        if not any(name in SPLIT_SCHEMES for name in schemes):
-            raise ArgumentError(
-                f"rho belongs to 'corrected resampling' and 'resampling'; leave it out for {schemes[0]!r}."
-            )
-    if simulator is None and folds == 1 and rho is None and any(name in SPLIT_SCHEMES for name in schemes):
-        raise ArgumentError("With one split a run rho has no default. Pass rho, the share of test cases.")
+    rho = _check_rho(schemes, rho)
+    if simulator is None and any(name in SPLIT_SCHEMES for name in schemes):
+        _test_share(rho, folds)  # refuses a share without a default
     split = partial(random_attributes_differences, hold_out=True, test_share=rho)
     drawn: dict[bool, FloatArray] = {}
     found = {}
@@ -819,8 +828,7 @@ def calibration_from(
     """
     simulations, runs, folds = x.shape
     tolerance = ROUNDING * np.abs(x).max(axis=(1, 2))
-    correlation = rho if SCHEMES[scheme].corrected else None
-    parts = statistic_parts(x, scheme, rho=correlation, tolerance=tolerance)
+    parts = statistic_parts(x, scheme, rho=rho, tolerance=tolerance)
     means = np.abs(standardised_mean(*parts, tolerance=tolerance))
     rejections = _rejections(means, CANDIDATES, alpha)
     best = _closest(rejections, alpha * simulations)

@@ -197,7 +197,7 @@ CIRCA_11 = [
 def test_every_calibrated_df_is_used_and_its_source_is_named(key):
     scheme, runs, folds, level = key
     df, source = CALIBRATED[key]
-    rho = 0.1 if scheme == "corrected resampling" else None
+    rho = 0.1 if folds == 1 else None
     result = calibrated_test(differences(runs=runs, folds=folds), scheme=scheme, alpha=level, rho=rho)
     assert (result.df, result.df_source) == (df, source)
     assert source in {PAPER, OWN}
@@ -255,14 +255,13 @@ def test_the_four_schemes_that_the_paper_drops_are_not_offered_as_calibrated(sch
 @pytest.mark.parametrize("scheme", ["resampling", "corrected resampling"])
 def test_random_splits_are_counted_one_a_run(scheme):
     x = differences(runs=20, folds=1)
-    rho = 0.1 if scheme == "corrected resampling" else None
-    alone = calibrated_test(x, scheme=scheme, rho=rho)
+    alone = calibrated_test(x, scheme=scheme, rho=0.1)
     assert nominal_df(scheme, 20, 1) == 19  # Bouckaert (2003), Sect. 4: "the expected r - 1"
     folded = calibrated_test(x.reshape(3, 2, 10), scheme=scheme)
     assert folded.df == alone.df == CALIBRATED[scheme, 20, 1, 0.05][0]
     np.testing.assert_array_equal(folded.pvalue, alone.pvalue)
     with pytest.raises(ArgumentError, match=r"for 21 splits. Run calibrate\('.*', runs=21, folds=1, rho=0.1\)"):
-        calibrated_test(differences(runs=21, folds=1), scheme=scheme, rho=rho)
+        calibrated_test(differences(runs=21, folds=1), scheme=scheme, rho=0.1)
 
 
 def test_the_df_of_resampling_are_far_below_those_of_corrected_resampling():
@@ -277,6 +276,7 @@ def test_the_df_of_resampling_are_far_below_those_of_corrected_resampling():
     ("scheme", "options", "shape"),
     [
         ("corrected resampling", {"rho": 0.3}, (20, 1)),
+        ("resampling", {"rho": 0.3}, (20, 1)),
         ("corrected resampling", {}, (4, 5)),
         ("resampling", {}, (4, 5)),
     ],
@@ -371,11 +371,16 @@ def test_a_table_without_runs_is_one_run():
     assert result.notes == ()
 
 
-def test_repeated_hold_out_without_folds_needs_its_share_of_test_cases():
+@pytest.mark.parametrize("scheme", ["resampling", "corrected resampling"])
+def test_repeated_hold_out_without_folds_needs_its_share_of_test_cases(scheme):
+    table = score_table(differences(folds=1, runs=20)).drop(columns="fold")
+    with pytest.raises(ArgumentError, match="Pass rho, the share of test cases"):
+        calibrated_test(table, scheme=scheme, left="nb", right="tree")
+
+
+def test_corrected_resampling_of_a_table_without_folds_is_the_corrected_t_test():
     x = differences(folds=1, runs=20)
     table = score_table(x).drop(columns="fold")
-    with pytest.raises(ArgumentError, match="Pass rho, the share of test cases"):
-        calibrated_test(table, scheme="corrected resampling", left="nb", right="tree")
     result = calibrated_test(table, scheme="corrected resampling", df="nominal", rho=0.3, left="nb", right="tree")
     np.testing.assert_allclose(result.pvalue, corrected_t_test(x[..., 0], rho=0.3).pvalue, rtol=1e-11)
 
@@ -432,7 +437,7 @@ def test_what_is_not_an_array_of_finite_numbers_is_refused(x, words):
         ({"df": math.nan}, "df must be a finite number"),
         ({"df": True}, "df must be a finite number"),
         ({"alternative": "right"}, "alternative must be"),
-        ({"df": 5, "rho": 0.1}, "rho belongs to 'corrected resampling'; leave it out for 'use all data'"),
+        ({"df": 5, "rho": 0.1}, "rho belongs to 'corrected resampling' and 'resampling'; leave it out for 'use all data'"),
         ({"scheme": "corrected resampling", "rho": 1.0}, "rho must be at least 0 and below 1, got 1"),
         ({"scheme": "corrected resampling", "rho": "0.1"}, "rho must be a finite number"),
         ({"higher_is_better": "no"}, "higher_is_better must be True or False"),
