@@ -90,7 +90,7 @@ class AppliedTest:
             "caution": self.caution,
             "table": json_value(rows),
         }
-        for name in ("statistic", "df", "pvalue", "f_statistic", "f_df", "f_pvalue", "critical_difference", "alpha"):
+        for name in ("statistic", "df", "pvalue", "f_statistic", "f_df", "f_pvalue", "exact_pvalue", "critical_difference", "alpha"):
             value = getattr(self.result, name, None)
             if isinstance(value, (int, float, tuple)):
                 content[name] = json_value(value)

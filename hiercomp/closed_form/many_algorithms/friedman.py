@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import permutations
 from typing import Any, Literal
 
 import numpy as np
@@ -17,6 +18,7 @@ from hiercomp.document import Presentation
 from hiercomp.pairs.cliques import maximal_groups
 from hiercomp.wording import counted
 
+MOST_ENUMERATED = 20_000  # orders of the ranks, for the exact p; the approximations are good for larger tables
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FriedmanResult(Presentation):
@@ -32,6 +34,9 @@ class FriedmanResult(Presentation):
         Its degrees of freedom, k - 1 and (k - 1) (N - 1).
     f_pvalue : float
         Its p-value.
+    exact_pvalue : float or None
+        The share of all orders of the ranks within data sets whose chi-squared is at least as large; None for tables with
+        too many orders: 3 algorithms on more than 6 data sets, 4 on more than 4, 5 on more than 3, 6 or 7 on more than 2.
     mean_ranks : ndarray, shape (k,)
         Mean rank of each algorithm; 1 is the best.
     algorithms, dataset_names : tuple of str
@@ -47,6 +52,7 @@ class FriedmanResult(Presentation):
     f_statistic: float
     f_df: tuple[float, float]
     f_pvalue: float
+    exact_pvalue: float | None
     mean_ranks: FloatArray
     algorithms: tuple[str, ...]
     dataset_names: tuple[str, ...]
@@ -62,10 +68,13 @@ class FriedmanResult(Presentation):
     @property
     def conclusion(self) -> str:
         """The result in one sentence."""
+        pvalue, by, exact = self.f_pvalue, "F", ""
+        if self.exact_pvalue is not None:
+            pvalue, by, exact = self.exact_pvalue, "the exact p", f"; exact p = {self.exact_pvalue:.3g}"
         return (
             f"Chi-squared = {self.statistic:.4g} (df {self.df:g}), p = {self.pvalue:.3g}; Iman & Davenport's F = "
-            f"{self.f_statistic:.4g} (df {self.f_df[0]:g}, {self.f_df[1]:g}), p = {self.f_pvalue:.3g}: "
-            f"{verdict(self.f_pvalue, ' of all')} (by F)."
+            f"{self.f_statistic:.4g} (df {self.f_df[0]:g}, {self.f_df[1]:g}), p = {self.f_pvalue:.3g}{exact}: "
+            f"{verdict(pvalue, ' of all')} (by {by})."
         )
 
     def to_frame(self) -> pd.DataFrame:
@@ -165,7 +174,9 @@ def friedman_test(
     """Friedman's test: do several algorithms have the same mean rank over data sets?
 
     Ties get mean ranks, and chi-squared is corrected for them (``scipy.stats.friedmanchisquare``). Iman & Davenport's
-    F = (N - 1) chi2 / (N (k - 1) - chi2), for N data sets and k algorithms, is less conservative.
+    F = (N - 1) chi2 / (N (k - 1) - chi2), for N data sets and k algorithms, is less conservative. On a few data sets both
+    approximations are poor: of three algorithms, F rejects 17% at the 5% level on two data sets and 19% on three. There
+    the conclusion rests on the exact p.
 
     Parameters
     ----------
@@ -208,6 +219,7 @@ def friedman_test(
     mean_ranks = ranks.mean(axis=0)
     f_df = (k - 1.0, (k - 1.0) * (count - 1))
     statistic, pvalue, f_statistic, f_pvalue = 0.0, 1.0, 0.0, 1.0
+    exact_pvalue = _exact_pvalue(ranks) if math.factorial(k) ** (count - 1) <= MOST_ENUMERATED else None
     if not table.tied:
         statistic, pvalue = map(float, stats.friedmanchisquare(*ranks.T))
         # Iman & Davenport's F without its cancellation: the variances of ranks between and within algorithms
@@ -221,12 +233,23 @@ def friedman_test(
         f_statistic,
         f_df,
         f_pvalue,
+        exact_pvalue,
         mean_ranks,
         table.algorithms,
         table.dataset_names,
         table.notes,
         table.metric,
     )
+
+
+def _exact_pvalue(ranks: FloatArray) -> float:
+    """The share of all orders of the ranks within data sets whose sums vary at least as much as these."""
+    sums = ranks[:1]  # in one order: exchanging algorithms in all data sets changes nothing
+    for of_dataset in ranks[1:]:
+        orders = np.array(list(permutations(of_dataset)))
+        sums = (sums[:, None] + orders).reshape(-1, ranks.shape[1])
+    squares = np.square(sums).sum(axis=1)  # multiples of 1/4: equal ones are exactly equal
+    return float(np.mean(squares >= np.square(ranks.sum(axis=0)).sum()))
 
 
 def nemenyi_test(

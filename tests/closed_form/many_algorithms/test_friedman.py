@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from fractions import Fraction
+from itertools import permutations, product
 from pathlib import Path
 
 import mpmath
@@ -14,6 +15,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import scikit_posthocs
+from scipy import stats
 
 from hiercomp.closed_form.many_algorithms.friedman import PostHocResult, friedman_test, nemenyi_test
 from hiercomp.errors import ArgumentError, DegenerateScoresWarning, DroppedScoresWarning, ScaleWarning, ScoreTableError
@@ -133,6 +135,53 @@ def test_a_pair_is_told_apart_where_the_ranks_differ_by_more_than_the_critical_d
     assert 0 < apart.sum() < 56
 
 
+# Friedman (1937), Tables V and VI: the probability that chi-squared is at least so large, by N, k; exact to three decimals
+@pytest.mark.parametrize(
+    ("rank_sums", "statistic", "p"),
+    [
+        ((2, 4, 6), 4.0, 0.167),
+        ((3, 6, 9), 6.0, 0.028),
+        ((4, 8, 12), 8.0, 0.0046),
+        ((5, 8, 11), 4.5, 0.125),
+        ((5, 7, 12), 6.5, 0.042),
+    ],
+)
+def test_the_exact_p_of_few_data_sets_is_that_of_friedmans_tables(rank_sums, statistic, p):
+    count = sum(rank_sums) // 6
+    table = next(
+        rows
+        for rows in product(permutations((1, 2, 3)), repeat=count)
+        if tuple(np.sum(rows, axis=0)) == rank_sums
+    )
+    result = friedman_test(-np.array(table))
+    assert result.statistic == pytest.approx(statistic, rel=1e-13)
+    assert result.exact_pvalue == pytest.approx(p, abs=5e-4)
+
+
+@pytest.mark.parametrize(("count", "k"), [(3, 3), (2, 4), (2, 5)])
+def test_the_exact_p_is_that_of_a_permutation_test_with_ties(count, k):
+    def spread(*ranks: np.ndarray, axis: int) -> np.ndarray:
+        return np.sum([np.sum(of_one, axis=axis) ** 2 for of_one in ranks], axis=0)
+
+    scores = np.random.default_rng(k).integers(0, 3, size=(count, k))
+    ranks = stats.rankdata(-scores, axis=1)
+    expected = stats.permutation_test(
+        list(ranks.T), spread, permutation_type="samples", vectorized=True, n_resamples=10**6, alternative="greater"
+    )
+    assert 0 < friedman_test(scores).exact_pvalue < 1
+    assert friedman_test(scores).exact_pvalue == pytest.approx(expected.pvalue, rel=1e-12)
+
+
+def test_the_verdict_on_few_data_sets_is_that_of_the_exact_p():
+    result = friedman_test([[0.9, 0.8, 0.7], [0.6, 0.5, 0.4]])
+    assert (result.f_pvalue, result.exact_pvalue) == (0, pytest.approx(1 / 6))
+    assert result.conclusion.endswith(
+        "exact p = 0.167: at the 5% level equal performance of all is not rejected, which is no evidence for it (by the exact p)."
+    )
+    assert friedman_test(WIDE).exact_pvalue is None
+    assert friedman_test(WIDE).conclusion.endswith("is rejected (by F).")
+
+
 def test_iman_and_davenports_f_is_infinite_where_all_data_sets_agree():
     result = friedman_test(np.arange(12.0).reshape(4, 3))
     assert result.statistic == pytest.approx(4 * 2, rel=1e-14)  # its largest value, N (k - 1)
@@ -150,7 +199,7 @@ def test_scores_that_tie_everywhere_have_p_one(test):
     assert np.all(result.pvalue == 1)
     assert "tie on every" in result.notes[0]
     if not isinstance(result, PostHocResult):
-        assert (result.statistic, result.f_statistic, result.f_pvalue) == (0, 0, 1)
+        assert (result.statistic, result.f_statistic, result.f_pvalue, result.exact_pvalue) == (0, 0, 1, 1)
 
 
 def test_one_pair_of_algorithms_that_ties_everywhere_has_p_one():
