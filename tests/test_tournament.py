@@ -319,7 +319,7 @@ def test_each_pair_uses_the_data_sets_that_both_have(table):
     assert messages == list(found.notes)
     assert len(messages) == 2
     assert (
-        "2 algorithms of 4 have no scores on some data sets (2 of 8 in all): 'same' lacks 'd5'; 'good' lacks 'd0'."
+        "Scores of 2 of 4 algorithms are missing on some data sets (2 of 8 in all): 'same' lacks 'd5'; 'good' lacks 'd0'."
         in (messages[0])
     )
     assert "The ranking uses the 6 data sets of 8" in messages[1]
@@ -349,7 +349,7 @@ def test_a_pair_that_cannot_be_compared_does_not_stop_the_others(table):
         found = compare_all(df, **FAST)
     assert tuple(str(warning.message) for warning in caught) == found.notes
     assert any(
-        "7 pairs of 10 can't be compared: plain against good: The table has only one data set" in note
+        "7 pairs of 10 can't be compared: plain against good: Only one data set" in note
         for note in found.notes
     )
     assert any("plain against lone: No data set has scores of both algorithms" in note for note in found.notes)
@@ -362,7 +362,7 @@ def test_a_pair_that_cannot_be_compared_does_not_stop_the_others(table):
     row = found.to_frame().set_index(["left", "right"]).loc[("plain", "good")]
     assert (row["verdict"], row["status"], row["n_datasets"]) == ("failed", "failed", 0)
     assert np.isnan(row["p_left"])
-    with pytest.raises(hc.ArgumentError, match=r"has no result: The table has only one data set"):
+    with pytest.raises(hc.ArgumentError, match=r"has no result: Only one data set"):
         found.pair("plain", "good")
     assert "7 without a result" in str(found.summary())
     json.dumps(found.summary().to_dict(), allow_nan=False)
@@ -375,7 +375,7 @@ def test_a_pair_that_cannot_be_compared_does_not_stop_the_others(table):
 def test_if_no_pair_can_be_compared_it_is_an_error(table):
     with pytest.raises(
         hc.ScoreTableError,
-        match=r"No pair can be compared. The first, plain against same: The table has only one data set",
+        match=r"No pair can be compared. The first, plain against same: Only one data set",
     ):
         compared(table[table["dataset"] == "d0"])
 

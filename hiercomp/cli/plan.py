@@ -5,11 +5,11 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
-from hiercomp.cli.options import EngineOption, ModelOptions, OutputOptions, TableOptions
+from hiercomp.cli.options import DropUnpairedOption, EngineOption, ModelOptions, OutputOptions, TableOptions
 from hiercomp.cli.shared import file_of, score_source
 from hiercomp.errors import ArgumentError, HiercompWarning
 
@@ -67,6 +67,7 @@ def plan(
         float | None, typer.Option(help="Bound of the prior on delta0, for a metric outside [0, 1].")
     ] = None,
     simulations: Annotated[int, typer.Option(help="Simulated collections of each size.")] = 200,
+    drop_unpaired: DropUnpairedOption = False,
     engine: EngineOption = "quadrature",
     jobs: Annotated[int, typer.Option(help="Fits to run in parallel; -1 for all cores.")] = -1,
 ) -> None:
@@ -100,6 +101,7 @@ def plan(
                 "--higher-is-better": model.higher_is_better is True,
                 "--lower-is-better": model.higher_is_better is False,
                 "--transform": model.ratio is not None,
+                "--drop-unpaired": drop_unpaired,
             } | dict.fromkeys(reading.given(), True)
             _refuse(given, "needs --pilot")
             if is_for_each_dataset(common["rope"]):
@@ -123,7 +125,8 @@ def plan(
         else:
             given = {option: value is not None for option, value in assumed.items()}
             _refuse(given, "and --pilot exclude each other; leave one of them out")
-            fitted = _pilot(pilot, left, right, reading, model, common, progress=not outputs.quiet)
+            missing = "drop" if drop_unpaired else "error"
+            fitted = _pilot(pilot, left, right, reading, model, common, missing=missing, progress=not outputs.quiet)
             if common["rho"] == "runs":
                 common["rho"] = None  # that of the pilot
             common["rope"] = fitted.rope
@@ -140,6 +143,7 @@ def _pilot(
     model: ModelOptions,
     common: dict[str, Any],
     *,
+    missing: Literal["error", "drop"],
     progress: bool,
 ) -> Any:
     from hiercomp.comparison import HierarchicalComparison
@@ -152,6 +156,7 @@ def _pilot(
         rho=common["rho"],
         higher_is_better=model.higher_is_better,
         priors=common["priors"],
+        missing=missing,
         transform=model.ratio,
     )
     return comparison.fit(common["engine"], seed=common["seed"], progress=progress)

@@ -335,20 +335,21 @@ def apply_tests(
         said = tidy.direction(higher_is_better)
         notes = [note.text for note in said.notes()]
         frame = tidy.frame.copy(deep=False)
-        frame.attrs = {"measure": said.measure, "higher_is_better": said.higher_is_better}
+        frame.attrs = {"measure": said.measure, "higher_is_better": said.stated}
         runners = {
-            name: (lambda test=test: test(frame, missing, alpha))  # type: ignore[misc]
+            name: (lambda test=test: test(frame, missing, alpha, higher_is_better))  # type: ignore[misc]
             for name, test in MANY.items()
         }
         names, algorithms, transform = asked or FOR_MANY, tuple(tidy.algorithms), None
         measure, direction = said.measure, said.higher_is_better
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", HiercompWarning)  # the tests give them
-            dataset_names = read_score_matrix(frame, missing=missing, higher_is_better=None, fewest=2).dataset_names
+            table = read_score_matrix(frame, missing=missing, higher_is_better=higher_is_better, fewest=2)
+            dataset_names = table.dataset_names
         sizes = frame.groupby(frame["dataset"].astype(str)).size() / len(algorithms)
         n_scores, correlation = [math.ceil(sizes[name]) for name in dataset_names], ()
-        if rope is not None:
-            notes.append("The tests of many algorithms have no rope; name two algorithms for those that have.")
+        if unused := [name for name, value in (("rope", rope), ("rho", rho)) if value is not None]:
+            notes.append(f"The tests of many algorithms don't use {' or '.join(unused)}; name two algorithms for those that do.")
     results, refused = _run(names, runners, raising=asked is not None)
     if not results:
         raise ScoreTableError(next(iter(refused)))
@@ -403,10 +404,14 @@ TWO: dict[str, Callable[[PairedDifferences, Rope | None, int], Result]] = {
     "welch-t": _without_rope(welch_t_test),
     "mann-whitney": _without_rope(mann_whitney),
 }
-MANY: dict[str, Callable[[pd.DataFrame, Literal["error", "drop"], float], Result]] = {
-    "friedman": lambda frame, missing, alpha: friedman_test(frame, missing=missing),
-    "nemenyi": lambda frame, missing, alpha: nemenyi_test(frame, missing=missing, alpha=alpha),
-    "wilcoxon": lambda frame, missing, alpha: posthoc_test(frame, missing=missing, alpha=alpha),
+MANY: dict[str, Callable[[pd.DataFrame, Literal["error", "drop"], float, bool | None], Result]] = {
+    "friedman": lambda frame, missing, alpha, higher: friedman_test(frame, missing=missing, higher_is_better=higher),
+    "nemenyi": lambda frame, missing, alpha, higher: nemenyi_test(
+        frame, missing=missing, alpha=alpha, higher_is_better=higher
+    ),
+    "wilcoxon": lambda frame, missing, alpha, higher: posthoc_test(
+        frame, missing=missing, alpha=alpha, higher_is_better=higher
+    ),
 }
 
 

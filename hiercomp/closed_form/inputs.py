@@ -22,7 +22,7 @@ from hiercomp.errors import (
 )
 from hiercomp.files.any_table import as_tidy
 from hiercomp.rope import Rope, RopesLike
-from hiercomp.scores.arrays import ScoreArrays
+from hiercomp.scores.arrays import DROP, ScoreArrays
 from hiercomp.scores.differences import PairedDifferences
 from hiercomp.scores.direction import Direction, stated_direction
 from hiercomp.scores.problems import ROUNDING
@@ -557,7 +557,8 @@ def _complete(frame: pd.DataFrame, *, drop: bool) -> tuple[pd.DataFrame, list[No
     names = first_names(lacking)
     if not drop:
         raise ScoreTableError(
-            f"{listed}. Fill them in, or pass missing='drop' to leave out {counted(len(lacking), 'data set')}: {names}."
+            f"{listed}. Fill them in, or pass {DROP} to leave out {counted(len(lacking), 'data set')}: {names}.",
+            arguments=(DROP,),
         )
     note = Note(DroppedScoresWarning, f"{listed}; {counted(len(lacking), 'data set')} left out: {names}.")
     return frame[~frame.index.get_level_values("dataset").isin(lacking)], [note]

@@ -260,7 +260,7 @@ def absent_datasets(
         more = len(absent) - EXAMPLES_SHOWN
         places = tuple(names[~held.all(axis=0)])
         message = (
-            f"{counted(len(absent), 'algorithm')} of {len(algorithms)} have no scores on some data sets "
+            f"Scores of {len(absent)} of {counted(len(algorithms), 'algorithm')} are missing on some data sets "
             f"({len(places)} of {len(names)} in all): {listed}"
             + (f"; and {more} more algorithms" if more > 0 else "")
             + ". Each pair uses the data sets that both have."
@@ -360,7 +360,8 @@ def few_datasets(dataset_names: Sequence[str]) -> Iterator[TableProblem]:
     if count == 1:
         yield TableProblem(
             ScoreTableError,
-            f"The table has only one data set ({shown(dataset_names[0])!r}); the hierarchical model needs several.",
+            f"Only one data set ({shown(dataset_names[0])!r}) has scores of both algorithms; the hierarchical model needs "
+            "several.",
             "For a single data set use the Bayesian correlated t-test: hc.correlated_t_test.",
             tuple(dataset_names),
             "single_dataset",

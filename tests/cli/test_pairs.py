@@ -103,7 +103,7 @@ def test_a_pair_without_a_result_exits_with_three_and_is_named(folder, table):
     done = pairs(folder, "scores.csv")
     assert done.returncode == 3
     assert done.stderr == ""
-    assert "2 pairs of 3 can't be compared: first against second: The table has only one data set" in done.stdout
+    assert "2 pairs of 3 can't be compared: first against second: Only one data set" in done.stdout
     assert done.stdout == f"{summary_of(df)}\n"
 
 

@@ -73,6 +73,14 @@ def test_a_pilot_takes_the_place_of_the_assumed_numbers(hiercomp, folder, scores
     assert written["table"] == found.to_frame().to_dict("records")
 
 
+def test_a_pilot_with_unpaired_folds_names_the_option_that_leaves_them_out(hiercomp, folder, scores):
+    scores.drop(index=scores.index[0]).to_csv(folder / "gap.csv", index=False)
+    pilot = ["--pilot", "gap.csv", "--left", "bayes", "--right", "tree", "--datasets", "14"]
+    assert_one_line_of_error(hiercomp(folder, "plan", *pilot, *SHORT), "--drop-unpaired")
+    done = hiercomp(folder, "plan", *pilot, *SHORT, "--drop-unpaired")
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -85,6 +93,7 @@ def test_a_pilot_takes_the_place_of_the_assumed_numbers(hiercomp, folder, scores
         ([*ASSUMED, "--prior", "vague"], "--prior must be one of"),
         ([*ASSUMED, "--lower-is-better"], "--lower-is-better needs --pilot"),
         ([*ASSUMED, "--where", "a=b"], "--where needs --pilot"),
+        ([*ASSUMED, "--drop-unpaired"], "--drop-unpaired needs --pilot"),
         ([*ASSUMED, "--format", "weka"], "--format needs --pilot"),
         ([*ASSUMED, "--pilot", "scores.csv"], "--delta0 and --pilot exclude each other"),
         (["--nu", "3", "--pilot", "scores.csv"], "--nu and --pilot exclude each other"),

@@ -49,6 +49,20 @@ def test_two_algorithms_and_one_test_can_be_named(folder):
     assert content["tests"][0]["pvalue"] == pytest.approx(stats.binomtest(5, 6).pvalue)
 
 
+def test_losses_of_many_algorithms_are_noted_as_told_and_what_is_not_used_is_named(folder):
+    done = run(folder, "test", "one score.csv", "--lower-is-better", "--rope", "0.01", "--rho", "0.1", "--json", "-")
+    content = json.loads(done.stdout)
+    assert content["higher_is_better"] is False
+    assert content["notes"] == ["The tests of many algorithms don't use rope or rho; name two algorithms for those that do."]
+
+
+def test_a_missing_score_names_the_option_that_leaves_its_data_set_out(folder, table):
+    table.drop(index=0).to_csv(folder / "gap.csv", index=False)
+    assert_one_line_of_error(run(folder, "test", "gap.csv"), "pass --drop-unpaired to leave out 1 data set")
+    done = run(folder, "test", "gap.csv", "--drop-unpaired")
+    assert "1 data set left out" in done.stdout
+
+
 def test_an_unknown_test_is_one_line(folder):
     assert_one_line_of_error(run(folder, "test", "one score.csv", "--test", "frieman"), "Did you mean 'friedman'?")
 

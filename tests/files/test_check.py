@@ -103,7 +103,7 @@ def test_a_data_set_that_an_algorithm_lacks_is_a_warning():
     check = check_scores(frame)
     assert check.exit_code == 1
     (problem,) = check.problems
-    assert "2 algorithms of 3 have no scores on some data sets (1 of 6 in all)" in problem.message
+    assert "Scores of 2 of 3 algorithms are missing on some data sets (1 of 6 in all)" in problem.message
     assert (problem.category, problem.key, problem.places) == (hc.DroppedScoresWarning, "absent_datasets", ("d5",))
     with pytest.warns(hc.DroppedScoresWarning, match="d5"):
         hc.HierarchicalComparison(frame, "a", "b")
@@ -138,7 +138,7 @@ def test_algorithms_whose_differences_never_vary_are_an_error():
     ("changes", "severity", "text"),
     [
         ({"algorithm": "a", "fold": np.arange(180)}, "error", "The table has only one algorithm ('a')"),
-        ({"dataset": "d", "fold": np.arange(180) // 3}, "error", "The table has only one data set ('d')"),
+        ({"dataset": "d", "fold": np.arange(180) // 3}, "error", "Only one data set ('d') has scores of both algorithms"),
         ({"rho": 1.0}, "error", "rho of data set 'd0' must be at least 0 and below 1"),
         ({"rho": np.arange(180) / 200}, "error", "Column 'rho' must have one number for each data set"),
         ({"fold": "x", "run": np.arange(180) % 10}, "error", "The number of folds is unknown for 6 of 6 data sets"),
