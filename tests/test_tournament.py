@@ -348,10 +348,7 @@ def test_a_pair_that_cannot_be_compared_does_not_stop_the_others(table):
     with pytest.warns(hc.HiercompWarning) as caught:
         found = compare_all(df, **FAST)
     assert tuple(str(warning.message) for warning in caught) == found.notes
-    assert any(
-        "7 pairs of 10 can't be compared: plain against good: Only one data set" in note
-        for note in found.notes
-    )
+    assert any("7 pairs of 10 can't be compared: plain against good: Only one data set" in note for note in found.notes)
     assert any("plain against lone: No data set has scores of both algorithms" in note for note in found.notes)
     assert found.status == "failed"
     failed = [pair for pair in found.pairs if isinstance(pair, FailedPair)]

@@ -58,6 +58,10 @@ CAUTIONS = {
 FOR_TWO = ("sign", "signed-rank", "bayesian-sign", "bayesian-signed-rank")
 FOR_FOLDS = ("correlated-t", "poisson-binomial")
 FOR_MANY = ("friedman", "nemenyi", "wilcoxon")
+WRITTEN_NUMBERS = (
+    *("statistic", "df", "pvalue", "f_statistic", "f_df", "f_pvalue", "exact_pvalue"),
+    *("critical_difference", "alpha"),
+)
 REGION_NUMBERS = ("p_left", "p_rope", "p_right")
 
 
@@ -90,7 +94,7 @@ class AppliedTest:
             "caution": self.caution,
             "table": json_value(rows),
         }
-        for name in ("statistic", "df", "pvalue", "f_statistic", "f_df", "f_pvalue", "exact_pvalue", "critical_difference", "alpha"):
+        for name in WRITTEN_NUMBERS:
             value = getattr(self.result, name, None)
             if isinstance(value, (int, float, tuple)):
                 content[name] = json_value(value)
@@ -349,7 +353,9 @@ def apply_tests(
         sizes = frame.groupby(frame["dataset"].astype(str)).size() / len(algorithms)
         n_scores, correlation = [math.ceil(sizes[name]) for name in dataset_names], ()
         if unused := [name for name, value in (("rope", rope), ("rho", rho)) if value is not None]:
-            notes.append(f"The tests of many algorithms don't use {' or '.join(unused)}; name two algorithms for those that do.")
+            notes.append(
+                f"The tests of many algorithms don't use {' or '.join(unused)}; name two algorithms for those that do."
+            )
     results, refused = _run(names, runners, raising=asked is not None)
     if not results:
         raise ScoreTableError(next(iter(refused)))

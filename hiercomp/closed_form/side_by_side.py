@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
-from hiercomp.arguments import whole_number
+from hiercomp.arguments import FloatArray, whole_number
 from hiercomp.closed_form.across_datasets.bayesian_sign import (
     BayesianSignResult,
     bayesian_sign_test,
@@ -254,20 +254,33 @@ def _correlated(asked: _Question) -> ClosedFormAnswer:
 
 
 def _each_dataset(
-    name: str, test: Callable[[PairedDifferences], FrequentistResult], caveat: str
+    name: str,
+    test: Callable[[PairedDifferences], FrequentistResult],
+    caveat: str,
+    favours_right: Callable[[PairedDifferences, FrequentistResult], FloatArray],
 ) -> Callable[[_Question], ClosedFormAnswer]:
-    """On how many data sets a two-sided test favours left and right."""
+    """On how many data sets a two-sided test favours left and right, by the sign of ``favours_right``."""
 
     def answer(asked: _Question) -> ClosedFormAnswer:
-        rejected, mean = np.atleast_1d(test(asked.differences).pvalue) < LEVEL, asked.differences.mean
+        result = test(asked.differences)
+        rejected, sign = np.atleast_1d(result.pvalue) < LEVEL, favours_right(asked.differences, result)
         return ClosedFormAnswer(
             f"{name}, each data set",
-            f"equality is rejected at {100 * LEVEL:g}% in favour of {asked.left} on {(rejected & (mean < 0)).sum()} and of "
-            f"{asked.right} on {(rejected & (mean > 0)).sum()} of {len(rejected)} data sets.",
+            f"equality is rejected at {100 * LEVEL:g}% in favour of {asked.left} on {(rejected & (sign < 0)).sum()} and of "
+            f"{asked.right} on {(rejected & (sign > 0)).sum()} of {len(rejected)} data sets.",
             caveat,
         )
 
     return answer
+
+
+def _mean(differences: PairedDifferences, result: FrequentistResult) -> FloatArray:
+    return differences.mean
+
+
+def _excess_of_u(differences: PairedDifferences, result: FrequentistResult) -> FloatArray:
+    """U for the right scores above its mean: ranks may favour the algorithm with the smaller mean."""
+    return np.atleast_1d(result.statistic) - differences.n.astype(float) ** 2 / 2
 
 
 NO_EQUIVALENCE = "whether the others are equivalent, or whether the margins matter."
@@ -282,10 +295,10 @@ _TESTS: dict[str, Callable[[_Question], ClosedFormAnswer]] = {
     "Wilcoxon signed-rank": _signed_rank,
     "sign test": _sign,
     "correlated t": _correlated,
-    "corrected t": _each_dataset("corrected t", corrected_t_test, NO_EQUIVALENCE),
-    "calibrated t": _each_dataset("calibrated t", calibrated_test, NO_EQUIVALENCE),
-    "5x2 cv F": _each_dataset("5x2 cv F", five_by_two_cv_f, NO_EQUIVALENCE),
-    "paired t": _each_dataset("paired t", paired_t_test, CORRELATED_FOLDS),
-    "Welch's t": _each_dataset("Welch's t", welch_t_test, PAIRED_FOLDS),
-    "Mann-Whitney U": _each_dataset("Mann-Whitney U", mann_whitney, PAIRED_FOLDS),
+    "corrected t": _each_dataset("corrected t", corrected_t_test, NO_EQUIVALENCE, _mean),
+    "calibrated t": _each_dataset("calibrated t", calibrated_test, NO_EQUIVALENCE, _mean),
+    "5x2 cv F": _each_dataset("5x2 cv F", five_by_two_cv_f, NO_EQUIVALENCE, _mean),
+    "paired t": _each_dataset("paired t", paired_t_test, CORRELATED_FOLDS, _mean),
+    "Welch's t": _each_dataset("Welch's t", welch_t_test, PAIRED_FOLDS, _mean),
+    "Mann-Whitney U": _each_dataset("Mann-Whitney U", mann_whitney, PAIRED_FOLDS, _excess_of_u),
 }

@@ -53,7 +53,9 @@ def test_losses_of_many_algorithms_are_noted_as_told_and_what_is_not_used_is_nam
     done = run(folder, "test", "one score.csv", "--lower-is-better", "--rope", "0.01", "--rho", "0.1", "--json", "-")
     content = json.loads(done.stdout)
     assert content["higher_is_better"] is False
-    assert content["notes"] == ["The tests of many algorithms don't use rope or rho; name two algorithms for those that do."]
+    assert content["notes"] == [
+        "The tests of many algorithms don't use rope or rho; name two algorithms for those that do."
+    ]
 
 
 def test_a_missing_score_names_the_option_that_leaves_its_data_set_out(folder, table):

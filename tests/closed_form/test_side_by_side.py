@@ -66,6 +66,21 @@ def test_tests_of_single_data_sets_say_on_how_many_they_reject(result):
     )
 
 
+@pytest.mark.parametrize("higher_is_better", [True, False])
+def test_mann_whitney_favours_the_algorithm_with_the_higher_ranks_not_with_the_higher_mean(higher_is_better):
+    sign = 1 if higher_is_better else -1
+    left = sign * np.tile([0.50, 0.51, 0.52, 0.53, 0.54, 0.55, 0.56, 0.57, 0.58, 0.59], (2, 1))
+    right = left + sign * np.array([0.1] * 9 + [-5.0])  # better on nine folds, and far worse on the tenth
+    differences = hc.PairedDifferences.from_arrays(left, right, rho=0.1, higher_is_better=higher_is_better)
+    assert (differences.mean < 0).all()
+    text = (
+        closed_form_tests(differences, hc.Rope.of(0.01), None).to_frame().loc["Mann-Whitney U, each data set", "says"]
+    )
+    expected = stats.mannwhitneyu(sign * left[0], sign * right[0], alternative="less").pvalue
+    assert 2 * expected < 0.05
+    assert "in favour of left on 0 and of right on 2 of 2 data sets" in text
+
+
 def test_every_row_says_what_it_does_and_does_not_say(result):
     table = result.closed_form_tests()
     for row in table.rows:

@@ -138,7 +138,11 @@ def test_algorithms_whose_differences_never_vary_are_an_error():
     ("changes", "severity", "text"),
     [
         ({"algorithm": "a", "fold": np.arange(180)}, "error", "The table has only one algorithm ('a')"),
-        ({"dataset": "d", "fold": np.arange(180) // 3}, "error", "Only one data set ('d') has scores of both algorithms"),
+        (
+            {"dataset": "d", "fold": np.arange(180) // 3},
+            "error",
+            "Only one data set ('d') has scores of both algorithms",
+        ),
         ({"rho": 1.0}, "error", "rho of data set 'd0' must be at least 0 and below 1"),
         ({"rho": np.arange(180) / 200}, "error", "Column 'rho' must have one number for each data set"),
         ({"fold": "x", "run": np.arange(180) % 10}, "error", "The number of folds is unknown for 6 of 6 data sets"),

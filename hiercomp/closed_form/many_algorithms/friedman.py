@@ -20,6 +20,7 @@ from hiercomp.wording import counted
 
 MOST_ENUMERATED = 20_000  # orders of the ranks, for the exact p; the approximations are good for larger tables
 
+
 @dataclass(frozen=True, eq=False, repr=False)
 class FriedmanResult(Presentation):
     """Friedman's test and Iman & Davenport's F.

@@ -149,9 +149,7 @@ def test_a_pair_is_told_apart_where_the_ranks_differ_by_more_than_the_critical_d
 def test_the_exact_p_of_few_data_sets_is_that_of_friedmans_tables(rank_sums, statistic, p):
     count = sum(rank_sums) // 6
     table = next(
-        rows
-        for rows in product(permutations((1, 2, 3)), repeat=count)
-        if tuple(np.sum(rows, axis=0)) == rank_sums
+        rows for rows in product(permutations((1, 2, 3)), repeat=count) if tuple(np.sum(rows, axis=0)) == rank_sums
     )
     result = friedman_test(-np.array(table))
     assert result.statistic == pytest.approx(statistic, rel=1e-13)
@@ -176,7 +174,8 @@ def test_the_verdict_on_few_data_sets_is_that_of_the_exact_p():
     result = friedman_test([[0.9, 0.8, 0.7], [0.6, 0.5, 0.4]])
     assert (result.f_pvalue, result.exact_pvalue) == (0, pytest.approx(1 / 6))
     assert result.conclusion.endswith(
-        "exact p = 0.167: at the 5% level equal performance of all is not rejected, which is no evidence for it (by the exact p)."
+        "exact p = 0.167: at the 5% level equal performance of all is not rejected, which is no evidence for it "
+        "(by the exact p)."
     )
     assert friedman_test(WIDE).exact_pvalue is None
     assert friedman_test(WIDE).conclusion.endswith("is rejected (by F).")

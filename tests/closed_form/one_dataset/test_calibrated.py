@@ -437,7 +437,10 @@ def test_what_is_not_an_array_of_finite_numbers_is_refused(x, words):
         ({"df": math.nan}, "df must be a finite number"),
         ({"df": True}, "df must be a finite number"),
         ({"alternative": "right"}, "alternative must be"),
-        ({"df": 5, "rho": 0.1}, "rho belongs to 'corrected resampling' and 'resampling'; leave it out for 'use all data'"),
+        (
+            {"df": 5, "rho": 0.1},
+            "rho belongs to 'corrected resampling' and 'resampling'; leave it out for 'use all data'",
+        ),
         ({"scheme": "corrected resampling", "rho": 1.0}, "rho must be at least 0 and below 1, got 1"),
         ({"scheme": "corrected resampling", "rho": "0.1"}, "rho must be a finite number"),
         ({"higher_is_better": "no"}, "higher_is_better must be True or False"),
