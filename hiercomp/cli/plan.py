@@ -125,7 +125,7 @@ def plan(
         else:
             given = {option: value is not None for option, value in assumed.items()}
             _refuse(given, "and --pilot exclude each other; leave one of them out")
-            missing = "drop" if drop_unpaired else "error"
+            missing: Literal["error", "drop"] = "drop" if drop_unpaired else "error"
             fitted = _pilot(pilot, left, right, reading, model, common, missing=missing, progress=not outputs.quiet)
             if common["rho"] == "runs":
                 common["rho"] = None  # that of the pilot

@@ -22,6 +22,9 @@ _catching = warnings.catch_warnings()
 def caught_warnings(raised: Raised) -> Iterator[None]:
     """Count the warnings of this thread instead of showing them, whatever the filters are.
 
+    Warnings of other threads count for the cell if it is the only one, because it may have started them; where several
+    cells run in threads they are dropped.
+
     Python's own `warnings.catch_warnings` can't tell threads apart, and here several may run cells: the first one changes
     the filters, and the last one restores them.
 

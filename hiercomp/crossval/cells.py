@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 import threading
 import time
 import warnings
@@ -107,17 +108,19 @@ def run_cell(data: Data, work: Work, rows: tuple[Indices, Indices], seed: int) -
     rows : tuple of ndarray
         Training and test rows.
     seed : int
-        Replaces random states that are None. NumPy's global generator is seeded for the cell and restored, but not in a
-        thread, because others may draw from it at the same time.
+        Replaces random states that are None. The global generators of NumPy and Python are seeded for the cell and
+        restored, but not in a thread, because others may draw from them at the same time.
     """
     from sklearn import config_context
     from sklearn.base import clone
-    from sklearn.utils import _safe_indexing
+    from sklearn.utils.metaestimators import _safe_split
 
     alone = threading.current_thread() is threading.main_thread()
-    state = np.random.get_state() if alone else None  # noqa: NPY002 - estimators of others may draw from it
+    # estimators of others may draw from them
+    states = (np.random.get_state(), random.getstate()) if alone else None  # noqa: NPY002
     if alone:
         np.random.seed(seed)  # noqa: NPY002
+        random.seed(seed)
     started = time.perf_counter()
     fitted = scored = 0.0
     raised: Raised = {}
@@ -125,9 +128,10 @@ def run_cell(data: Data, work: Work, rows: tuple[Indices, Indices], seed: int) -
     try:
         with caught_warnings(raised), config_context(**work.config):
             model = with_random_state(clone(work.estimator), seed)
-            (train_X, train_y), (test_X, test_y) = (
-                (_safe_indexing(data.X, part), _safe_indexing(data.y, part)) for part in rows
-            )
+            train_X, train_y = _safe_split(model, data.X, data.y, train)
+            test_X, test_y = _safe_split(
+                model, data.X, data.y, test, train
+            )  # of a kernel the columns of the training rows
             fit_params, score_params = data.params_of(work.fit, train), data.params_of(work.score, test)
             started = time.perf_counter()
             model.fit(train_X, train_y, **fit_params)
@@ -138,8 +142,9 @@ def run_cell(data: Data, work: Work, rows: tuple[Indices, Indices], seed: int) -
     except (Exception, SystemExit) as error:  # whatever an estimator raises is this cell's result
         return CellResult({}, fitted or time.perf_counter() - started, scored, error_in_words(error), raised)
     finally:
-        if state is not None:
-            np.random.set_state(state)  # noqa: NPY002
+        if states is not None:
+            np.random.set_state(states[0])  # noqa: NPY002
+            random.setstate(states[1])
     wrong = None if scores else "the scorer returned no score"
     for name, score in scores.items():
         if not math.isfinite(score):

@@ -166,8 +166,9 @@ def read_data(path: Path, target: str, drop: Sequence[str], groups: str | None, 
     text : bool
         Whether features may be text; if not, such features are refused by name.
     """
-    # the target's cells stay text: 001 is not 1, and NA is not missing
-    frame = names_as_text(read_score_file(path, {"dataset": target}))
+    # the cells of target and groups stay text: 001 is not 1, and NA is not missing
+    names = {"target": target} if groups is None else {"target": target, "column of groups": groups}
+    frame = names_as_text(read_score_file(path, dict(zip(("dataset", "algorithm"), names.values(), strict=False))))
     taken = [target, *drop] if groups is None else [target, *drop, groups]
     for name in taken:
         if name not in frame:
@@ -177,16 +178,17 @@ def read_data(path: Path, target: str, drop: Sequence[str], groups: str | None, 
                 f"{first_names(known)}."
             )
     _refuse_marks(path, frame[target])
-    empty = int((frame[target].isna() | (frame[target].astype(str).str.strip() == "")).sum())
-    if empty:
-        raise ArgumentError(f"{shown(path)}: the target {shown(target)!r} is empty in {empty} of {len(frame)} rows.")
+    for what, name in names.items():
+        empty = int((frame[name].isna() | (frame[name].astype(str).str.strip() == "")).sum())
+        if empty:
+            raise ArgumentError(f"{shown(path)}: the {what} {shown(name)!r} is empty in {empty} of {len(frame)} rows.")
     features = frame.drop(columns=taken).apply(_numbers)
     if features.shape[1] == 0:
         raise ArgumentError(f"{shown(path)} has no feature columns left.")
     if not text:
         _refuse_text(path, features)
     parts = (features, _numbers(frame[target]).to_numpy())
-    return parts if groups is None else (*parts, frame[groups].to_numpy())
+    return parts if groups is None else (*parts, _numbers(frame[groups]).to_numpy())
 
 
 def _numbers(column: pd.Series) -> pd.Series:

@@ -22,7 +22,7 @@ from hiercomp.arguments import (
 from hiercomp.crossval.cells import Cell, CellResult, Work, run_cells
 from hiercomp.crossval.limited import LimitedProcesses, too_long
 from hiercomp.crossval.routing import Route, routes
-from hiercomp.crossval.splits import Data, Splits, assumption_note, draw_splits, load_data, seeded
+from hiercomp.crossval.splits import Data, Splits, assumption_note, draw_splits, load_data, seeded, unused_note
 from hiercomp.crossval.store import CellStore, fingerprint
 from hiercomp.errors import ArgumentError, EngineError, EstimatorWarning, FailedCellsWarning, Note, warn_caller
 from hiercomp.scores.table import ROLES
@@ -229,8 +229,10 @@ class CrossValidation:
     rho : dict from str to float
         By data set.
     results : dict from Cell to CellResult
-    assumptions : dict from str to Note
-        Notes about rho, one for each kind.
+    assumptions : dict from str to dict from str to float
+        By what is assumed of rho: rho, by data set.
+    unused : dict from str to int
+        By data set, the rows that no fold uses.
     damaged : int
         Cells of the checkpoint that failed their checksum.
     """
@@ -244,7 +246,8 @@ class CrossValidation:
     cells: dict[str, tuple[Cell, ...]] = field(default_factory=dict)
     rho: dict[str, float] = field(default_factory=dict)
     results: dict[Cell, CellResult] = field(default_factory=dict)
-    assumptions: dict[str, Note] = field(default_factory=dict)
+    assumptions: dict[str, dict[str, float]] = field(default_factory=dict)
+    unused: dict[str, int] = field(default_factory=dict)
     damaged: int = 0
 
     def check(self, dataset: str, source: Any) -> None:
@@ -255,10 +258,13 @@ class CrossValidation:
 
     def split(self, dataset: str, data: Data) -> tuple[Splits, dict[str, Route]]:
         """The folds of a data set, and where its parameters go, by estimator."""
-        from sklearn.base import is_classifier
+        from sklearn.base import is_classifier, is_regressor
         from sklearn.model_selection import check_cv
 
-        classifier = all(is_classifier(estimator) for estimator in self.estimators.values())
+        # One that says neither, beside classifiers, is taken for a classifier: without strata the folds of sorted classes
+        # would be worthless to all
+        estimators = self.estimators.values()
+        classifier = any(map(is_classifier, estimators)) and not any(map(is_regressor, estimators))
         splitter = check_cv(self.cv, data.y, classifier=classifier) if data.params else None
         routed_to = routes(dataset, data.params, self.estimators, self.scorer, splitter)
         routed = next(iter(routed_to.values())).split
@@ -268,7 +274,9 @@ class CrossValidation:
         """Compute all cells of one data set, except those in the checkpoint and those that other processes claimed."""
         splits, routed_to = self.split(dataset, data)
         if splits.assumption is not None:
-            self.assumptions.setdefault(splits.assumption, assumption_note(splits, dataset))
+            self.assumptions.setdefault(splits.assumption, {})[dataset] = splits.rho
+        if splits.unused:
+            self.unused[dataset] = splits.unused
         places = _places(dataset, splits, self.estimators)
         self.cells[dataset], self.rho[dataset] = tuple(places), splits.rho
         if how.store is not None:
@@ -388,11 +396,22 @@ class CrossValidation:
 
     def notes(self) -> Iterator[Note]:
         """Warnings about the table."""
-        yield from self.assumptions.values()
+        for assumption, rho in self.assumptions.items():
+            yield assumption_note(assumption, rho)
+        if self.unused:
+            yield unused_note(self.unused)
         if self.damaged:
             text = f"{counted(self.damaged, 'cell', 'was')} damaged in the checkpoint and computed again."
             yield Note(FailedCellsWarning, text, key="damaged cells")
         cells = self._table_cells()
+        for name in dict.fromkeys(name for _, result in cells for name in result.scores):
+            without = [cell for cell, result in cells if result.error is None and name not in result.scores]
+            if without:
+                text = (
+                    f"No score {shown(name)!r} was returned for {counted(len(without), 'cell')} ({_place(without[0])})."
+                )
+                places = tuple(dict.fromkeys(cell.dataset for cell in without))
+                yield Note(FailedCellsWarning, text, places=places, key="absent scores")
         raised: dict[tuple[str, str], list[tuple[Cell, str]]] = {}
         alike: dict[tuple[str, str], list[Cell]] = {}
         for cell, result in cells:

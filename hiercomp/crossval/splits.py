@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hiercomp.errors import ArgumentError, DefaultedRhoWarning, HiercompError, Note
+from hiercomp.errors import ArgumentError, DefaultedRhoWarning, DroppedScoresWarning, HiercompError, Note
 from hiercomp.scores.rho import default_rho
-from hiercomp.wording import error_in_words, nearest_name, shown
+from hiercomp.wording import EXAMPLES_SHOWN, error_in_words, first_names, nearest_name, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -129,6 +129,8 @@ class Splits:
         Correlation between two scores.
     assumption : str or None
         The assumption behind rho if the folds are not those of plain cross-validation.
+    unused : int
+        Rows that no fold uses, where the folds are a list of the user's.
     """
 
     rows: tuple[tuple[Indices, Indices], ...]
@@ -136,6 +138,7 @@ class Splits:
     folds: tuple[int, ...]
     rho: float
     assumption: str | None
+    unused: int
 
     @cached_property
     def digest(self) -> str:
@@ -191,16 +194,20 @@ def draw_splits(
         given = {name: data.params[source] for name, source in (routed or {}).items()}
         if data.groups is not None or "groups" not in given:
             given["groups"] = data.groups
-        pairs = [(_rows(rows), _rows(test)) for rows, test in splitter.split(data.X, data.y, **given)]
+        count_of_rows = data.X.shape[0] if hasattr(data.X, "shape") else len(data.X)
+        drawn = splitter.split(data.X, data.y, **given)
+        pairs = [(_rows(rows, count_of_rows), _rows(test, count_of_rows)) for rows, test in drawn]
     except Exception as error:  # whatever a splitter raises
         hint = " Give groups as the third part of its data." if data.groups is None and "'groups'" in str(error) else ""
         raise ArgumentError(f"Data set {shown(dataset)!r} can't be split by {cv!r}: {error}{hint}") from error
     if not pairs:
         raise ArgumentError(f"The splitter {cv!r} gives no fold of data set {shown(dataset)!r}.")
-    _refuse_rows(dataset, pairs, data.X.shape[0] if hasattr(data.X, "shape") else len(data.X))
+    _refuse_rows(dataset, pairs, count_of_rows)
     count = len(pairs)
     repeats = getattr(splitter, "n_repeats", 1)
-    folds_of_a_run = count // repeats
+    folds_of_a_run = (
+        count // repeats if repeats and count % repeats == 0 else count
+    )  # n_repeats may mean something else
     if _is_hold_out(splitter):
         runs, folds = tuple(range(1, count + 1)), (1,) * count
     else:
@@ -208,13 +215,28 @@ def draw_splits(
         folds = tuple(1 + i % folds_of_a_run for i in range(count))
     share = float(np.mean([len(test) / (len(rows) + len(test)) for rows, test in pairs]))
     rho, assumption = _correlation(splitter, folds_of_a_run, share)
-    return Splits(tuple(pairs), runs, folds, rho, assumption)
+    unused = 0
+    if _is_list(splitter):
+        unused = count_of_rows - len(np.unique(np.concatenate([np.concatenate(pair) for pair in pairs])))
+    return Splits(tuple(pairs), runs, folds, rho, assumption, unused)
 
 
-def assumption_note(splits: Splits, dataset: str) -> Note:
-    """The warning about a rho that relies on an assumption."""
-    text = f"rho = {splits.rho:.3g} for data set {shown(dataset)!r} and others with its splitter: {splits.assumption}"
-    return Note(DefaultedRhoWarning, text)
+def assumption_note(assumption: str, rho: Mapping[str, float]) -> Note:
+    """The warning about the rho of some data sets, by name, that relies on an assumption."""
+    low, high = (f"{value:.3g}" for value in (min(rho.values()), max(rho.values())))
+    value = low if low == high else f"{low} to {high}"
+    where = (
+        f"data set {shown(next(iter(rho)))!r}" if len(rho) == 1 else f"{len(rho)} data sets ({first_names(list(rho))})"
+    )
+    return Note(DefaultedRhoWarning, f"rho = {value} for {where}: {assumption}", places=tuple(rho))
+
+
+def unused_note(unused: Mapping[str, int]) -> Note:
+    """The warning about rows of some data sets, by name, that no fold of a list uses."""
+    listed = "; ".join(f"{count} of data set {shown(name)!r}" for name, count in list(unused.items())[:EXAMPLES_SHOWN])
+    more = f"; and of {len(unused) - EXAMPLES_SHOWN} more data sets" if len(unused) > EXAMPLES_SHOWN else ""
+    text = f"Some rows are in no fold: {listed}{more}. Was the list of splits made for another data set?"
+    return Note(DroppedScoresWarning, text, places=tuple(unused), key="unused rows")
 
 
 def _refuse_missing(name: str, y: Any) -> None:
@@ -222,7 +244,8 @@ def _refuse_missing(name: str, y: Any) -> None:
     import pandas as pd
 
     try:
-        values = y if hasattr(y, "iloc") or hasattr(y, "tocsr") else np.asarray(y)
+        # as objects, because NumPy turns the NaN in a list of text into the text "nan"
+        values = y if any(hasattr(y, name) for name in ("iloc", "tocsr", "dtype")) else np.asarray(y, dtype=object)
     except ValueError:  # lists of unequal length
         return
     absent: Any = np.asarray(pd.isna(values))  # a single False for a sparse matrix
@@ -247,15 +270,22 @@ def _digest_of_frame(frame: pd.DataFrame) -> str:
     import pandas as pd
 
     names = [str(name) for name in frame.columns]
-    kinds = [str(kind) for kind in frame.dtypes]
+    kinds = [
+        f"{kind} {list(kind.categories)}" if isinstance(kind, pd.CategoricalDtype) else str(kind)
+        for kind in frame.dtypes
+    ]
     rows = pd.util.hash_pandas_object(frame, index=False).to_numpy().tobytes()
     return hashlib.sha256(repr((names, kinds)).encode() + rows).hexdigest()
 
 
-def _rows(values: Any) -> Indices:
+def _rows(values: Any, count: int) -> Indices:
     """Numbers of rows, or a mask converted to them."""
     rows = np.asarray(values)
-    return np.flatnonzero(rows) if rows.dtype == bool else rows
+    if rows.dtype != bool:
+        return rows
+    if rows.shape != (count,):
+        raise ArgumentError(f"a mask has the shape {rows.shape}, and the data set {count} rows")
+    return np.flatnonzero(rows)
 
 
 def _refuse_rows(dataset: str, pairs: list[tuple[Indices, Indices]], count: int) -> None:
@@ -277,6 +307,12 @@ def _is_hold_out(splitter: Any) -> bool:
     return isinstance(splitter, BaseShuffleSplit)
 
 
+def _is_list(splitter: Any) -> bool:
+    """Whether the folds are given row by row: a list of splits, or `PredefinedSplit`."""
+    kind = type(splitter).__name__
+    return kind.startswith("_") or kind == "PredefinedSplit"
+
+
 def _correlation(splitter: Any, folds: int, share: float) -> tuple[float, str | None]:
     """Rho, and the assumption behind it if it is more than the share of test cases."""
     kind = type(splitter).__name__
@@ -294,5 +330,8 @@ def _correlation(splitter: Any, folds: int, share: float) -> tuple[float, str | 
         why = f"1/k of k folds, as for plain cross-validation, although {kind} keeps groups together"
     else:
         given = "a list of splits" if kind.startswith("_") else kind
-        why = f"1/k of k folds, as for plain cross-validation, although {given} may be something else"
+        plain = "1/k of k folds, as for plain cross-validation"
+        if folds == 1:
+            plain = "the share of test cases, as for plain hold-out"
+        why = f"{plain}, although {given} may be something else"
     return rho, f"{why}.{rest}"

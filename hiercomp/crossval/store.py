@@ -14,7 +14,7 @@ import threading
 import time
 import uuid
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from importlib.metadata import packages_distributions, version
 from pathlib import Path
@@ -44,6 +44,13 @@ INSERT INTO cells (dataset, estimator, run, fold, owner) VALUES (?, ?, ?, ?, ?)
 ON CONFLICT DO UPDATE SET owner = excluded.owner
 WHERE result IS NULL AND owner NOT IN (SELECT owner FROM processes WHERE owner <> excluded.owner)
 """
+# The failure of a process that lost its claims, such as by a time limit, does not replace another's score
+ADD = """
+INSERT INTO cells VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT DO UPDATE SET owner = excluded.owner, result = excluded.result, error = excluded.error,
+  checksum = excluded.checksum
+WHERE excluded.error IS NULL OR result IS NULL OR error IS NOT NULL
+"""
 Scope = tuple[str, str]  # what settings belong to: its kind, and its name
 EXPERIMENT: Scope = ("experiment", "")
 PACKAGES = ("hiercomp", "scikit-learn", "numpy", "scipy", "pandas")
@@ -60,7 +67,7 @@ class CellStore:
     The file is in write-ahead mode: whatever kills a process, the file contains only whole cells. A process claims each
     cell before it computes it, and keeps a lease on its claims. The claims of a process that ended are free: at once if
     it closed the file or was a process of this machine, else when its lease expires. A process that wrongly lost its
-    claims does no harm, because whoever computes a cell gets the same scores.
+    claims does no harm: whoever computes a cell gets the same scores, and a failure does not replace them.
 
     Parameters
     ----------
@@ -152,7 +159,7 @@ class CellStore:
         text = json.dumps([result.scores, result.fit_time, result.score_time, result.warnings])
         row = (*key, self.owner, text, result.error, checksum(*key, text, result.error))
         with self._lock, sqlite_errors(self.path):
-            self._connection.execute("INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+            self._connection.execute(ADD, row)
 
     def free_abandoned(self) -> None:
         """Free the claims of processes that ended without closing the file."""
@@ -228,7 +235,8 @@ def fingerprint(
     """Everything the scores of an experiment depend on, item by item, as text that is the same in every process.
 
     Of the experiment: seed, splitter, scorers, and the versions of Python and of packages. Of each estimator: its class,
-    every parameter, and the versions of its packages. The code of functions and classes is not included, only the
+    every parameter, what it has learnt if a clone keeps that, what it requests where metadata are routed, and the versions
+    of its packages. The code of functions and classes is not included, only the values that functions hold and the
     versions of their packages.
 
     Raises
@@ -245,25 +253,27 @@ def fingerprint(
         experiment["cv"] = described(cv)
         what = "a scorer"
         experiment["scoring"] = described(dict(scoring))
-        if get_config()["enable_metadata_routing"]:  # requests are no parameters
+        config = get_config()
+        if routing := config["enable_metadata_routing"]:  # requests are no parameters
             what = "the requests of metadata"
-            parts = {"cv": cv, **scoring, **{f"estimator {name}": each for name, each in estimators.items()}}
+            parts = {"the splitter": cv, **{f"scorer {name}": scorer for name, scorer in scoring.items()}}
             experiment["metadata routing"] = described({name: _requests(part) for name, part in parts.items()})
+        if config["transform_output"] != "default":
+            experiment["transform_output of scikit-learn"] = config["transform_output"]
+        experiment |= _versions([cv, *scoring.values()])
         experiment |= {f"version of {name}": version(name) for name in PACKAGES}
         experiment["version of Python"] = platform.python_version()
         for name, estimator in estimators.items():
             what = f"the estimator {shown(name)!r}"
             parameters = estimator.get_params(deep=True)
-            packages = {
-                type(part).__module__.split(".")[0] for part in (estimator, *parameters.values()) if _is_estimator(part)
-            }
             settings["estimator", name] = {
-                f"class of estimator {shown(name)!r}": _name(type(estimator)),
+                f"class of estimator {shown(name)!r}": f"{_name(type(estimator))}{_copied_by_clone(estimator)}",
+                **({f"metadata routing of {shown(name)!r}": _requests(estimator)} if routing else {}),
                 **{
                     f"{parameter} of estimator {shown(name)!r}": described(value)
                     for parameter, value in sorted(parameters.items())
                 },
-                **{f"version of {package}": _version(package) for package in sorted(packages - {"sklearn"})},
+                **_versions([estimator, *parameters.values()]),
             }
     except RecursionError:
         raise ArgumentError(
@@ -271,6 +281,23 @@ def fingerprint(
             remedy="Run without a checkpoint, or pass something else.",
         ) from None
     return settings
+
+
+def _versions(parts: Iterable[Any]) -> dict[str, str]:
+    """The versions of the packages of estimators, scorers, splitters and functions, except scikit-learn's own."""
+    things = [getattr(part, "_score_func", part) for part in parts]
+    owners = [thing if inspect.isroutine(thing) else type(thing) for thing in things]
+    packages = {str(getattr(owner, "__module__", None) or "builtins").split(".")[0] for owner in owners}
+    return {f"version of {package}": _version(package) for package in sorted(packages - {"builtins", "sklearn"})}
+
+
+def _copied_by_clone(estimator: Any) -> str:
+    """What a clone keeps besides parameters, as text: the output that was set, and all of a frozen estimator."""
+    from sklearn.base import BaseEstimator
+
+    output = getattr(estimator, "_sklearn_output_config", {})
+    own_clone = getattr(type(estimator), "__sklearn_clone__", None) not in (None, BaseEstimator.__sklearn_clone__)
+    return (f" with output {described(output)}" if output else "") + (f" {_hash(estimator)}" if own_clone else "")
 
 
 def _requests(part: Any) -> str:
@@ -299,12 +326,15 @@ def described(value: Any) -> str:
         return f"{{{', '.join(f'{key!r}: {described(part)}' for key, part in value.items())}}}"
     if isinstance(value, functools.partial):
         return f"partial({described(value.func)}, {described(value.args)}, {described(value.keywords)})"
-    if inspect.ismethod(value):
-        return f"{described(value.__self__)}.{value.__name__}"
+    owner = getattr(value, "__self__", None)
+    if inspect.isroutine(value) and owner is not None and not inspect.ismodule(owner):  # a method of this object
+        return f"{described(owner)}.{value.__name__}"
+    if inspect.isfunction(value) and "<" in value.__qualname__:  # made by a function, or a lambda
+        return f"{_name(value)}({described(_held(value))})"
     if isinstance(value, type | np.ufunc) or inspect.isroutine(value):
         return _name(value)
     if _is_estimator(value):
-        return f"{_name(type(value))}({described(value.get_params(deep=False))})"
+        return f"{_name(type(value))}({described(value.get_params(deep=False))}){_copied_by_clone(value)}"
     if hasattr(value, "_score_func"):  # a scorer; its text names the function only
         return f"{value!r} of {described(value._score_func)}"
     if all(hasattr(value, part) for part in ("dist", "args", "kwds")):  # a distribution of SciPy, frozen
@@ -312,6 +342,15 @@ def described(value: Any) -> str:
     # The text of a splitter of scikit-learn names its parameters
     text = repr(value) if hasattr(value, "get_n_splits") else " at 0x"
     return f"{_name(type(value)) if ' at 0x' in text else text} {_hash(value)}"
+
+
+def _held(function: Any) -> list[Any]:
+    """The values that a function holds: its defaults, and what it takes from the function that made it."""
+    cells = []
+    for cell in function.__closure__ or ():
+        with suppress(ValueError):  # it is still empty
+            cells.append(cell.cell_contents)
+    return [*cells, function.__defaults__, function.__kwdefaults__]
 
 
 def damaged(path: Path, why: str) -> ResultFileError:

@@ -10,6 +10,7 @@ import io
 import json
 import linecache
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -23,13 +24,15 @@ import pandas as pd
 import pytest
 from scipy import stats
 from sklearn import config_context
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris, load_wine
 from sklearn.ensemble import AdaBoostClassifier
+from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import f1_score, make_scorer
 from sklearn.model_selection import PredefinedSplit, RepeatedStratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import hiercomp as hc
@@ -154,6 +157,10 @@ def test_functions_in_pipelines_are_known_by_their_names(tmp_path):
         (list(range(1000)), list(range(1001))),
         (make_scorer(f1_score, average="macro"), make_scorer(f1_score, average="micro")),
         (np.random.RandomState(1), np.random.RandomState(2)),
+        (re.compile("a").findall, re.compile("b").findall),
+        ({1: 2}.get, {1: 3}.get),
+        (FrozenEstimator(GaussianNB().fit(*IRIS)), FrozenEstimator(GaussianNB().fit(*WINE))),
+        (StandardScaler(), StandardScaler().set_output(transform="pandas")),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -161,6 +168,43 @@ def test_parameters_are_described_by_what_they_hold(one, other):
     assert described(one) == described(copy.deepcopy(one))
     assert described(one) != described(other)
     assert " at 0x" not in described(one)
+
+
+def accuracy_times(factor: float, *, power: int = 1):
+    def scorer(model, X, y, shift=power) -> float:
+        return factor * model.score(X, y) + shift
+
+    return scorer
+
+
+@pytest.mark.parametrize("other", [accuracy_times(2.0), accuracy_times(1.0, power=2)])
+def test_functions_that_a_function_made_are_known_by_the_values_they_hold(tmp_path, other):
+    path = tmp_path / "run.sqlite"
+    run(path, scoring=accuracy_times(1.0))
+    run(path, scoring=accuracy_times(1.0))
+    with pytest.raises(hc.ResultFileError, match="different experiment: scoring was"):
+        run(path, scoring=other)
+
+
+def test_another_fitted_state_of_a_frozen_estimator_is_another_experiment(tmp_path):
+    path = tmp_path / "run.sqlite"
+    run(
+        path,
+        estimators={"frozen": FrozenEstimator(GaussianNB().fit(IRIS[0][:100], IRIS[1][:100]))},
+        data={"iris": IRIS},
+    )
+    with pytest.raises(hc.ResultFileError, match="class of estimator 'frozen' was"):
+        run(path, estimators={"frozen": FrozenEstimator(GaussianNB().fit(*IRIS))}, data={"iris": IRIS})
+
+
+def test_other_categories_are_other_data(tmp_path):
+    path = tmp_path / "run.sqlite"
+    frame = pd.DataFrame({"x": IRIS[0][:, 0], "kind": pd.Categorical(np.where(IRIS[0][:, 1] > 3, "a", "b"))})
+    encoder = make_pipeline(make_column_transformer(("drop", ["kind"]), remainder="passthrough"), GaussianNB())
+    run(path, estimators={"nb": encoder}, data={"iris": (frame, IRIS[1])})
+    other = frame.assign(kind=frame["kind"].cat.reorder_categories(["b", "a"]))
+    with pytest.raises(hc.ResultFileError, match="the data of data set 'iris' have changed"):
+        run(path, estimators={"nb": encoder}, data={"iris": (other, IRIS[1])})
 
 
 def test_descriptions_are_the_same_in_another_process():
@@ -449,5 +493,7 @@ def test_other_requests_of_metadata_are_another_experiment(tmp_path):
         run(path, estimators={"bayes": GaussianNB().set_fit_request(sample_weight=False)})
         run(path, estimators={"bayes": GaussianNB().set_fit_request(sample_weight=False)})
         run(tmp_path / "boosting.sqlite", estimators={"boosting": AdaBoostClassifier(n_estimators=2)})  # routes nothing
-        with pytest.raises(hc.ResultFileError, match="different experiment: metadata routing was"):
+        with pytest.raises(hc.ResultFileError, match="different experiment: metadata routing of 'bayes' was"):
             run(path, estimators={"bayes": GaussianNB().set_fit_request(sample_weight=True)})
+        both = {name: GaussianNB().set_fit_request(sample_weight=False) for name in ("bayes", "another")}
+        assert len(run(path, estimators=both)) == 24  # it grows

@@ -16,6 +16,7 @@ from sklearn.model_selection import (
     KFold,
     RepeatedKFold,
     RepeatedStratifiedKFold,
+    StratifiedKFold,
     cross_validate,
 )
 from sklearn.naive_bayes import GaussianNB
@@ -212,6 +213,20 @@ def test_scores_of_a_failed_cell_are_missing_in_every_column():
             {"nb": Fails()}, {"iris": IRIS}, cv=KFold(3, shuffle=True), scoring=both, progress=False
         )
     assert table[["right", "first"]].isna().all(axis=1).tolist() == [True, False, False]
+
+
+def test_a_score_that_some_cells_lack_is_noted():
+    def sometimes(model, X, y) -> dict[str, float]:
+        right = float(np.mean(model.predict(X) == y))
+        return {"right": right} | ({"wrong": 1 - right} if right < 1 else {})
+
+    options = {"cv": StratifiedKFold(5), "scoring": sometimes, "progress": False}
+    right = cross_validate(GaussianNB(), *IRIS, cv=StratifiedKFold(5))["test_score"]
+    perfect = int((right == 1).sum())
+    assert 0 < perfect < 5
+    with pytest.warns(hc.FailedCellsWarning, match=rf"No score 'wrong' was returned for {perfect} cell"):
+        table = cross_validate_all({"nb": GaussianNB()}, {"iris": IRIS}, **options)
+    assert table["wrong"].isna().sum() == perfect
 
 
 @pytest.mark.parametrize(

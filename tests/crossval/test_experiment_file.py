@@ -444,6 +444,13 @@ def test_data_that_are_no_table_are_refused_with_the_line(tmp_path, text, words)
         data_of(tmp_path, text)
 
 
+def test_groups_stay_apart_and_none_is_empty(tmp_path):
+    assert list(data_of(tmp_path, "x,g,y\n1,001,a\n2,1,b\n", groups="g")[2]) == ["001", "1"]
+    assert list(data_of(tmp_path, "x,g,y\n1,3,a\n2,4,b\n", groups="g")[2]) == [3, 4]
+    with pytest.raises(hc.ArgumentError, match="the column of groups 'g' is empty in 1 of 2 rows"):
+        data_of(tmp_path, "x,g,y\n1,3,a\n2,,b\n", groups="g")
+
+
 @pytest.mark.parametrize("mark", ["NA", "nan", "?", "None"])
 def test_a_target_of_numbers_with_a_mark_among_them_is_refused(tmp_path, mark):
     words = rf"the target 'y' is '{re.escape(mark)}' in 1 of 3 rows and a number in the others\. Leave these rows out"

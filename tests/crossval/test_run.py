@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import time
 import warnings
 from itertools import pairwise
@@ -38,6 +39,7 @@ from sklearn.model_selection import (
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 import hiercomp as hc
@@ -75,14 +77,15 @@ class Fails(ClassifierMixin, BaseEstimator):
 
 
 class Random(ClassifierMixin, BaseEstimator):
-    """Guesses by NumPy's global generator, as old estimators do."""
+    """Guesses by the global generators of NumPy and Python, as old estimators do."""
 
     def fit(self, X, y):
         self.classes_ = np.unique(y)
         return self
 
     def predict(self, X):
-        return np.random.choice(self.classes_, len(X))  # noqa: NPY002
+        guesses = np.random.choice(self.classes_, len(X))  # noqa: NPY002
+        return np.where(np.arange(len(X)) % 2, guesses, random.choices(self.classes_, k=len(X)))
 
 
 def run(estimators, data, **options) -> pd.DataFrame:
@@ -241,6 +244,63 @@ def test_an_assumed_rho_is_said_once_and_stored(cv, rho, words):
         table = run(FAST, {"one": data, "two": data}, cv=cv)
     assert len(caught) == 1
     assert table["rho"].to_numpy() == pytest.approx(rho, rel=1e-12)
+
+
+def test_the_note_on_an_assumed_rho_has_the_range_of_all_its_data_sets():
+    groups = np.arange(150) % 3
+    data = {"few": (*IRIS, groups), "many": (*IRIS, np.arange(150) % 30)}
+    with pytest.warns(hc.DefaultedRhoWarning, match=r"rho = 0.0333 to 0.333 for 2 data sets \('few', 'many'\)"):
+        table = run({"nb": GaussianNB()}, data, cv=LeaveOneGroupOut())
+    assert set(table["rho"]) == {1 / 3, 1 / 30}
+    split = [(np.arange(50, 150), np.arange(50))]
+    with pytest.warns(hc.DefaultedRhoWarning, match=r"rho = 0.333 for data set 'iris': the share of test cases"):
+        run({"nb": GaussianNB()}, {"iris": IRIS}, cv=split)
+
+
+def test_a_list_of_splits_for_another_data_set_is_noted():
+    splits = list(StratifiedKFold(3).split(*IRIS))
+    with (
+        pytest.warns(hc.DefaultedRhoWarning),
+        pytest.warns(hc.DroppedScoresWarning, match=r"Some rows are in no fold: 28 of data set 'wine'\. Was the list"),
+    ):
+        run({"nb": GaussianNB()}, {"iris": IRIS, "wine": WINE}, cv=splits)
+    mask = np.arange(100) < 50
+    with pytest.raises(hc.ArgumentError, match=r"a mask has the shape \(100,\), and the data set 150 rows"):
+        run({"nb": GaussianNB()}, {"iris": IRIS}, cv=[(mask, ~mask)])
+
+
+def test_a_splitter_whose_n_repeats_is_no_number_of_runs_has_one_run():
+    class Odd(KFold):
+        n_repeats = 4
+
+    splits = draw_splits("iris", Data(*IRIS), Odd(3), classifier=True)
+    assert (splits.runs, splits.folds) == ((1, 1, 1), (1, 2, 3))
+    assert splits.rho == pytest.approx(1 / 3)
+
+
+class Untagged(BaseEstimator):
+    """Naive Bayes that does not say that it is a classifier."""
+
+    def fit(self, X, y):
+        self.model_ = GaussianNB().fit(X, y)
+        return self
+
+    def predict(self, X):
+        return self.model_.predict(X)
+
+
+def test_one_estimator_without_a_kind_does_not_take_the_strata_from_the_classifiers():
+    expected = cross_validate(GaussianNB(), *IRIS, cv=StratifiedKFold(3))["test_score"]
+    table = run({"nb": GaussianNB(), "own": Untagged()}, {"iris": IRIS}, cv=3)
+    for name in ("nb", "own"):
+        np.testing.assert_array_equal(table.loc[table["algorithm"] == name, "score"], expected)
+
+
+def test_a_precomputed_kernel_loses_the_columns_of_the_test_rows():
+    kernel = IRIS[0] @ IRIS[0].T
+    expected = cross_validate(SVC(kernel="precomputed"), kernel, IRIS[1], cv=CV)["test_score"]
+    table = run({"svm": SVC(kernel="precomputed")}, {"iris": (kernel, IRIS[1])})
+    np.testing.assert_array_equal(table["score"], expected)
 
 
 def test_a_regression_has_plain_folds_for_a_whole_number():
@@ -578,8 +638,9 @@ def test_a_wrong_argument_is_refused_in_words(estimators, data, options, words):
         pd.Series(IRIS[1], dtype="Int64").mask(ROWS == 3),
         pd.DataFrame({"y": np.where(ROWS == 3, np.nan, IRIS[1])}),
         [None if row == 3 else int(label) for row, label in enumerate(IRIS[1])],
+        [float("nan") if row == 3 else str(label) for row, label in enumerate(IRIS[1])],
     ],
-    ids=["float", "object", "Int64", "frame", "list"],
+    ids=["float", "object", "Int64", "frame", "list", "text"],
 )
 def test_a_missing_target_is_no_class(target, cv):
     with pytest.raises(hc.ArgumentError, match=r"the target is missing in 1 of 150 rows \(first: row 3"):

@@ -20,7 +20,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import hiercomp as hc
 from hiercomp.crossval import cross_validate_all
-from hiercomp.crossval.cells import Cell, CellResult
+from hiercomp.crossval.cells import Cell, CellResult, failed
 from hiercomp.crossval.store import CellStore
 
 TIMES = ["fit_time", "score_time"]
@@ -169,6 +169,16 @@ def test_a_process_keeps_its_lease_and_gives_it_up_at_the_end(tmp_path, monkeypa
         assert one.take(other) is False
         two.close()
         assert one.take(other) is True
+
+
+def test_a_late_failure_does_not_replace_another_processs_score(tmp_path):
+    cell, score = Cell("iris", 1, 1, "nb"), CellResult({"score": 0.5}, 0.1, 0.1)
+    with closing(CellStore(tmp_path / "run.sqlite", {})) as one, closing(CellStore(tmp_path / "run.sqlite", {})) as two:
+        one.add(cell, failed("it took too long"))
+        assert one.take(cell).error == "it took too long"
+        two.add(cell, score)  # a score replaces a failure
+        one.add(cell, failed("it took too long"))
+        assert one.take(cell) == score
 
 
 def test_a_damaged_cell_that_nobody_claims_is_computed(tmp_path):
