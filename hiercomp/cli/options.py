@@ -325,7 +325,7 @@ class PairingOptions:
     @property
     def group_columns(self) -> Any:
         """The column of groups, or the two of crossed groups."""
-        return None if self.groups is None else tuple(self.groups.split(","))
+        return None if self.groups is None else tuple(name.strip() for name in self.groups.split(","))
 
     @property
     def missing(self) -> Literal["error", "drop"]:

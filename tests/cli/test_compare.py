@@ -473,7 +473,7 @@ def test_crossed_groups_on_the_command_line(hiercomp, tmp_path):
     table = questions_in_passages(balanced=True)
     table[["question", "seed"]] = table.pop("question_id").str.split("-", expand=True)
     table.to_csv(tmp_path / "answers.csv", index=False)
-    options = ("--rope", "0.01", "--groups", "passage,seed", "--engine", "quadrature", "--json", "-")
+    options = ("--rope", "0.01", "--groups", "passage, seed", "--engine", "quadrature", "--json", "-")
     one = hiercomp(tmp_path, "compare", "answers.csv", "--left", "base", "--right", "tuned", *options)
     assert json.loads(one.stdout)["crossed_groups"] == [72, 24]
     assert hiercomp(tmp_path, "pairs", "answers.csv", *options).returncode == 0
