@@ -249,6 +249,7 @@ def present(
         assert save is not None
         result.save(save, overwrite=outputs.force)
 
+    of_level = {"alpha": alpha} if paper.plot in ("rope-curve", "rope_curve") else {}
     unmet = _unmet(result, alpha) if require is not None and result.status != "failed" else ""
     try:
         outputs.present(
@@ -257,7 +258,7 @@ def present(
             *paper.texts(result, alpha=alpha),
             files=[
                 *((save, write_result), (report, write_page)),
-                *paper.to_write(result, OF_TWO, overwrite=outputs.force),
+                *paper.to_write(result, OF_TWO, overwrite=outputs.force, **of_level),
             ],
             errors=errors,
             code=EXIT_FAILED if result.status == "failed" else EXIT_UNMET if unmet else 0,

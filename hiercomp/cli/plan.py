@@ -21,7 +21,10 @@ class PopulationOptions:
     """The assumed population of data sets; a pilot is the alternative."""
 
     delta0: Annotated[
-        float | None, typer.Option(help="Assumed mean difference of the data sets.", rich_help_panel=POPULATION)
+        float | None,
+        typer.Option(
+            help="Assumed mean difference of the data sets; above 0 the right is better.", rich_help_panel=POPULATION
+        ),
     ] = None
     sigma0: Annotated[
         float | None,

@@ -75,7 +75,8 @@ def plan(
     Parameters
     ----------
     delta0, sigma0 : float
-        Centre and scale of the data sets' mean differences, right minus left, in the metric's units.
+        Centre and scale of the data sets' mean differences, in the metric's units. Above 0 the right algorithm is better:
+        right minus left for scores, left minus right for losses.
     nu : float
         Degrees of freedom of the population, at least 1; infinite for a Gaussian one.
     standard_deviation : float or sequence of float

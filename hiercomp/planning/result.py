@@ -243,10 +243,12 @@ class PlanResult(Documented):
                 f"simulations would show whether it is above {POWER:g}."
             )
         start = f"{where}not even {last} data sets" if where else f"Not even {last} data sets"
-        start += f" are enough to reach any verdict with probability {POWER:g}"
+        start += f" are enough to reach one verdict with probability {POWER:g}"
         if self.counts[option, -1, place] == 0:
             return f"{start}; none of the {self.simulations:,} collections led to one."
-        return f"{start}; the most likely, {verdict}, has probability {self._range(option, last, place)}."
+        most_likely = f"the most likely, {verdict}, has probability {self._range(option, last, place)}"
+        total = self.counts[option, -1, :3].sum() / self.simulations
+        return f"{start}; {most_likely}, and all three together {probability_text(total, exact=True)}."
 
     def _range(self, option: int, datasets: int, outcome: int) -> str:
         place = self.n_datasets.index(datasets)
@@ -262,7 +264,7 @@ class PlanResult(Documented):
             for place, count in enumerate(self.n_datasets):
                 cells = [str(count), "as the pilot" if runs is None else str(runs)]
                 for hits, (lower, upper) in zip(self.counts[option, place], self.bounds[option, place], strict=True):
-                    share = hits / self.simulations
-                    cells.append("0" if share == 0 else f"{share:.3f} ({lower:.2f}-{upper:.2f})")
+                    share = probability_text(hits / self.simulations, exact=True)
+                    cells.append(f"{share} ({lower:.3f}-{upper:.3f})")
                 rows.append(tuple(cells))
         return Table(header, tuple(rows))

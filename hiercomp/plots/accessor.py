@@ -67,9 +67,11 @@ class ComparisonPlots:
         """Posterior of delta0, sigma0 and nu; see `hiercomp.plots.plot_posterior`."""
         return plot_posterior(self.result, figure=figure)
 
-    def rope_curve(self, *, half_widths: ArrayLike | None = None, ax: Axes | None = None, **line: Any) -> Axes:
+    def rope_curve(
+        self, *, half_widths: ArrayLike | None = None, alpha: float = 0.05, ax: Axes | None = None, **line: Any
+    ) -> Axes:
         """The three probabilities against the rope; see `hiercomp.plots.plot_rope_curve`."""
-        return plot_rope_curve(self.result, half_widths=half_widths, ax=ax, **line)
+        return plot_rope_curve(self.result, half_widths=half_widths, alpha=alpha, ax=ax, **line)
 
     def sensitivity(self, sensitivity: Sensitivity | None = None, *, ax: Axes | None = None, **bars: Any) -> Axes:
         """The verdict under other priors and rho; see `hiercomp.plots.plot_sensitivity`. Refits if none is given."""

@@ -25,6 +25,8 @@ from hiercomp.plots.style import (
     plainly,
     rank_ticks,
     shade_rope,
+    side_labels,
+    stretches,
 )
 from hiercomp.rope import REGIONS
 from hiercomp.wording import probability_text, with_minus
@@ -88,7 +90,7 @@ def plot_student(result: CorrelatedTResult, dataset: str | None = None, *, ax: A
         ax.axvline(row["mean"], **options(line, color=INK, linewidth=1.6))
     shade_rope(ax, rope)
     ax.set_ylim(0, None)
-    left, right = map(label, result.algorithms)
+    left, right = side_labels(*result.algorithms)
     where = "" if dataset is None else f", {label(dataset)}"
     difference = f"mean difference; above 0 {right} is better, below 0 {left}"
     labels(ax, in_lines(difference, UNDER), "density", f"Correlated t{where}")
@@ -123,10 +125,11 @@ def plot_poisson_binomial(result: PoissonBinomialResult, *, ax: Axes | None = No
     q = len(result.region_probabilities)
     counts = np.arange(q + 1)
     side = np.where(2 * counts < q, "left", np.where(2 * counts > q, "right", "rope"))
+    left, right = side_labels(*result.algorithms)
     words = {
-        "left": f"{label(result.algorithms[0])} on more than half: {probability_text(result.p_left)}",
+        "left": f"{left} on more than half: {probability_text(result.p_left)}",
         "rope": f"half and half: {probability_text(result.p_tie)}",
-        "right": f"{label(result.algorithms[1])} on more than half: {probability_text(result.p_right)}",
+        "right": f"{right} on more than half: {probability_text(result.p_right)}",
     }
     for region in REGIONS:
         chosen = side == region
@@ -137,7 +140,7 @@ def plot_poisson_binomial(result: PoissonBinomialResult, *, ax: Axes | None = No
     seen = np.flatnonzero(result.pmf > 1e-4 * result.pmf.max())
     ax.set_xlim(min(seen[0], q / 2) - 1.5, max(seen[-1], q / 2) + 1.5)
     ax.locator_params(axis="x", integer=True)
-    counted = in_lines(f"data sets of {q} on which {label(result.algorithms[1])} is better", UNDER)
+    counted = in_lines(f"data sets of {q} on which {right} is better", UNDER)
     labels(ax, counted, "probability", "Poisson-binomial")
     legend(ax)
     return ax
@@ -207,11 +210,16 @@ def plot_critical_difference(result: PostHocResult, *, ax: Axes | None = None, *
         text.set_in_layout(False)  # the limits make room for it
         plainly(text)
         texts["left" if leftmost else "right"].append(text)
+    passing = False
     for number, group in enumerate(groups):
         members = ranks[list(group)]
         drawn = options(line, color=INK, linewidth=3.2, solid_capstyle="butt")
         height = -0.45 - STEP_OF_BARS * number
-        ax.plot([members.min() - 0.02, members.max() + 0.02], [height] * 2, **drawn)
+        ax.plot([members.min(), members.max()], [height] * 2, color=INK, linewidth=0.8)
+        parts = stretches([place for place, name in enumerate(ranks.index) if name in group])
+        passing |= len(parts) > 1
+        for first, last in parts:
+            ax.plot([ranks.iloc[first] - 0.02, ranks.iloc[last] + 0.02], [height] * 2, **drawn)
     ax.plot([low, high], [0, 0], color=INK, linewidth=1)
     for rank in rank_ticks(count):
         ax.plot([rank, rank], [0, 0.15], color=INK, linewidth=1)
@@ -222,7 +230,8 @@ def plot_critical_difference(result: PostHocResult, *, ax: Axes | None = None, *
         ax.text(low, 1.8, words, ha="left", va="bottom", fontsize="small")
     ax.set_ylim(lowest, highest)
     ax.set_axis_off()
-    ax.set_title("Mean ranks (1 is best); bars: no significant difference", fontsize="small", loc="left")
+    thin = ", thin where they pass another" if passing else ""
+    ax.set_title(f"Mean ranks (1 is best); bars: no significant difference{thin}", fontsize="small", loc="left")
     _make_room(ax, low - outer, high + outer, texts)
     return ax
 

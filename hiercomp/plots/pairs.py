@@ -25,6 +25,7 @@ from hiercomp.plots.style import (
     options,
     plainly,
     rank_ticks,
+    stretches,
 )
 from hiercomp.rope import REGIONS
 from hiercomp.wording import counted, probability_text, shown, with_minus
@@ -396,14 +397,7 @@ def _bars(ax: Axes, groups: list[list[int]], total: int) -> int:
         ends[free : free + 1] = [group[-1]]
         x = start + step * free
         ax.plot([x, x], [group[0] - 0.3, group[-1] + 0.3], color=INK, linewidth=0.7)
-        for first, last in _runs(group):
+        for first, last in stretches(group):
             ax.plot([x, x], [first - 0.3, last + 0.3], color=INK, linewidth=3.0, solid_capstyle="butt")
     ax.set_xlim(1 - 0.04 * (total - 1), start + step * max(len(ends) - 0.4, 0))
     return left_out
-
-
-def _runs(rows: list[int]) -> list[tuple[int, int]]:
-    """First and last of each stretch of neighbouring rows."""
-    starts = [row for row in rows if row - 1 not in rows]
-    stops = [row for row in rows if row + 1 not in rows]
-    return list(zip(starts, stops, strict=True))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hiercomp.arguments import FloatArray
+from hiercomp.arguments import FloatArray, verdict_level
 from hiercomp.plots.style import (
     COLOURS,
     INK,
@@ -168,7 +168,9 @@ def plot_posterior(result: Fit, *, figure: Figure | None = None) -> FloatArray:
     return panels
 
 
-def plot_rope_curve(result: Fit, *, half_widths: ArrayLike | None = None, ax: Axes | None = None, **line: Any) -> Axes:
+def plot_rope_curve(
+    result: Fit, *, half_widths: ArrayLike | None = None, alpha: float = 0.05, ax: Axes | None = None, **line: Any
+) -> Axes:
     """The three probabilities against the half-width of a symmetric rope; the current one is marked if it is symmetric.
 
     Parameters
@@ -176,6 +178,8 @@ def plot_rope_curve(result: Fit, *, half_widths: ArrayLike | None = None, ax: Ax
     result : ComparisonResult
     half_widths : array_like, optional
         As in `ComparisonResult.rope_curve`.
+    alpha : float
+        Level of the verdict: a thin line is drawn at 1 - alpha.
     ax : matplotlib.axes.Axes, optional
     **line
         Passed on to ``Axes.plot``.
@@ -192,7 +196,7 @@ def plot_rope_curve(result: Fit, *, half_widths: ArrayLike | None = None, ax: Ax
         ax.plot(curve.index, curve[f"p_{region}"], **drawn)
     if result.rope.lower == -result.rope.upper:
         ax.axvline(result.rope.half_width, color=INK, linewidth=0.8, linestyle=":")
-    ax.axhline(0.95, color=INK, linewidth=0.5, alpha=0.5)
+    ax.axhline(1 - verdict_level(alpha), color=INK, linewidth=0.5, alpha=0.5)
     ax.set_ylim(-0.02, 1.02)
     ax.set_xlim(float(curve.index.min()), float(curve.index.max()))
     labels(ax, "half-width of the rope", "probability", "Likeliest on the next data set")

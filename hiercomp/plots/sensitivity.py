@@ -70,8 +70,8 @@ def plot_sensitivity(sensitivity: Sensitivity, *, ax: Axes | None = None, **bars
             words, (1.0, row), xytext=(4, 0), textcoords="offset points", va="center", fontsize="x-small", weight=weight
         )
         plainly(written)
-    ax.axvline(0.95, color=INK, linewidth=0.5, linestyle=":")
-    ax.axvline(0.05, color=INK, linewidth=0.5, linestyle=":")
+    for probability in (sensitivity.alpha, 1 - sensitivity.alpha):
+        ax.axvline(probability, color=INK, linewidth=0.5, linestyle=":")
     ax.set_yticks(rows, table.index, fontsize="x-small")
     ax.set_xlim(0, 1)
     labels(ax, "probability of being the most likely outcome", title="Sensitivity")

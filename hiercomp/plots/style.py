@@ -39,13 +39,30 @@ def axes(ax: Axes | None, width: float = COLUMN_WIDTH, height: float = 2.6) -> A
 
 def label(name: str) -> str:
     """A name as a label: control characters shown, long ones cut in the middle."""
-    plain = shown(name)
-    if plain.startswith("_"):  # matplotlib leaves such labels out of legends
-        plain = f" {plain}"
+    plain = _in_legends(shown(name))
     if len(plain) <= LONGEST_NAME:
         return plain
     half = (LONGEST_NAME - 1) // 2
     return f"{plain[:half]}…{plain[-half:]}"
+
+
+def side_labels(left: str, right: str) -> tuple[str, str]:
+    """The names of both algorithms as labels that differ.
+
+    Examples
+    --------
+    >>> side_labels("gradient_boosting_depth_3_with_100_trees", "gradient_boosting_depth_9_with_100_trees")
+    ('gradient_bo…3_with_100_trees', 'gradient_bo…9_with_100_trees')
+    """
+    one, other = label(left), label(right)
+    if one == other:
+        one, other = map(_in_legends, distinct_labels((left, right)))
+    return one, other
+
+
+def _in_legends(text: str) -> str:
+    """Matplotlib leaves labels that begin with an underscore out of legends."""
+    return f" {text}" if text.startswith("_") else text
 
 
 def distinct_labels(names: Sequence[str], longest: int = LONGEST_NAME) -> list[str]:
@@ -81,10 +98,10 @@ def in_lines(text: str, width: int = LONGEST_LINE) -> str:
     return textwrap.fill(text, width, break_long_words=False, break_on_hyphens=False)
 
 
-def broken(name: str, width: int = 15) -> str:
+def broken(text: str, width: int = 15) -> str:
     """A label in lines of at most ``width`` characters, if possible broken after underscores, hyphens, dots, spaces."""
     lines = [""]
-    for part in re.split(r"(?<=[_\-. ])", label(name)):
+    for part in re.split(r"(?<=[_\-. ])", text):
         while len(part) > width:
             lines, part = [*lines, part[:width]] if lines[-1] else [part[:width]], part[width:]
             lines.append("")
@@ -117,7 +134,7 @@ def labels(ax: Axes, x: str = "", y: str = "", title: str = "") -> None:
 
 def difference_label(result: Any) -> str:
     """ "tree minus bayes", in the metric's unit, of logs or in units of ropes; on two lines if the names are long."""
-    first, second = label(result.right), label(result.left)
+    second, first = side_labels(result.left, result.right)
     if not result.differences.higher_is_better:
         first, second = second, first
     gap = "\n" if len(first) + len(second) > LONGEST_LINE else " "
@@ -127,12 +144,13 @@ def difference_label(result: Any) -> str:
 
 def outcomes(left: str, right: str) -> dict[str, str]:
     """The regions in words."""
-    return outcome_words(label(left), label(right))
+    return outcome_words(*side_labels(left, right))
 
 
 def broken_outcomes(left: str, right: str) -> dict[str, str]:
     """The regions in words, on several lines if the names are long."""
-    return outcomes(left, right) | {"left": f"{broken(left)}\nbetter", "right": f"{broken(right)}\nbetter"}
+    one, other = side_labels(left, right)
+    return outcome_words(one, other) | {"left": f"{broken(one)}\nbetter", "right": f"{broken(other)}\nbetter"}
 
 
 def shade_rope(ax: Axes, rope: Rope) -> None:
@@ -182,3 +200,17 @@ def rank_ticks(total: int) -> list[int]:
     step = max(1, round(total / 10))
     inner = [rank for rank in range(1 + step, total, step) if total - rank >= step]
     return [1, *inner, total]
+
+
+def stretches(places: Sequence[int]) -> list[tuple[int, int]]:
+    """First and last of each stretch of neighbouring places.
+
+    Examples
+    --------
+    >>> stretches([0, 1, 4])
+    [(0, 1), (4, 4)]
+    """
+    places = sorted(places)
+    starts = [place for place in places if place - 1 not in places]
+    stops = [place for place in places if place + 1 not in places]
+    return list(zip(starts, stops, strict=True))

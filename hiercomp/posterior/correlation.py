@@ -417,6 +417,18 @@ def enough_runs(
     return EnoughRuns(runs, most, gained)
 
 
+def refutation(differences: PairedDifferences) -> str:
+    """How the runs refute one correlation for all folds, to follow "refute"; empty if they don't, or can't say."""
+    if differences.two_level is not None or differences.runs is None:
+        return ""
+    if not differences.runs.informative(differences.constant).any():
+        return ""
+    check = correlation(differences)
+    if not check.refuted:
+        return ""
+    return f"({check.pvalue_words}): the means of runs vary {check.pooled_ratio:.2f} times as much as it implies"
+
+
 def squared_error(
     runs: NDArray[np.int64] | int, folds: FloatArray, within: FloatArray, between: FloatArray, across: FloatArray
 ) -> FloatArray:

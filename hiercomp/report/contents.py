@@ -35,7 +35,7 @@ from hiercomp.report.tables import Table
 from hiercomp.rope import Rope
 from hiercomp.summary.comparison import summarise
 from hiercomp.summary.scores_table import scores_table_of, tournament_scores_table
-from hiercomp.summary.tournament import summarise_tournament
+from hiercomp.summary.tournament import TOO_MANY_GROUPS, summarise_tournament
 from hiercomp.wording import counted, measure_in_brackets, probability_text, shown, with_minus
 
 if TYPE_CHECKING:
@@ -148,7 +148,8 @@ class TournamentContents(Contents):
     left_out : str
         What the page leaves out, and where to find it; empty if it shows everything.
     cliques, equivalent : tuple of str
-        Groups of algorithms that no verdict separates, and groups in which every pair is practically equivalent.
+        Groups of algorithms that no verdict separates, and groups in which every pair is practically equivalent; a
+        single line if they are too many to list.
     assumption : str
         The assumption of the ranking; empty if there is none.
     """
@@ -241,7 +242,7 @@ def report_contents(
         positive=positive,
         notes=tuple(map(shown, summary.notes)),
         figures=numbered(
-            report_figures(result, sensitivity, None if population_check is None else population_check.loo)
+            report_figures(result, sensitivity, None if population_check is None else population_check.loo, alpha=alpha)
         ),
         tables=numbered(table for table in shown_tables if table is not None),
         test_notes=tuple(map(shown, tests.notes)),
@@ -391,7 +392,9 @@ def _shown(result: Tournament) -> list[str]:
     return order
 
 
-def _listed(groups: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+def _listed(groups: Sequence[tuple[str, ...]] | None) -> tuple[str, ...]:
+    if groups is None:
+        return (TOO_MANY_GROUPS,)
     listed = [", ".join(map(shown, group)) for group in groups[:MOST_GROUPS]]
     return (*listed, *([f"and {len(groups) - MOST_GROUPS:,} more"] if len(groups) > MOST_GROUPS else []))
 

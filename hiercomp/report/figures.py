@@ -109,7 +109,7 @@ class Figure(FigureSpec):
 
 
 def report_figures(
-    result: Fit, sensitivity: Sensitivity | None = None, loo: LeaveOneOut | None = None
+    result: Fit, sensitivity: Sensitivity | None = None, loo: LeaveOneOut | None = None, *, alpha: float = 0.05
 ) -> tuple[Figure, ...]:
     """The figures in the order of the page.
 
@@ -123,13 +123,15 @@ def report_figures(
         If given, it is drawn too.
     loo : LeaveOneOut, optional
         If given, its probability integral transform is drawn too.
+    alpha : float
+        Level of the verdict.
     """
     specs: list[FigureSpec] = []
     if result.status != "failed":
         specs.append(_next_dataset(result))
         if not result.differences.identical:
-            makers = (_simplex, _population, _posterior, _shrinkage, _rope_curve, _ppc)
-            specs += [make(result) for make in makers]
+            specs += [make(result) for make in (_simplex, _population, _posterior, _shrinkage)]
+            specs += [_rope_curve(result, alpha), _ppc(result)]
             specs += [] if loo is None else [_pit(loo)]
     if sensitivity is not None and result.status != "failed":
         specs.append(_sensitivity(sensitivity))
@@ -322,7 +324,7 @@ def _shrinkage(result: Fit) -> FigureSpec:
     )
 
 
-def _rope_curve(result: Fit) -> FigureSpec:
+def _rope_curve(result: Fit, alpha: float) -> FigureSpec:
     unit = result.rope.half_width or float(np.abs(result.differences.mean).max()) / CURVE_POINTS[-1]
     points = most_probable_curve(result, [unit * factor for factor in CURVE_POINTS])
     values = "; ".join(
@@ -335,10 +337,11 @@ def _rope_curve(result: Fit) -> FigureSpec:
     return FigureSpec(
         "rope-curve",
         (PAGE_WIDTH, 3.2),
-        lambda figure: plot_rope_curve(result, ax=figure.subplots()),
+        lambda figure: plot_rope_curve(result, alpha=alpha, ax=figure.subplots()),
         "The three probabilities against the half-width of the rope",
         f"{values[0].upper()}{values[1:]}.",
-        f"The three probabilities for other ropes, symmetric about zero. {used} thin line is a probability of 0.95.",
+        f"The three probabilities for other ropes, symmetric about zero. {used} thin line is a probability of "
+        f"{1 - alpha:g}.",
     )
 
 
@@ -377,15 +380,18 @@ def _sensitivity(sensitivity: Sensitivity) -> FigureSpec:
     left, right = map(shown, sensitivity.algorithms)
     rows = []
     for name, row in frame.iterrows():
-        values = (f"{words} {row[f'p_{region}']:.3f}" for region, words in outcome_words(left, right).items())
-        rows.append(f"{name}: {'failed' if row['status'] == 'failed' else ', '.join(values)}")
+        values = (
+            f"{words} {probability_text(row[f'p_{region}'])}" for region, words in outcome_words(left, right).items()
+        )
+        rows.append(f"{shown(name)}: {'failed' if row['status'] == 'failed' else ', '.join(values)}")
     return FigureSpec(
         "sensitivity",
         (PAGE_WIDTH, 1.3 + 0.27 * len(frame)),
         lambda figure: plot_sensitivity(sensitivity, ax=figure.subplots()),
-        "The three probabilities under other priors, correlations and bounds",
+        "The three probabilities under other assumptions",
         f"{sensitivity.conclusion} {'; '.join(rows)}.",
-        "The three probabilities under each variant, with its verdict. Dotted lines: probabilities of 0.05 and 0.95.",
+        "The three probabilities under each variant, with its verdict. Dotted lines: probabilities of "
+        f"{sensitivity.alpha:g} and {1 - sensitivity.alpha:g}.",
     )
 
 

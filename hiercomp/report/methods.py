@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +19,7 @@ from hiercomp.closed_form.side_by_side import closed_form_tests_of
 from hiercomp.model.priors import Priors
 from hiercomp.model.scaled import HierarchicalModel
 from hiercomp.pairs.fits import FailedPair
+from hiercomp.posterior.correlation import refutation
 from hiercomp.posterior.kinds import INTEGRATION, Exact, Integrated, Posterior, Sampled, Verified
 from hiercomp.posterior.mixed import Mixed
 from hiercomp.report.provenance import computed, delta0_bounds, priors_text
@@ -25,7 +27,7 @@ from hiercomp.report.references import Reference, references
 from hiercomp.rope import REGIONS
 from hiercomp.scores.scale import LOG
 from hiercomp.summary.comparison import summarise
-from hiercomp.wording import counted, error_text, outcome_words, probability_text, shown, span
+from hiercomp.wording import counted, error_text, outcome_words, probability_text, shown, span, with_minus
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -125,8 +127,13 @@ def methods(
         *_beside(tests),
     ]
     if sensitivity is not None:
-        text = "As a sensitivity check, the model was fitted with other priors, correlations and bounds."
-        sentences.append(say(f"{text} {sensitivity.conclusion}"))
+        others = [shown(variant.name) for variant in sensitivity.variants[1:]]
+        text = (
+            f"As a sensitivity check, the model was fitted under other assumptions ({'; '.join(others)}). "
+            if others
+            else ""
+        )
+        sentences.append(say(f"{text}{sensitivity.conclusion}"))
     if influence is not None:
         text = "As a check of influence the posterior was integrated without each data set in turn."
         sentences.append(say(f"{text} {influence.conclusion}"))
@@ -206,6 +213,7 @@ def _data(result: Fit) -> list[Sentence]:
         ),
         *unit_sentence([given]),
         correlation_sentence([given]),
+        *([say(f"The runs refute this correlation {refuted}.")] if (refuted := refutation(given)) else []),
         say(f"Differences within {result.rope} were regarded as practically equivalent."),
     ]
     if constant and not given.identical and given.counts is None:
@@ -213,7 +221,8 @@ def _data(result: Fit) -> list[Sentence]:
         sentences.append(
             say(
                 f"On {counted(constant, 'data set')} the differences did not vary between folds; their standard deviation "
-                f"was set to {spread:.3g}, that of uniform noise on the region of equivalence."
+                f"was set to {spread:.3g}, that of uniform noise between {with_minus(f'{-spread * math.sqrt(3):.3g}')} and "
+                f"{spread * math.sqrt(3):.3g}."
             )
         )
     return sentences

@@ -11,6 +11,7 @@ from hiercomp.errors import DegenerateScoresWarning, DroppedScoresWarning
 from hiercomp.files.source import Source
 from hiercomp.model.mixture import CENTRE_SPREAD, NARROWEST, WIDEST
 from hiercomp.pairs.fits import FailedPair
+from hiercomp.posterior.correlation import refutation
 from hiercomp.scores.scale import IN_ROPES, LOG
 from hiercomp.versions import versions
 from hiercomp.wording import OWN_ROPES, counted, measure_in_brackets, shown, span, with_minus
@@ -78,7 +79,10 @@ def data_facts(result: Fit, source: Source | None) -> tuple[Fact, ...]:
         ),
         *_groups(given),
         *_design(given),
-        Fact("Correlation between folds (rho)", given.correlation_words),
+        Fact(
+            "Correlation between folds (rho)",
+            given.correlation_words + (f"; the runs refute it {refuted}" if (refuted := refutation(given)) else ""),
+        ),
         Fact("Left out", " ".join(dropped) or "nothing"),
         Fact("Spread derived from the rope", " ".join(floored) or "of no data set"),
     )

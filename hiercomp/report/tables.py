@@ -193,6 +193,9 @@ def datasets_table(result: Fit) -> Table:
     same_unit = column(frame[names].to_numpy().ravel())
     moments = {name: same_unit[place :: len(names)] for place, name in enumerate(names)}
     columns = {"Data set": [shown(name) for name in frame.index]}
+    scores = dict(zip(result.differences.dataset_names, result.differences.paired_scores.tolist(), strict=True))
+    if result.differences.n_scores is not None:
+        legend += "SD: of as many independent differences as the likelihood takes from the groups. "
     if "rope" in frame:
         legend += "Rope and difference: in the unit of the scores. "
         columns |= {"Rope": [f"{rope:g}" for rope in frame["rope"]]}
@@ -200,7 +203,7 @@ def datasets_table(result: Fit) -> Table:
     columns |= {
         "Mean": moments["mean"],
         "SD": column(frame["sd"]),
-        "Scores": [f"{count:.0f}" for count in frame["n"]],
+        "Scores": [f"{scores[name]:,}" for name in frame.index],
         "rho": [f"{rho:.3g}" for rho in frame["rho"]],
     }
     if failed:
@@ -299,7 +302,7 @@ def sensitivity_table(sensitivity: Sensitivity) -> Table:
     verdict = ("Verdict", "Compared", "Status")
     return Table(
         "sensitivity",
-        "The verdict under other priors on nu, other correlations rho, and other bounds.",
+        "The verdict under other assumptions.",
         ("Variant", *probability_columns(sensitivity.algorithms), "Error", "Log Bayes factor", *verdict),
         tuple(rows),
         f"Verdicts at the {100 * (1 - sensitivity.alpha):g}% level. Error: the largest of the row. Log Bayes factor: of the "

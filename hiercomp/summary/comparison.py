@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from hiercomp.document import Document, Documented, Table, json_value
-from hiercomp.posterior.correlation import correlation
+from hiercomp.posterior.correlation import refutation
 from hiercomp.posterior.effects import effects
 from hiercomp.posterior.next_dataset import Decision, NextDataset, NonInferiority, Odds
 from hiercomp.posterior.regressed import Regressed
@@ -334,14 +334,12 @@ def _correlation(given: PairedDifferences) -> str:
     """The correlations within and across runs if they differ, or that the runs refute one for all folds; else empty."""
     if given.two_level is not None:
         return f"Correlation between folds: {given.correlation_words}"
-    if given.runs is None or not given.runs.informative(given.constant).any():
-        return ""
-    check = correlation(given)
-    if not check.refuted:
+    refuted = refutation(given)
+    if not refuted:
         return ""
     return (
-        f"Correlation between folds: {span(given.rho)} for all, which the runs refute ({check.pvalue_words}): the means of "
-        f"runs vary {check.pooled_ratio:.2f} times as much as it implies; result.correlation() says what follows"
+        f"Correlation between folds: {span(given.rho)} for all, which the runs refute {refuted}; result.correlation() says "
+        "what follows"
     )
 
 
@@ -363,7 +361,10 @@ def _conclusion(result: Fit, decision: Decision | None) -> str:
     if decision is None:
         return f"No verdict: the computation failed its checks ({'; '.join(result.diagnostics.failures)})."
     if result.differences.identical:
-        return f"{left} and {right} have identical scores on every fold: {names[decision.most_probable]}."
+        claim = names[decision.most_probable]
+        if decision.most_probable != "rope":  # a rope beside zero
+            claim = f"their difference, 0, lies outside the rope {result.rope}"
+        return f"{left} and {right} have identical scores on every fold: {claim}."
     probability = probability_text(decision.probability)
     level = f"{100 * (1 - decision.alpha):g}%"
     if decision.region == "none":

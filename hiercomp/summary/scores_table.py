@@ -27,6 +27,7 @@ PLUS_MINUS = "\N{PLUS-MINUS SIGN}"
 ABSENT = "-"
 MOST_APART = 100  # factor between the data sets' largest means up to which all have the same decimals
 MOST_DECIMALS = 10
+SMALLEST_FRACTION = 0.01  # for three decimals
 MEAN_RANK = "mean rank"
 
 
@@ -174,11 +175,11 @@ class ScoresTable(Documented):
 
     @property
     def _decimals(self) -> list[int]:
-        """Decimals of each data set: three for fractions, else four digits of the largest mean."""
+        """Decimals of each data set: three for fractions of at least 0.01, else four digits of the largest mean."""
         if self.decimals is not None:
             return [self.decimals] * len(self.mean)
         size = np.nanmax(np.abs(self.mean), axis=1)
-        if np.nanmin(self.mean) >= 0 and size.max() <= 1:
+        if np.nanmin(self.mean) >= SMALLEST_FRACTION and size.max() <= 1:
             return [3] * len(size)
         if size.max() <= MOST_APART * max(size.min(), np.finfo(float).tiny):
             size = np.full(len(size), size.max())

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 NO_VERDICT, ITSELF = ".", "\\"  # cells of the table of signs that would be blank
 HEADER = ("algorithm", "expected rank", "95% interval", "P(best)", "better than", "worse than", "equivalent to")
+TOO_MANY_GROUPS = "too many groups to list"
 MOST_LISTED = 20  # groups, or pairs in a list
 MOST_COLUMNS = 40  # of the table of signs
 
@@ -54,8 +55,9 @@ class TournamentSummary(Documented):
         The verdicts as signs, best first.
     counts : dict
         How many pairs have each verdict.
-    cliques, equivalent : tuple of tuple of str
-        Groups of indistinguishable algorithms, and groups in which every pair is practically equivalent.
+    cliques, equivalent : tuple of tuple of str, or None
+        Groups of indistinguishable algorithms, and groups in which every pair is practically equivalent; None if they
+        are too many to list.
     pairs : list of dict
         Every pair: algorithms, data sets, probabilities, error, expected difference, verdict, status.
     computation : str
@@ -81,8 +83,8 @@ class TournamentSummary(Documented):
     assumption: str
     signs: pd.DataFrame
     counts: dict[str, int]
-    cliques: tuple[tuple[str, ...], ...]
-    equivalent: tuple[tuple[str, ...], ...]
+    cliques: tuple[tuple[str, ...], ...] | None
+    equivalent: tuple[tuple[str, ...], ...] | None
     pairs: list[dict[str, Any]]
     computation: str
     notes: tuple[str, ...]
@@ -118,8 +120,8 @@ class TournamentSummary(Documented):
                 row: {column: words[sign] for column, sign in zip(names, table[row], strict=True) if column != row}
                 for row in names
             },
-            "cliques": [list(group) for group in self.cliques],
-            "equivalent_groups": [list(group) for group in self.equivalent],
+            "cliques": _as_lists(self.cliques),
+            "equivalent_groups": _as_lists(self.equivalent),
             "pairs": json_value(self.pairs),
             "computation": self.computation,
             "notes": list(self.notes),
@@ -191,6 +193,9 @@ class TournamentSummary(Documented):
             (f"Indistinguishable ({self._groups_in_words()})", self.cliques),
             ("Practically equivalent, every pair of a group", self.equivalent),
         ):
+            if groups is None:
+                lines.append(f"{title}: {TOO_MANY_GROUPS}.")
+                continue
             listed = [f"{{{', '.join(map(shown, group))}}}" for group in groups[:MOST_LISTED]]
             more = f"; and {len(groups) - MOST_LISTED} more groups" if len(groups) > MOST_LISTED else ""
             lines.append(f"{title}: {'; '.join(listed) or 'none'}{more}.")
@@ -206,6 +211,10 @@ class TournamentSummary(Documented):
             f"Ranking: {self.assumption}" if self.assumption else "Ranking: none.",
             f"Computed by {self.computation}",
         )
+
+
+def _as_lists(groups: tuple[tuple[str, ...], ...] | None) -> list[list[str]] | None:
+    return None if groups is None else [list(group) for group in groups]
 
 
 def summarise_tournament(result: Tournament, alpha: float = 0.05) -> TournamentSummary:
@@ -225,13 +234,13 @@ def summarise_tournament(result: Tournament, alpha: float = 0.05) -> TournamentS
         **{verdict: int((verdicts == verdict).to_numpy().sum()) // 2 for verdict in LEGEND if verdict not in WORDS},
         "equivalent": int((verdicts == "equivalent").to_numpy().sum()) // 2,
     }
-    groups: list[tuple[tuple[str, ...], ...]] = []
+    groups: list[tuple[tuple[str, ...], ...] | None] = []
     notes = result.notes
     for found in (result.cliques, result.equivalent_groups):
         try:
             groups.append(tuple(found(alpha)))
         except ArgumentError as error:  # more groups than anyone could read
-            groups.append(())
+            groups.append(None)
             notes = (*notes, str(error))
     return TournamentSummary(
         title=_title(result),

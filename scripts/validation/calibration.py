@@ -101,9 +101,10 @@ def sbc_rows(settings: Settings, engine: str) -> list[Row]:
 
 def failure_row(failed: list[FLOATS], *, quick: bool) -> Row:
     """The share of fits that fail their checks; of the few of a quick run, as many may as chance allows."""
-    count = np.size(failed)
+    failures = np.concatenate(failed)
+    count = len(failures)
     limit = stats.binom.ppf(1 - RARE, count, LARGEST_SHARE) / count if quick else LARGEST_SHARE
-    return Row.below(f"share of {count} fits that fail their checks", limit, float(np.mean(failed)))
+    return Row.below(f"share of {count} fits that fail their checks", limit, float(failures.mean()))
 
 
 def mixture_rows(settings: Settings) -> list[Row]:

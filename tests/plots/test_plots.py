@@ -18,6 +18,7 @@ from scipy import integrate, stats
 
 import hiercomp as hc
 from hiercomp import plots
+from hiercomp.closed_form.many_algorithms.friedman import PostHocResult
 from hiercomp.plots.diagnostics import band_of_ranks, rank_gaps
 from hiercomp.plots.leave_one_out import band_of_pit, pit_gaps
 from hiercomp.plots.style import COLOURS, broken, label
@@ -194,6 +195,29 @@ def test_the_rope_curve_is_the_frame(result):
     assert ax.lines[3].get_xdata()[0] == 0.01
 
 
+def test_thresholds_are_drawn_at_the_level_asked_for(result):
+    line = result.plot.rope_curve(half_widths=[0, 0.01], alpha=0.1).lines[-1]
+    assert list(line.get_ydata()) == [0.9, 0.9]
+    sensitivity = result.sensitivity(alpha=0.2, engine="quadrature")
+    dotted = [line.get_xdata()[0] for line in plots.plot_sensitivity(sensitivity).lines]
+    assert dotted == [0.2, 0.8]
+    with pytest.raises(hc.ArgumentError, match="alpha"):
+        result.plot.rope_curve(alpha=0.7)
+
+
+def test_long_names_that_differ_in_the_middle_have_labels_that_differ(result):
+    left, right = (f"gradient_boosting_depth_{depth}_with_100_trees" for depth in (3, 9))
+    assert label(left) == label(right)
+    named = dataclasses.replace(result, differences=dataclasses.replace(result.differences, left=left, right=right))
+    bars = [tick.get_text().replace("\n", "") for tick in named.plot.next_dataset().get_xticklabels()]
+    assert len(set(bars)) == 3
+    first, second = named.plot.population().get_xlabel().split("\nminus ")
+    assert first != second
+    assert "…9_" in first
+    legend = [text.get_text() for text in named.plot.rope_curve(half_widths=[0, 0.01]).get_legend().get_texts()]
+    assert len(set(legend)) == 3
+
+
 def test_the_rope_curve_is_integrated_once_however_often_it_is_drawn(scores, monkeypatch):
     integrated = hc.HierarchicalComparison(scores, "bayes", "tree", rope=0.01).fit("quadrature")
     kind, asked = type(integrated.posterior), []
@@ -294,6 +318,18 @@ def test_the_critical_difference_diagram():
     bars = [line for line in ax.lines if line.get_linewidth() == 3.2]
     joined = [group for group in result.groups() if len(group) > 1]
     assert len(bars) == len(joined) > 0
+
+
+def test_a_bar_is_thin_where_it_passes_an_algorithm_that_differs():
+    p = np.array([[1, 0.01, 0.2], [0.01, 1, 0.01], [0.2, 0.01, 1]])
+    ranks = np.array([1.5, 2.0, 2.5])
+    result = PostHocResult("test", ("a", "b", "c"), ranks, None, p, p, "none", 0.05, None, 10)
+    assert result.groups() == [("a", "c")]
+    ax = plots.plot_critical_difference(result)
+    thick = [tuple(line.get_xdata()) for line in ax.lines if line.get_linewidth() == 3.2]
+    assert thick == [pytest.approx((1.48, 1.52)), pytest.approx((2.48, 2.52))]
+    assert "thin where they pass another" in texts(ax)
+    assert "thin" not in texts(plots.plot_critical_difference(hc.nemenyi_test(np.arange(12.0).reshape(4, 3))))
 
 
 def test_style_by_arguments(tests_of, result):

@@ -158,7 +158,7 @@ def test_runs_of_a_single_score_say_nothing_of_folds():
         check_of(table[table["fold"] == 1], "bayes", "tree", rho=0.1)
 
 
-def test_the_summary_says_where_runs_refute_one_correlation_and_what_two_are():
+def test_summary_and_report_say_where_runs_refute_one_correlation_and_what_two_are(tmp_path):
     scores = correlated_scores(40, 10, 10, 0.04, 0.1, seed=2)
     plain, learnt, given = (
         hc.compare(scores, "left", "right", rope=0.01, rho=rho, engine="quadrature").summary()
@@ -166,6 +166,12 @@ def test_the_summary_says_where_runs_refute_one_correlation_and_what_two_are():
     )
     assert plain.correlation.startswith("Correlation between folds: 0.1 for all, which the runs refute (p < 0.0001)")
     assert plain.correlation in str(plain)
+    result = hc.compare(scores, "left", "right", rope=0.01, engine="quadrature")
+    said = "(p < 0.0001): the means of runs vary"
+    assert f"The runs refute this correlation {said}" in result.methods().text
+    assert f"0.1; the runs refute it {said}" in result.report(tmp_path / "report.html").read_text(
+        encoding="utf-8"
+    ).replace("&lt;", "<")
     assert plain.to_dict()["correlation"] == plain.correlation
     assert re.fullmatch(
         r"Correlation between folds: 0\.0\d+ to 0\.0\d+ within runs, learnt from their variation, 0\.1 across runs",

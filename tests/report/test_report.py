@@ -181,6 +181,13 @@ def test_the_sensitivity_is_shown_with_what_changes(full, result):
     assert "rho x 2: bayes better 0.250" in next(image.attributes["alt"] for image in full.all("img", "sensitivity"))
 
 
+def test_figures_with_a_threshold_have_that_of_the_report(result, tmp_path):
+    path = write_report(result, tmp_path / "report.html", sensitivity=variants_of(result, 0.1), alpha=0.1)
+    captions = path.read_text(encoding="utf-8")
+    assert "thin line is a probability of 0.9." in captions
+    assert "Dotted lines: probabilities of 0.1 and 0.9." in captions
+
+
 def test_the_influence_is_shown_with_the_most_influential_data_set_first(full, result):
     given = influence_of(result)
     texts, frame = full.table("influence"), given.to_frame()

@@ -139,6 +139,16 @@ def test_the_groups_are_listed(pages, results):
         assert "does not\nmake them equivalent" in page.by_id("the-groups").text
 
 
+def test_groups_that_are_too_many_to_list_are_not_said_to_be_absent(pairs, tmp_path, monkeypatch):
+    assert pairs.cliques()
+    monkeypatch.setattr("hiercomp.pairs.cliques.MOST_GROUPS", 0)
+    summary = pairs.summary()
+    assert summary.to_dict()["cliques"] is None
+    assert "no evidence of equivalence): too many groups to list." in str(summary)
+    page = Page(write_tournament_report(pairs, tmp_path / "report.html").read_text(encoding="utf-8"))
+    assert "too many groups to list" in page.by_id("the-groups").text
+
+
 def test_the_figures_say_their_numbers_in_words(pages, results):
     page, result = pages["twenty"], results["twenty"]
     words = {key: page.all("img", key)[0].attributes["alt"] for key in ("heatmap", "ranking")}

@@ -9,6 +9,7 @@ import statsmodels.api as sm
 
 import hiercomp as hc
 from hiercomp.pairs.ranking import standings_of
+from hiercomp.report.tables import datasets_table
 from hiercomp.scores.arrays import ScoreArrays
 from hiercomp.scores.differences import PairedDifferences
 from hiercomp.scores.table import tidy_scores
@@ -89,6 +90,8 @@ def test_the_summary_the_report_and_a_saved_result_know_the_groups(tmp_path):
     assert (content["n_scores"], content["n_groups"]) == (288, 72)
     assert "come in groups, 12 on each" in result.methods().text
     assert "288 paired scores in 72 groups" in result.report(tmp_path / "report.html").read_text(encoding="utf-8")
+    columns = dict(zip(datasets_table(result).columns, zip(*datasets_table(result).rows, strict=True), strict=True))
+    assert columns["Scores"] == ("48",) * 6
     again = hc.load_result(result.save(tmp_path / "fit.nc"))
     np.testing.assert_array_equal(again.differences.n_scores, result.differences.n_scores)
     assert again.summary().title == result.summary().title

@@ -127,6 +127,13 @@ def test_identical_algorithms_are_said_to_be_identical(identical):
     assert re.search(r"practically equivalent +1 +0 +1 +0", text)
 
 
+def test_identical_scores_beside_a_rope_that_excludes_zero_make_nobody_better(identical):
+    conclusion = identical.with_rope((0.01, 0.03)).summary().conclusion
+    assert conclusion.endswith(
+        "identical scores on every fold: their difference, 0, lies outside the rope [0.01, 0.03]."
+    )
+
+
 def test_a_failed_fit_gives_reasons_and_no_numbers(failed):
     summary = failed.summary()
     for name, text in every_form(summary).items():

@@ -174,6 +174,7 @@ def test_an_algorithm_without_scores_on_a_data_set_has_no_cell_there():
         ((100, 100, 100), "12.34 ± 5.00"),
         ((1, 1000, 100_000), "0.1234 ± 0.0500"),
         ((100_000, 1000, 1), "12344 ± 5000"),
+        ((0.002, 0.002, 0.002), "0.0002469 ± 0.0001000"),
     ],
 )
 def test_decimals_follow_the_size_of_the_scores(scale, expected):
