@@ -57,7 +57,7 @@ OWN = {
     "plan": {
         *MODEL,
         *("--delta0", "--sigma0", "--nu", "--sd", "--pilot", "--left", "--right", "--datasets", "--runs", "--folds"),
-        *("--largest-difference", "--simulations", "--jobs"),
+        *("--largest-difference", "--simulations", "--jobs", "--drop-unpaired"),
     },
 }
 

@@ -161,7 +161,7 @@ def test_priors_that_are_none_are_refused(priors):
 
 
 def test_a_single_data_set_is_refused_with_the_test_to_use():
-    with pytest.raises(ScoreTableError, match=r"only one data set \('d0'\).*correlated t-test"):
+    with pytest.raises(ScoreTableError, match=r"Only one data set \('d0'\).*correlated t-test"):
         HierarchicalComparison(table(q=1))
 
 
