@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import warnings
 from dataclasses import replace
-from time import process_time
 
 import numpy as np
 import pandas as pd
@@ -437,15 +436,3 @@ def test_the_sensitivity_keeps_the_covariates(small):
     found = small.sensitivity()
     assert len(found.variants) > 5
     assert {variant.status for variant in found.variants} <= {"ok", "warned"}
-
-
-@pytest.mark.slow
-def test_fifty_four_data_sets_take_less_than_three_seconds(meta):
-    generator = np.random.default_rng(1)
-    scores = simulated_scores(54, 10, centre=0.01, spread=0.03, seed=2)
-    names = scores["dataset"].unique()
-    frame = pd.DataFrame(generator.normal(size=(54, 3)), index=names, columns=list("abc"))
-    comparison = hc.HierarchicalComparison(scores, "bayes", "tree", rope=0.01, covariates=frame)
-    start = process_time()
-    comparison.fit("embedded", progress=False)
-    assert process_time() - start < 3
