@@ -243,12 +243,14 @@ class PlanResult(Documented):
                 f"simulations would show whether it is above {POWER:g}."
             )
         start = f"{where}not even {last} data sets" if where else f"Not even {last} data sets"
-        start += f" are enough to reach one verdict with probability {POWER:g}"
+        start += f" are enough to reach any one verdict with probability {POWER:g}"
         if self.counts[option, -1, place] == 0:
             return f"{start}; none of the {self.simulations:,} collections led to one."
-        most_likely = f"the most likely, {verdict}, has probability {self._range(option, last, place)}"
-        total = self.counts[option, -1, :3].sum() / self.simulations
-        return f"{start}; {most_likely}, and all three together {probability_text(total, exact=True)}."
+        some = probability_text(self.counts[option, -1, :3].sum() / self.simulations, exact=True)
+        return (
+            f"{start}; the most likely, {verdict}, has probability {self._range(option, last, place)}. Some verdict is "
+            f"reached with probability {some}."
+        )
 
     def _range(self, option: int, datasets: int, outcome: int) -> str:
         place = self.n_datasets.index(datasets)
