@@ -27,7 +27,7 @@ from hiercomp.report.references import Reference, references
 from hiercomp.rope import REGIONS
 from hiercomp.scores.scale import LOG
 from hiercomp.summary.comparison import summarise
-from hiercomp.wording import counted, error_text, outcome_words, probability_text, shown, span, with_minus
+from hiercomp.wording import counted, error_text, outcome_words, probability_text, shown, span
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -221,8 +221,7 @@ def _data(result: Fit) -> list[Sentence]:
         sentences.append(
             say(
                 f"On {counted(constant, 'data set')} the differences did not vary between folds; their standard deviation "
-                f"was set to {spread:.3g}, that of uniform noise between {with_minus(f'{-spread * math.sqrt(3):.3g}')} and "
-                f"{spread * math.sqrt(3):.3g}."
+                f"was set to {spread:.3g}, that of uniform noise on an interval of width {math.sqrt(12) * spread:.3g}."
             )
         )
     return sentences
