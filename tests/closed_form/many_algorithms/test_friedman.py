@@ -135,7 +135,7 @@ def test_a_pair_is_told_apart_where_the_ranks_differ_by_more_than_the_critical_d
     assert 0 < apart.sum() < 56
 
 
-# Friedman (1937), Tables V and VI: the probability that chi-squared is at least so large, by N, k; exact to three decimals
+# As tables of Friedman's chi-squared for three algorithms have it, to three decimals. Where all agree, it is 6^(1 - N)
 @pytest.mark.parametrize(
     ("rank_sums", "statistic", "p"),
     [
@@ -146,7 +146,7 @@ def test_a_pair_is_told_apart_where_the_ranks_differ_by_more_than_the_critical_d
         ((5, 7, 12), 6.5, 0.042),
     ],
 )
-def test_the_exact_p_of_few_data_sets_is_that_of_friedmans_tables(rank_sums, statistic, p):
+def test_the_exact_p_of_few_data_sets_is_that_of_the_tables(rank_sums, statistic, p):
     count = sum(rank_sums) // 6
     table = next(
         rows for rows in product(permutations((1, 2, 3)), repeat=count) if tuple(np.sum(rows, axis=0)) == rank_sums
