@@ -129,9 +129,8 @@ def run_cell(data: Data, work: Work, rows: tuple[Indices, Indices], seed: int) -
         with caught_warnings(raised), config_context(**work.config):
             model = with_random_state(clone(work.estimator), seed)
             train_X, train_y = _safe_split(model, data.X, data.y, train)
-            test_X, test_y = _safe_split(
-                model, data.X, data.y, test, train
-            )  # of a kernel the columns of the training rows
+            # of a kernel the test rows keep the columns of the training rows
+            test_X, test_y = _safe_split(model, data.X, data.y, test, train)
             fit_params, score_params = data.params_of(work.fit, train), data.params_of(work.score, test)
             started = time.perf_counter()
             model.fit(train_X, train_y, **fit_params)

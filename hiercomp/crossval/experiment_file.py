@@ -167,9 +167,9 @@ def read_data(path: Path, target: str, drop: Sequence[str], groups: str | None, 
         Whether features may be text; if not, such features are refused by name.
     """
     # the cells of target and groups stay text: 001 is not 1, and NA is not missing
-    names = {"target": target} if groups is None else {"target": target, "column of groups": groups}
-    frame = names_as_text(read_score_file(path, dict(zip(("dataset", "algorithm"), names.values(), strict=False))))
-    taken = [target, *drop] if groups is None else [target, *drop, groups]
+    columns = {"dataset": target} if groups is None else {"dataset": target, "algorithm": groups}
+    frame = names_as_text(read_score_file(path, columns))
+    taken = [*columns.values(), *drop]
     for name in taken:
         if name not in frame:
             known = [str(column) for column in frame.columns]
@@ -178,7 +178,8 @@ def read_data(path: Path, target: str, drop: Sequence[str], groups: str | None, 
                 f"{first_names(known)}."
             )
     _refuse_marks(path, frame[target])
-    for what, name in names.items():
+    for role, name in columns.items():
+        what = "target" if role == "dataset" else "column of groups"
         empty = int((frame[name].isna() | (frame[name].astype(str).str.strip() == "")).sum())
         if empty:
             raise ArgumentError(f"{shown(path)}: the {what} {shown(name)!r} is empty in {empty} of {len(frame)} rows.")

@@ -408,7 +408,8 @@ class CrossValidation:
             without = [cell for cell, result in cells if result.error is None and name not in result.scores]
             if without:
                 text = (
-                    f"No score {shown(name)!r} was returned for {counted(len(without), 'cell')} ({_place(without[0])})."
+                    f"The scorer returned no {shown(name)!r} in {counted(len(without), 'cell')}, which the table leaves "
+                    f"empty (the first: {_place(without[0])})."
                 )
                 places = tuple(dict.fromkeys(cell.dataset for cell in without))
                 yield Note(FailedCellsWarning, text, places=places, key="absent scores")

@@ -235,7 +235,9 @@ def unused_note(unused: Mapping[str, int]) -> Note:
     """The warning about rows of some data sets, by name, that no fold of a list uses."""
     listed = "; ".join(f"{count} of data set {shown(name)!r}" for name, count in list(unused.items())[:EXAMPLES_SHOWN])
     more = f"; and of {len(unused) - EXAMPLES_SHOWN} more data sets" if len(unused) > EXAMPLES_SHOWN else ""
-    text = f"Some rows are in no fold: {listed}{more}. Was the list of splits made for another data set?"
+    text = (
+        f"Some rows are in no fold: {listed}{more}. If the list was made for another data set, pass a splitter instead."
+    )
     return Note(DroppedScoresWarning, text, places=tuple(unused), key="unused rows")
 
 

@@ -224,7 +224,7 @@ def test_a_score_that_some_cells_lack_is_noted():
     right = cross_validate(GaussianNB(), *IRIS, cv=StratifiedKFold(5))["test_score"]
     perfect = int((right == 1).sum())
     assert 0 < perfect < 5
-    with pytest.warns(hc.FailedCellsWarning, match=rf"No score 'wrong' was returned for {perfect} cell"):
+    with pytest.warns(hc.FailedCellsWarning, match=rf"The scorer returned no 'wrong' in {perfect} cell"):
         table = cross_validate_all({"nb": GaussianNB()}, {"iris": IRIS}, **options)
     assert table["wrong"].isna().sum() == perfect
 

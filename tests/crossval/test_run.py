@@ -261,7 +261,7 @@ def test_a_list_of_splits_for_another_data_set_is_noted():
     splits = list(StratifiedKFold(3).split(*IRIS))
     with (
         pytest.warns(hc.DefaultedRhoWarning),
-        pytest.warns(hc.DroppedScoresWarning, match=r"Some rows are in no fold: 28 of data set 'wine'\. Was the list"),
+        pytest.warns(hc.DroppedScoresWarning, match=r"Some rows are in no fold: 28 of data set 'wine'\. If the list"),
     ):
         run({"nb": GaussianNB()}, {"iris": IRIS, "wine": WINE}, cv=splits)
     mask = np.arange(100) < 50
