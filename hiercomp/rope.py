@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 REGIONS = ("left", "rope", "right")
+MANY = 64  # degrees of freedom; up to here the rounding of x costs the tail less than 1e-14 of itself
 
 RopeLike: TypeAlias = "float | str | tuple[float, float] | Rope"
 RopesLike: TypeAlias = "RopeLike | Mapping[str, float] | pd.Series"  # or one for each data set, or the column with them
@@ -147,8 +148,9 @@ def student_t_half(t: ArrayLike, nu: ArrayLike) -> tuple[NDArray[np.float64], ND
 
     The smaller of the two has full relative accuracy: below t = 1 the central part is computed and the tail is 1/2
     minus that; above, the other way round. With x = nu / (nu + t^2) the tail is I_x(nu/2, 1/2) / 2 and the central part
-    I_(1-x)(1/2, nu/2) / 2 (Abramowitz & Stegun 26.7.1); if x is near 1 and has lost its digits, the tail comes from 1 -
-    x. ``scipy.special.stdtr`` is not used: with one degree of freedom it is wrong near 0.
+    I_(1-x)(1/2, nu/2) / 2 (Abramowitz & Stegun 26.7.1). With many degrees of freedom the rounding of an x near 1 counts,
+    and the tail comes from 1 - x, which takes ten times as long. ``scipy.special.stdtr`` is not used: with one degree of
+    freedom it is wrong near 0.
     """
     from scipy import special
 
@@ -158,7 +160,7 @@ def student_t_half(t: ArrayLike, nu: ArrayLike) -> tuple[NDArray[np.float64], ND
     with np.errstate(over="ignore", invalid="ignore"):
         x = nu / (nu + t**2)
         rest = np.where(np.isinf(t**2), 1.0, t**2 / (nu + t**2))
-    from_rest = ~near & (x > 0.5)
+    from_rest = ~near & (x > 0.5) & (nu > MANY)
     tail = special.betainc(nu / 2, 0.5, np.where(near | from_rest, 0.0, x)) / 2
     tail += special.betaincc(0.5, nu / 2, np.where(from_rest, rest, 1.0)) / 2
     central = special.betainc(0.5, nu / 2, np.where(near, rest, 0.0)) / 2

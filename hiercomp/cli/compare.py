@@ -217,13 +217,14 @@ def present(
             variants = _sensitivity(result, alpha)
         except EngineError as error:  # such as a process that died; the fit stands
             errors.append(error)
+    checks = {} if variants is None else {"sensitivity": variants}
     with_covariates = result.differences.covariates is not None and not result.differences.identical
     found = result.effects() if with_covariates and result.status != "failed" else None
     predictions = [] if found is None else [result.at(point) for point in points]
     compared = _population_check(result, told=population_check) if population_check or report is not None else None
     content: dict[str, Any] = {}
     if outputs.json_file is not None:
-        content = result.to_dict(alpha) | file_of(source) | paper.content(result, alpha=alpha)
+        content = result.to_dict(alpha) | file_of(source) | paper.content(result, alpha=alpha, **checks)
         content |= {} if table is None else {"closed_form_tests": table.to_dict()}
         content |= {} if variants is None else {"sensitivity": _plain_variants(variants)}
         content |= {} if found is None else {"effects": found.to_dict(), "at": [each.to_dict() for each in predictions]}
@@ -255,7 +256,7 @@ def present(
         outputs.present(
             content,
             *(result.summary(alpha), found, *predictions, table, variants, compared if population_check else None),
-            *paper.texts(result, alpha=alpha),
+            *paper.texts(result, alpha=alpha, **checks),
             files=[
                 *((save, write_result), (report, write_page)),
                 *paper.to_write(result, OF_TWO, overwrite=outputs.force, **of_level),

@@ -79,13 +79,13 @@ class PaperOptions:
             )
         return {"scores-table": None if self._prints_table else self.scores_table, "figure": self.figure}
 
-    def content(self, result: Result, *, alpha: float) -> dict[str, Any]:
-        """What to add to the JSON: ``scores_table`` and ``methods``, if they are wanted."""
+    def content(self, result: Result, *, alpha: float, **checks: Any) -> dict[str, Any]:
+        """What to add to the JSON: ``scores_table`` and ``methods``, if wanted; ``checks`` are those that Methods names."""
         content: dict[str, Any] = {}
         if self.scores_table is not None:
             content["scores_table"] = result.scores_table().to_dict()
         if self.methods:
-            content["methods"] = result.methods(alpha=alpha).to_dict()
+            content["methods"] = result.methods(alpha=alpha, **checks).to_dict()
         return content
 
     def to_write(self, result: Result, plots: tuple[str, ...], *, overwrite: bool, **drawn: float) -> list[ToWrite]:
@@ -112,11 +112,11 @@ class PaperOptions:
 
         return [(table, tabulate), (figure, draw)]
 
-    def texts(self, result: Result, *, alpha: float) -> list[ScoresTable | Methods]:
-        """What to print after the summary."""
+    def texts(self, result: Result, *, alpha: float, **checks: Any) -> list[ScoresTable | Methods]:
+        """What to print after the summary; ``checks`` are those that Methods names."""
         return [
             *([result.scores_table()] if self._prints_table else []),
-            *([result.methods(alpha=alpha)] if self.methods else []),
+            *([result.methods(alpha=alpha, **checks)] if self.methods else []),
         ]
 
     @property

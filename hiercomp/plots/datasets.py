@@ -64,7 +64,8 @@ def shrinkage_table(result: Fit) -> pd.DataFrame:
 def plot_shrinkage(result: Fit, *, ax: Axes | None = None, **arrows: Any) -> Axes:
     """For each data set an arrow from its raw mean to its posterior mean, with both 95% intervals.
 
-    The dotted line is the centre of the population, towards which uncertain data sets move.
+    The dotted line is the centre of the population, towards which uncertain data sets move. With covariates it is the centre
+    at their mean, and each data set moves towards the centre for its own; with a mixture, towards its components.
 
     Parameters
     ----------

@@ -319,9 +319,23 @@ def _shrinkage(result: Fit) -> FigureSpec:
         f"{counted(count, 'data set')}: {'; '.join(ends)}. The centre of the population is {_interval(result, 'delta0')}. "
         "The table of the data sets has every number.",
         "Mean difference of each data set: raw, with the 95% interval of the correlated t-test (grey), and in the "
-        "hierarchical model (blue). The model moves uncertain data sets towards the population's centre, the dotted line; "
-        "the band is the rope.",
+        f"hierarchical model (blue). {_where_to(result)}; the band is the rope.",
     )
+
+
+def _where_to(result: Fit) -> str:
+    """Where the model moves uncertain data sets."""
+    if result.differences.covariates is not None:
+        return (
+            "The model moves uncertain data sets towards the centre for their covariates; the dotted line is the centre at "
+            "the mean of the covariates"
+        )
+    if result.priors.population == "mixture":
+        return (
+            "The model moves uncertain data sets towards the components of the mixture; the dotted line is the mean of the "
+            "population"
+        )
+    return "The model moves uncertain data sets towards the population's centre, the dotted line"
 
 
 def _rope_curve(result: Fit, alpha: float) -> FigureSpec:

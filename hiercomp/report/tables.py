@@ -158,9 +158,10 @@ def odds_table(result: Fit) -> Table | None:
 
 def population_table(result: Fit) -> Table:
     """Centre, spread and degrees of freedom or concentration of the population of data sets."""
+    varying = result.differences.covariates is not None
     meanings = {
-        "delta0": "centre: the mean difference over data sets",
-        "sigma0": "spread of the data sets' mean differences",
+        "delta0": f"centre: the mean difference over data sets{', at the mean of the covariates' if varying else ''}",
+        "sigma0": f"spread of the data sets' mean differences{', beyond what the covariates explain' if varying else ''}",
         "nu": "degrees of freedom: small values mean data sets far from the rest",
         "concentration": "of the mixture: the larger, the more components have data sets",
     }

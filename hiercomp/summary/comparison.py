@@ -253,7 +253,8 @@ class Summary(Documented):
             )
         numbers = f"{row['mean']:.3g}, 95% interval [{row['lower']:.3g}, {row['upper']:.3g}]"
         if name == "sigma0":
-            return f"Spread of the differences between data sets (sigma0), in {unit}: {numbers}"
+            beyond = ", beyond what the covariates explain" if self.slopes else ""
+            return f"Spread of the differences between data sets (sigma0){beyond}, in {unit}: {numbers}"
         if name == "concentration":
             return f"Concentration of the mixture: {numbers}; the larger, the more components have data sets"
         return f"Tails (nu): {numbers}; a small value means that some data sets lie far from the others"

@@ -74,6 +74,16 @@ def test_compare_has_the_same_options(folder):
     assert (folder / "next.svg").read_bytes().startswith(BEGINNINGS[".svg"])
 
 
+@pytest.mark.slow
+def test_methods_name_the_check_of_sensitivity_that_was_made(folder):
+    text = "As a sensitivity check, the model was fitted under other assumptions"
+    done = run(folder, *COMPARE, "--methods", "--sensitivity")
+    assert text in done.stdout
+    content = json.loads(run(folder, *COMPARE, "--methods", "--sensitivity", "--json", "-").stdout)
+    assert text in content["methods"]["text"]
+    assert text not in run(folder, *COMPARE, "--methods").stdout
+
+
 @pytest.mark.parametrize("ending", BEGINNINGS)
 @pytest.mark.slow
 def test_a_figure_has_the_kind_of_its_ending_and_the_same_bytes_again(folder, ending):

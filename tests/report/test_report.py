@@ -14,13 +14,15 @@ from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import hiercomp as hc
 from hiercomp.errors import ArgumentError, ResultFileError, ScoreFileError
 from hiercomp.report import Source, write_report
+from hiercomp.report.figures import report_figures
 from hiercomp.report.references import references
-from hiercomp.report.tables import column
+from hiercomp.report.tables import column, population_table
 from hiercomp.scores.differences import PairedDifferences
 from hiercomp.wording import probability_text
 from tests.command_line import run
@@ -616,6 +618,27 @@ def test_the_report_names_priors_that_are_not_uniform(scores, tmp_path, distribu
     assert words in shown.by_id("methods-text").text
     assert words in shown.facts()["Priors"]
     assert ("Kruschke" in shown.by_id("methods-text").text) == ("delta0_bound" not in distributions)
+
+
+@pytest.mark.slow
+def test_where_data_sets_move_is_that_of_covariates_and_of_a_mixture():
+    scores = simulated_scores(20, 2, centre=0.01, spread=0.02, seed=5)
+    names = hc.HierarchicalComparison(scores, "bayes", "tree", rope=0.01).differences.dataset_names
+    options = {"rope": 0.01, "monte_carlo_error": None, "progress": False}
+    sizes = pd.DataFrame({"size": np.arange(20) % 5}, index=names)
+    fitted = hc.compare(scores, "bayes", "tree", covariates=sizes, **options)
+    delta0, sigma0 = (row[-1] for row in population_table(fitted).rows[:2])
+    assert delta0.endswith("at the mean of the covariates")
+    assert sigma0.endswith("beyond what the covariates explain")
+    assert "(sigma0), beyond what the covariates explain, in" in str(fitted.summary())
+    assert "towards the centre for their covariates" in captions(fitted)["shrinkage"]
+    mixture = hc.compare(scores, "bayes", "tree", population="mixture", **options)
+    assert population_table(mixture).rows[0][-1] == "centre: the mean difference over data sets"
+    assert "towards the components of the mixture" in captions(mixture)["shrinkage"]
+
+
+def captions(result: hc.ComparisonResult) -> dict[str, str]:
+    return {figure.key: figure.caption for figure in report_figures(result)}
 
 
 def test_a_metric_whose_lower_values_are_better_is_said_to_be_one(identical, tmp_path):
