@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from hiercomp.rope import Rope
 
 MAX_TREE_DEPTH = 10
+MOST = 1_000_000  # iterations of each kind
 CAREFUL_ADAPT_DELTA = 0.999  # of the last attempt, where short steps matter more than time
 
 
@@ -47,17 +48,20 @@ class SamplerSettings:
     progress: bool = True
 
     def __post_init__(self) -> None:
-        whole_number("chains", self.chains, 1, 100)
-        whole_number("warmup", self.warmup, 100, 1_000_000)
-        whole_number("draws", self.draws, 100, 1_000_000)
-        whole_number("seed", self.seed, 0, LARGEST_SEED)
+        limits = {"chains": (1, 100), "warmup": (100, MOST), "draws": (100, MOST), "seed": (0, LARGEST_SEED)}
+        for name, (smallest, largest) in limits.items():
+            # Small integers of NumPy would overflow
+            object.__setattr__(self, name, whole_number(name, getattr(self, name), smallest, largest))
         number_between("adapt_delta", self.adapt_delta, 0, 1)
         true_or_false("progress", self.progress)
 
+    def times(self, warmup: int, draws: int) -> SamplerSettings:
+        """So many times the iterations, or as many as there may be."""
+        return replace(self, warmup=min(warmup * self.warmup, MOST), draws=min(draws * self.draws, MOST))
+
     def longer(self, warmup: int, draws: int) -> SamplerSettings:
-        """So many times the iterations, with smaller steps: for a last attempt."""
-        careful = max(CAREFUL_ADAPT_DELTA, self.adapt_delta)
-        return replace(self, warmup=warmup * self.warmup, draws=draws * self.draws, adapt_delta=careful)
+        """The same, with smaller steps: for a last attempt."""
+        return replace(self.times(warmup, draws), adapt_delta=max(CAREFUL_ADAPT_DELTA, self.adapt_delta))
 
 
 @dataclass(frozen=True)
@@ -104,7 +108,7 @@ class Draws:
             if not np.isfinite(values).all():
                 engine = engine_words(self.engine_name, self.engine_version)
                 raise EngineError(
-                    f"{engine} returned {np.sum(~np.isfinite(values))} draws of {name} that are not finite. "
+                    f"{engine} returned {np.sum(~np.isfinite(values))} values of {name} that are not finite. "
                     "Try the other engine (see `hiercomp doctor`) and please report this."
                 )
 

@@ -155,10 +155,11 @@ def _has_make() -> bool:
 
 
 def _last_words(folder: Path) -> str:
-    """The end of the output of the first chain that failed."""
+    """The end of the output of a chain that did not finish; empty if there is none."""
     for console in sorted(folder.glob("*-stdout.txt")):
         lines = [line.strip() for line in console.read_text(encoding="utf-8", errors="replace").splitlines()]
-        return " ".join([line for line in lines if line][-4:])
+        if not any("Elapsed Time" in line for line in lines):
+            return " ".join([line for line in lines if line][-4:])
     return ""
 
 
@@ -194,7 +195,7 @@ def executable(program: StanProgram) -> Path:
 
     source = source_with_includes(program.name)
     key = hashlib.sha256("\0".join([source, cmdstanpy.cmdstan_path(), _version()]).encode()).hexdigest()[:16]
-    ending = ".exe" if os.name == "nt" else ""
+    ending = ".exe" if WINDOWS else ""
     finished = cache_folder() / f"{program.name}-{key}{ending}"
     if finished.is_file():
         return finished

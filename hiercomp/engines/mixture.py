@@ -29,7 +29,7 @@ LARGEST_LEVEL = 0.999  # quantile of the prior of the concentration, for the num
 SWEEPS_AT_ONCE = 100  # whose uniform numbers are drawn together
 SWEEPS_A_DRAW = 4
 SMALLEST_CONCENTRATION = 1e-300  # where a prior is so close to zero that its draws are zero
-SMALLEST_WEIGHT = 1e-6  # of a component that is kept; all that are dropped have less than 1e-4
+SMALLEST_WEIGHT = 1e-6  # of a component that is kept; those dropped have less than 1e-4 in all with the default prior
 
 Kind = TypeVar("Kind", bound=np.generic)
 

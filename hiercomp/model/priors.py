@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, TypeAlias
 
+import numpy as np
+
 from hiercomp.arguments import finite_number, one_of
 from hiercomp.errors import ArgumentError
 from hiercomp.model.distributions import HalfNormal, HalfStudentT, Normal, distribution_from, plain_distribution
@@ -16,6 +18,7 @@ DEFAULT_UPPER = 1000.0  # times s, of sigma_i, and s0, of sigma0
 Population: TypeAlias = Literal["student_t", "gaussian", "mixture"]
 POPULATIONS = ("student_t", "gaussian", "mixture")
 CONCENTRATION = (2.0, 2.0)
+SMALLEST_SHAPE = 0.2  # of nu - nu_lower; the axis of nu in the integral is its fifth root there
 OF_A_MIXTURE = ("population", "sigma_upper", "concentration")
 
 
@@ -41,7 +44,8 @@ class Priors:
     nu_lower : float
         The Gamma prior is on nu - ``nu_lower`` (M6): 1 as in the authors' program, 0 as in the paper's text.
     alpha, beta : pair of float or float
-        Shape and rate of the Gamma prior: uniform on an interval (M7), or both a fixed number.
+        Shape and rate of the Gamma prior: uniform on an interval (M7), or both a fixed number. The shape is 0.2 or more,
+        unless ``nu_lower`` is 0.
     delta0 : Normal, optional
         A normal prior on delta0 (M17) instead of the uniform one. It is cut off at ``delta0_bound`` if that is given.
         delta0 is positive if the right algorithm is better.
@@ -97,6 +101,13 @@ class Priors:
         if isinstance(self.alpha, tuple) != isinstance(self.beta, tuple):
             raise ArgumentError(
                 f"alpha and beta must both be intervals or both be numbers, got alpha={self.alpha}, beta={self.beta}."
+            )
+        shape = self.alpha[0] if isinstance(self.alpha, tuple) else self.alpha
+        if shape < SMALLEST_SHAPE and self.nu_lower > 0:
+            raise ArgumentError(
+                f"alpha must be {SMALLEST_SHAPE} or more, got {self.alpha}: below, the prior of nu is concentrated at "
+                "nu_lower, where the integral is not accurate.",
+                remedy="Pass a larger alpha, or nu_lower=0.",
             )
         self._check_distributions()
         self._check_population()
@@ -243,6 +254,8 @@ def _positive(name: str, value: object, *, zero: bool = False) -> float:
 
 
 def _interval_or_number(name: str, value: object) -> Interval | float:
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
     if not isinstance(value, (tuple, list)):
         return _positive(name, value)
     if len(value) != 2:

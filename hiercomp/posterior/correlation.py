@@ -152,9 +152,11 @@ class CorrelationCheck(Presentation):
         low, high = self.pooled_interval
         interval = f"95% interval {low:.2f} to {high:.2f}, " if low < high else ""
         relative = self.standard_error / self.assumed_error
-        smaller = "less" if self.pooled_ratio < 1 else "more"
+        smaller = "less" if self.statistic < 0 else "more"
+        # The test is of all data sets together, and the median may not be on its side
+        some = "" if (self.pooled_ratio - 1) * self.statistic > 0 else " on some data sets"
         found = (
-            f"The means of runs differ {smaller} than folds that are all equally correlated allow"
+            f"The means of runs differ {smaller}{some} than folds that are all equally correlated allow"
             if self.refuted
             else "The means of runs differ about as much as with folds that are all equally correlated"
         )
@@ -239,6 +241,8 @@ class RepetitionGain(Presentation):
     def conclusion(self) -> str:
         """How many runs are enough."""
         gained = 1 - self.standard_error[-1] / self.standard_error[0]
+        if len(self.runs) == 1:
+            return f"There is one number of runs, {self.runs[0]}, and nothing to compare it with."
         return (
             f"{self.runs[-1]} runs instead of {self.runs[0]} make the standard error of a data set's mean difference "
             f"{gained:.0%} smaller, and the width of what is observed, which includes the differences between data sets, "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from math import isfinite
+from math import isfinite, prod
 from typing import Any
 
 from hiercomp import errors
@@ -14,6 +14,7 @@ from hiercomp.posterior.next_dataset import QUANTITIES
 LARGEST = 64 << 20  # bytes of a description, as JSON; one of 100,000 data sets has 20 MB
 LONGEST_TEXT = 100_000  # characters
 LARGEST_WHOLE = 2**53
+FINEST = 64  # times the usual number of fine nodes
 
 Check = Callable[[Any], bool]
 
@@ -293,7 +294,7 @@ KNOWN = {
     "most_probable": _three(_probability),
     "expected": _three(_probability),
     "positive": _probability,
-    "errors": dict.fromkeys(QUANTITIES, _number),
+    "errors": dict.fromkeys(QUANTITIES, lambda value: _number(value) and value >= 0),
 }
 INTEGRATION = {
     "refinements": _whole,
@@ -322,7 +323,7 @@ INTEGRATION = {
     "centre": [[_finite]],
     "log_scale": [[_finite]],
     "log_likelihood": [[[_number]]],
-    "fineness": _three(_positive),
+    "fineness": lambda value: _three(_positive)(value) and prod(value) <= FINEST,
     "?nu_splines": _true_or_false,
     "?beyond": _not_negative,
     "known": (_nothing, KNOWN),

@@ -102,7 +102,9 @@ class Effects(Presentation):
         found = (
             f"The 95% interval of {counted(len(clear), 'slope')} of {len(self.names)} excludes zero: {', '.join(listed)}."
             if listed
-            else f"No 95% interval of {counted(len(self.names), 'slope')} excludes zero."
+            else f"No 95% interval of the {len(self.names)} slopes excludes zero."
+            if len(self.names) > 1
+            else "The 95% interval of the slope includes zero."
         )
         return f"{found} {self._gain}".strip()
 
@@ -122,7 +124,7 @@ class Effects(Presentation):
     def notes(self) -> tuple[str, ...]:
         """The prior, and how to read the table."""
         prior = (
-            "a regularised horseshoe, which pulls most slopes to zero: there is more than one for ten data sets"
+            "a regularised horseshoe, which pulls most slopes to zero: there is more than one for every ten data sets"
             if self.shrunk
             else "normal, with the standard deviation of the data sets' mean differences"
         )
@@ -297,11 +299,12 @@ def effects(result: Fit, *, loo: bool = True) -> Effects:
     elpd = elpd_without = gain = gain_se = sigma0_without = float("nan")
     if loo:
         from hiercomp.posterior.leave_one_out import loo as leave_one_out
+        from hiercomp.posterior.populations import elpd_difference
 
         plain = _without_covariates(result)
-        first, second = (leave_one_out(each).elpd_i for each in (result, plain))
-        elpd, elpd_without, sigma0_without = first.sum(), second.sum(), plain.posterior.population["sigma0"].mean
-        gain, gain_se = (first - second).sum(), np.sqrt(len(first) * (first - second).var())
+        first, second = (leave_one_out(each) for each in (result, plain))
+        elpd, elpd_without, sigma0_without = first.elpd, second.elpd, plain.posterior.population["sigma0"].mean
+        gain, gain_se = elpd_difference(first, second)
     return Effects(
         names=posterior.covariates.names,
         mean=slope.mean(axis=(0, 1)),
@@ -402,7 +405,8 @@ def effect_curve(
     column = covariates.values[:, covariates.place(name)]
     if name in given:
         raise ArgumentError(f"{shown(name)!r} is the covariate of the curve, so it has no value of its own.")
-    points = np.linspace(column.min(), column.max(), POINTS) if values is None else number_array("values", values)
+    given_points = np.linspace(column.min(), column.max(), POINTS) if values is None else values
+    points = np.atleast_1d(number_array("values", given_points))
     if points.ndim != 1 or not len(points) or not np.isfinite(points).all():
         raise ArgumentError(f"values must be finite numbers, got {values!r}.")
     rows = []

@@ -42,7 +42,7 @@ from hiercomp.errors import (
 )
 from hiercomp.model import trinomial
 from hiercomp.model.mixture import Dictionary
-from hiercomp.model.priors import Priors
+from hiercomp.model.priors import DEFAULT_UPPER, Priors
 from hiercomp.model.scaled import HierarchicalModel
 from hiercomp.posterior.bounds import bound_notes
 from hiercomp.posterior.datatree import (
@@ -228,7 +228,8 @@ class Fit:
         sigma_i integrated out;
         ``posterior_predictive`` and ``prior_predictive`` have means of new data sets with the spread, size and correlation
         of each data set, from the draws of the posterior and of the priors. They are not saved. Because the spreads, sizes
-        and correlations are not predicted, they are in the group ``constant_data``.
+        and correlations are not predicted, they are in the group ``constant_data``. With a trinomial likelihood these means
+        are Student-t, and not shares of the questions; plot.ppc() draws the answers themselves.
 
         Parameters
         ----------
@@ -559,6 +560,12 @@ def fit_differences(
             remedy="Leave one of them out.",
             arguments=(Argument("likelihood", "trinomial"),),
         )
+    if differences.counts is not None and priors.sigma_upper != DEFAULT_UPPER:
+        raise ArgumentError(
+            "likelihood='trinomial' has no sigma_i that sigma_upper could bound.",
+            remedy="Leave sigma_upper out of the priors.",
+            arguments=(Argument("likelihood", "trinomial"),),
+        )
     chosen = choose_engine(engine, priors.population, covariates=differences.covariates is not None)
     if warmup is None:
         warmup = WARMUP_BESIDE_INTEGRAL if isinstance(chosen, AutoEngine) else SamplerSettings.warmup
@@ -747,8 +754,7 @@ class Computation:
                 if not run.diagnostics.failures or run.diagnostics.mostly_saturated:
                     break
         if not run.diagnostics.failures and not verification.agrees:
-            asked = self.settings
-            settings = replace(asked, warmup=LONGER_WARMUP * asked.warmup, draws=LONGER_DRAWS * asked.draws)
+            settings = self.settings.times(LONGER_WARMUP, LONGER_DRAWS)
             (again,) = replace(plain, settings=settings)._runs(sampler, PURPOSES[:1])
             again, of_more = self._beside_integral(again, integrated)
             if not again.diagnostics.failures:  # draws that fail a check can't clear the integral

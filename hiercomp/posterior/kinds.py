@@ -955,7 +955,11 @@ class Exact(PopulationDraws):
 
     def verification(self, rope: Rope) -> Verification:
         """Not needed: raises ArgumentError."""
-        raise unverified(self.engine_name)
+        raise ArgumentError("Identical scores are answered exactly; there is nothing to compare with.")
+
+    def density(self, x: ArrayLike) -> FloatArray:
+        """Not defined: raises ArgumentError."""
+        raise ArgumentError("The difference of identical scores is always 0, so it has no density.")
 
     def integrated_or(self, integrate: Callable[[], Integrated]) -> Integrated:
         """Compute it."""

@@ -128,7 +128,7 @@ class LeaveOneOut(Presentation):
             others = f"; {counted(anew, 'data set')} by a new integration" if anew else ""
             return f"Exact up to the error of the integration{others}."
         others = (
-            f"; {counted(anew, 'data set')} with a Pareto k above {self.good_k:.2g} computed again without it"
+            f"; {counted(anew, 'data set')} with a Pareto k above {self.good_k:.2g}, each left out and computed again"
             if anew
             else f"; every Pareto k is at most {self.good_k:.2g}"
         )
@@ -220,9 +220,10 @@ def loo(result: Fit) -> LeaveOneOut:
 def _in_metric_units(found: LeftOut, result: Fit, model: HierarchicalModel) -> LeaveOneOut:
     given, log_unit = result.differences, float(np.log(model.unit))
     spread = likelihood_of(model).log_spread
+    ratio = 0.0 if given.two_level is None else given.two_level.log_determinant_ratio
     return LeaveOneOut(
         elpd_i=found.log_density - spread - log_unit,
-        spread=spread - (given.n - 1) * log_unit,
+        spread=spread - (given.n - 1) * log_unit - ratio / 2,
         p=float((found.log_density_within - found.log_density).sum()),
         pit=found.below,
         refitted=found.refitted,

@@ -45,7 +45,6 @@ from hiercomp.posterior.kinds import (
     RegionDraws,
     likelihood_of,
     marginals_of_draws,
-    unverified,
 )
 from hiercomp.posterior.next_dataset import NextDataset, Odds, posterior_odds
 from hiercomp.rope import REGIONS, Rope, region_probabilities
@@ -311,7 +310,7 @@ class Mixed(RegionDraws):
 
     def verification(self, rope: Rope) -> Verification:
         """Not known: raises ArgumentError."""
-        raise unverified(self.engine_name)
+        raise ArgumentError("A mixture is computed once, by sampling; there is nothing to compare it with.")
 
     def integrated_or(self, integrate: Callable[[], Integrated]) -> Integrated:
         """A mixture has no integral: raises ArgumentError."""

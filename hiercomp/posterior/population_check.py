@@ -127,6 +127,11 @@ def check_population(result: Fit, others: Mapping[str, Fit] | None = None) -> Po
     ArgumentError
         If there are fewer than 3 data sets, the scores are identical, or another result has other data.
     """
+    if others is None and result.differences.covariates is not None:
+        raise ArgumentError(
+            "Other populations are integrated, and with covariates none is.",
+            remedy="Pass others= with results that were fitted with the same covariates.",
+        )
     found = {_name(result.priors): loo(result)}
     failed = []
     if others is None:

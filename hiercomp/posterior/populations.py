@@ -132,10 +132,14 @@ def fits_of_populations(
     ArgumentError
         If there are fewer than two populations, one is unknown or named twice, or there are covariates.
     """
-    if isinstance(populations, str) or len(populations) < 2 or len(set(populations)) < len(populations):
-        raise ArgumentError(f"populations must be at least two different ones, got {populations!r}.")
+    if isinstance(populations, str) or not isinstance(populations, Sequence):
+        raise ArgumentError(
+            f"populations must be a list of two or more of {', '.join(POPULATIONS)}, got {populations!r}."
+        )
     for name in populations:
         one_of("populations", name, POPULATIONS)
+    if len(populations) < 2 or len(set(populations)) < len(populations):
+        raise ArgumentError(f"populations must be at least two different ones, got {populations!r}.")
     if differences.covariates is not None:
         raise ArgumentError(
             "Populations are compared without covariates, which a mixture does not take.",

@@ -136,7 +136,7 @@ def prior_predictive(
     rope : Rope
     priors : Priors
     draws : int
-        Number of populations, from 100 to a million.
+        Number of populations, from 100 to a million; rounded up to a multiple of 4.
     seed : int or numpy.random.Generator
 
     Returns

@@ -105,6 +105,7 @@ def _read(stream: BinaryIO, name: str) -> Fit:
                 plain = read_description(opened)
                 check_description(plain)
                 tree = read_tree(opened, _names(plain["differences"]), len(netcdf))
+                _check_draws(plain, tree)
             return from_plain_values(plain, tree)
     except Exception as error:  # whatever a damaged file makes the HDF5 library raise
         why = shown(error)[:100] if type(error) is ValueError else type(error).__name__
@@ -113,6 +114,18 @@ def _read(stream: BinaryIO, name: str) -> Fit:
         f"{name} was written by another version of hiercomp (format {version}; this one reads {FORMAT}).",
         remedy="Fit and save it again.",
     )
+
+
+def _check_draws(plain: dict[str, Any], tree: xr.DataTree) -> None:
+    """Refuse draws without the degrees of freedom that the population has, and scales that are not positive."""
+    if plain["posterior"]["kind"] == Exact.kind:
+        return
+    drawn = tree["posterior"]
+    if plain["priors"]["population"] == "student_t" and "nu" not in drawn:
+        raise ValueError("the draws of nu are missing")
+    for name in {"sigma0", "nu", "sigma"} & set(drawn.data_vars):
+        if not (drawn[name] > 0).all():
+            raise ValueError(f"draws of {name} that are not positive")
 
 
 def fit_to_bytes(fit: Fit) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -99,8 +100,10 @@ class Sensitivity(Presentation):
 
     @property
     def changed(self) -> tuple[str, ...]:
-        """Variants with a verdict other than that of the comparison itself; not those whose computation failed."""
+        """Variants with a verdict other than that of the comparison itself; none where either computation failed."""
         own = self.variants[0].verdict
+        if self.variants[0].status == "failed":
+            return ()
         return tuple(variant.name for variant in self.variants if variant.verdict != own and variant.status != "failed")
 
     @property
@@ -121,6 +124,8 @@ class Sensitivity(Presentation):
         others = len(self.variants) - 1
         if others == 0:
             return "The scores are identical everywhere: no prior and no correlation could change the verdict."
+        if self.variants[0].status == "failed":
+            return "The computation itself failed its checks, so there is no verdict to compare with."
         own = f"The verdict ({self._words(self.variants[0].verdict)})"
         unknown = ""
         if self.failed:
@@ -192,7 +197,7 @@ def sensitivity(result: Fit, *, alpha: float = 0.05, n_jobs: int | None = None, 
     varies_rho = differences.counts is None and differences.two_level is None and bool(differences.rho.any())
     tasks = [
         delayed(_refit)(variant, differences, result.rope, alpha, options)
-        for variant in variants(result.priors)
+        for variant in variants(result.priors, trinomial=differences.counts is not None)
         if not differences.identical and (varies_rho or variant.rho_factor == 1)
     ]
     with worker_errors():
@@ -203,13 +208,22 @@ def sensitivity(result: Fit, *, alpha: float = 0.05, n_jobs: int | None = None, 
     return Sensitivity((itself, *others), (result.left, result.right), alpha, result.rope, metric)
 
 
-def variants(priors: Priors) -> list[Variant]:
+def variants(priors: Priors, *, trinomial: bool = False) -> list[Variant]:
     """The variants of a comparison's priors, without the priors themselves.
 
     Those of a mixture are the other populations, and other priors of its concentration.
+
+    Parameters
+    ----------
+    priors : Priors
+    trinomial : bool
+        Whether the likelihood is trinomial, and has no sigma_i.
     """
     if priors.population == "mixture":
-        others = [Variant(f"population: {name}", Priors(population=name)) for name in ("student_t", "gaussian")]
+        others = [
+            Variant(f"population: {name}", Priors(population=name, sigma_upper=priors.sigma_upper))
+            for name in ("student_t", "gaussian")
+        ]
         varied = [
             Variant(f"concentration: Gamma{pair}", replace(priors, concentration=pair))
             for pair in CONCENTRATIONS
@@ -220,7 +234,7 @@ def variants(priors: Priors) -> list[Variant]:
     named = [
         Variant(f"nu: {name}", variant)
         for name, variant in ((name, _with_distributions(variant, priors)) for name, variant in NAMED_PRIORS.items())
-        if variant != priors
+        if variant != priors and not variant.population == priors.population == "gaussian"
     ]
     uniform = []
     if priors.delta0 is not None:
@@ -228,10 +242,11 @@ def variants(priors: Priors) -> list[Variant]:
     if priors.sigma0 is not None:
         uniform.append(Variant("sigma0: uniform", replace(priors, sigma0=None)))
     scaled = [Variant(f"rho x {factor:g}", priors, factor) for factor in RHO_FACTORS if factor != 1]
-    words = "upper bounds" if priors.sigma0 is None else "upper bound"
+    bounds = [*([] if trinomial else ["sigma_upper"]), *(["sigma0_upper"] if priors.sigma0 is None else [])]
+    words = "upper bounds" if len(bounds) == 2 else "upper bound"
     bounded = [
         Variant(f"{words} x {bound:g}", variant)
-        for bound, variant in ((bound, _with_bounds(priors, bound)) for bound in UPPER_BOUNDS)
+        for bound, variant in ((bound, _with_bounds(priors, bounds, bound)) for bound in UPPER_BOUNDS)
         if variant != priors
     ]
     return [*named, *uniform, *scaled, *bounded]
@@ -243,11 +258,10 @@ def _with_distributions(variant: Priors, priors: Priors) -> Priors:
     return replace(priors, **on_nu)
 
 
-def _with_bounds(priors: Priors, bound: float) -> Priors:
-    """The same priors with another upper bound of sigma_i, and of sigma0 where it is uniform."""
-    if priors.sigma0 is not None:
-        return replace(priors, sigma_upper=bound)
-    return replace(priors, sigma_upper=bound, sigma0_upper=bound)
+def _with_bounds(priors: Priors, names: Sequence[str], bound: float) -> Priors:
+    """The same priors with another upper bound of sigma_i, of sigma0, or of both."""
+    others: dict[str, Any] = dict.fromkeys(names, bound)
+    return replace(priors, **others)
 
 
 def fit_defaults(result: Fit) -> dict[str, Any]:

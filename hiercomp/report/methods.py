@@ -291,7 +291,7 @@ def integration_sentence(error: str, likelihood: Likelihood = "gaussian") -> Sen
     """How the posterior was integrated, and the largest estimated error of a probability."""
     parameter, rule = "standard deviation", "trapezoidal rule"
     if likelihood == "trinomial":
-        parameter, rule = "share of differing answers", "rule of Gauss and Legendre"
+        parameter, rule = "share of differing answers", "Gauss-Legendre rule"
     return say(
         f"The posterior was integrated numerically: the {parameter} of each data set in closed form, "
         f"its mean difference by the {rule}, and the parameters of the population on a grid fitted to "

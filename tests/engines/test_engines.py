@@ -18,7 +18,7 @@ import pytest
 import hiercomp as hc
 from hiercomp.engines import ENGINES, SamplerSettings, choose_engine
 from hiercomp.engines.base import Draws
-from hiercomp.engines.cmdstan import _wait_for_others, executable
+from hiercomp.engines.cmdstan import _last_words, _wait_for_others, executable
 from hiercomp.engines.embedded import _interrupts_kept
 from hiercomp.errors import ArgumentError, EngineError
 from hiercomp.model.distributions import HalfNormal, HalfStudentT, Normal
@@ -146,7 +146,7 @@ def test_an_unknown_engine_is_refused_with_the_close_match():
 
 
 def test_draws_that_are_not_finite_are_refused():
-    with pytest.raises(EngineError, match="1 draws of delta0 that are not finite"):
+    with pytest.raises(EngineError, match="1 values of delta0 that are not finite"):
         Draws({"delta0": np.array([[0.0, np.nan]])}, {}, "some engine", "1.0")
 
 
@@ -300,3 +300,18 @@ def test_a_thread_whose_join_was_interrupted_is_still_waited_for():
     assert not done.is_set()
     _wait_for_others(before)
     assert done.is_set()
+
+
+def test_settings_are_whole_numbers_of_python_and_repetitions_keep_to_their_limits():
+    settings = SamplerSettings(draws=np.int16(20_000), warmup=np.int16(600), progress=False)
+    assert (settings.draws * 100, settings.warmup * 1000) == (2_000_000, 600_000)
+    longer = SamplerSettings(draws=300_000, warmup=700_000, progress=False).longer(2, 5)
+    assert (longer.draws, longer.warmup, longer.adapt_delta) == (1_000_000, 1_000_000, 0.999)
+
+
+def test_the_words_of_an_error_are_those_of_a_chain_that_did_not_finish(tmp_path):
+    finished = "Iteration: 2000 / 2000\n\n Elapsed Time: 0.1 seconds (Warm-up)\n  0.3 seconds (Total)\n"
+    (tmp_path / "model-1-stdout.txt").write_text(finished)
+    assert _last_words(tmp_path) == ""
+    (tmp_path / "model-2-stdout.txt").write_text("Iteration: 1 / 2000\nException: bad_alloc\n")
+    assert _last_words(tmp_path) == "Iteration: 1 / 2000 Exception: bad_alloc"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 
+import numpy as np
 import pytest
 from scipy import stats
 
@@ -137,6 +138,14 @@ def test_an_interval_that_is_reversed_or_not_positive_is_refused(name, value, wo
 def test_alpha_and_beta_are_both_fixed_or_both_free():
     with pytest.raises(ArgumentError, match=r"alpha and beta must both be .*alpha=2\.0, beta=\(0\.05, 0\.15\)"):
         Priors(alpha=2.0)
+
+
+def test_a_shape_that_the_integral_can_not_resolve_is_refused():
+    for shape in (0.19, (0.1, 5.0)):
+        with pytest.raises(ArgumentError, match=r"alpha must be 0\.2 or more.*nu_lower=0"):
+            Priors(alpha=shape, beta=0.1 if isinstance(shape, float) else (0.05, 0.15))
+    assert Priors(alpha=0.1, beta=0.1, nu_lower=0.0).alpha == 0.1
+    assert Priors(alpha=np.array([0.2, 5.0]), beta=np.array([0.05, 0.15])).alpha == (0.2, 5.0)
 
 
 def test_an_unknown_population_is_refused_with_the_known_ones():

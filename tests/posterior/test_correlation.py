@@ -220,3 +220,25 @@ def test_a_single_number_of_runs_is_a_list_of_one():
     frame = simulated_scores(6, runs=3, centre=0.02, spread=0.02, seed=2)
     result = hc.compare(frame, "bayes", "tree", rope=0.01, engine="quadrature")
     assert result.gain(5).runs == result.gain([5]).runs == (5,)
+
+
+def test_the_side_is_that_of_the_test_and_not_of_the_median():
+    # Most ratios just below 1, and a few far above: the sum of all is far above
+    ratio = np.array([0.93] * 6 + [60.0] * 3)
+    check = hc.CorrelationCheck(
+        dataset_names=tuple("abcdefghi"),
+        left_out=(),
+        n_runs=np.full(9, 10),
+        folds=np.full(9, 10.0),
+        within=np.ones(9),
+        between=ratio,
+        rho=np.full(9, 0.1),
+        assumed_error=np.ones(9),
+        algorithms=("left", "right"),
+    )
+    assert check.statistic > 5
+    assert "The means of runs differ more on some data sets than folds" in check.conclusion
+
+
+def test_one_number_of_runs_is_compared_with_nothing(result):
+    assert "nothing to compare it with" in result.gain(10).conclusion

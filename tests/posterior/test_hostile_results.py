@@ -236,6 +236,14 @@ def no_draws(file, folder):
     del file["posterior/delta0"]
 
 
+def no_degrees_of_freedom(file, folder):
+    del file["posterior/nu"]
+
+
+def negative_scale(file, folder):
+    file["posterior/sigma0"][0, 3] = -0.01
+
+
 def no_posterior(file, folder):
     del file["posterior"]
 
@@ -285,6 +293,8 @@ STRUCTURES = [
     (text_in_place_of_numbers, "another type"),
     (names_as_numbers, "another type"),
     (no_draws, "missing"),
+    (no_degrees_of_freedom, "draws of nu are missing"),
+    (negative_scale, "draws of sigma0 that are not positive"),
     (no_posterior, "no draws"),
     (shorter, "lengths"),
     (description_of_numbers, "no text"),
@@ -363,7 +373,9 @@ CRAFTED = [
     ((*INTEGRATION, "delta0_axis", "count"), 10**9),
     ((*INTEGRATION, "log_likelihood"), [[[1.0]]]),
     ((*INTEGRATION, "problem", "mean"), [0.0]),
+    ((*INTEGRATION, "known", "errors", "p_left"), float("nan")),
     ((*INTEGRATION, "fineness"), [1e9, "x", 1.0]),
+    ((*INTEGRATION, "fineness"), [8.0, 8.0, 8.0]),
     (("posterior", "integrated", "unit"), 0.0),
     (("posterior", "integrated", "engine_name"), "\x1b[2Jevil"),
     ((*SAMPLED, "engine_version"), "\x1b]0;evil\x07"),

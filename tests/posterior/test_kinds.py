@@ -135,3 +135,10 @@ def test_only_the_population_is_kept_where_that_is_asked_for(scores):
     assert fit.draws("sigma0").shape == (4, 200)
     with pytest.raises(hc.ArgumentError, match="keep='all'"):
         fit.draws("delta")
+
+
+def test_identical_scores_have_no_second_computation_and_no_density(identical):
+    with pytest.raises(hc.ArgumentError, match="answered exactly"):
+        _ = identical.verification
+    with pytest.raises(hc.ArgumentError, match="no density"):
+        identical.posterior.density(0.0)

@@ -12,6 +12,7 @@ from scipy import interpolate, stats
 import hiercomp as hc
 from hiercomp.engines.quadrature.likelihood import MeanLikelihood
 from hiercomp.engines.quadrature.predictive import Populations
+from hiercomp.model.scaled import HierarchicalModel
 from hiercomp.posterior import leave_one_out
 from hiercomp.posterior.populations import arviz_comparison
 from tests.conftest import simulated_scores
@@ -150,6 +151,19 @@ def test_the_log_density_is_the_difference_of_two_log_marginal_likelihoods():
         correction = (len(rows) - 1) * np.log(other_unit / unit)
         expected = whole.log_marginal_likelihood - (rest.log_marginal_likelihood + correction)
         assert float(found.elpd_i[place] + found.spread[place]) == pytest.approx(expected, abs=5e-3)
+
+
+def test_density_and_spread_are_those_of_all_differences_with_two_correlations():
+    frame = simulated_scores(8, runs=3, centre=0.01, spread=0.02, seed=6)
+    options = {"rho": hc.Correlation(within=0.2, across=0.1), "priors": hc.Priors(**PROPER)}
+    whole = fitted(frame, **options)
+    found = whole.loo()
+    name = found.dataset_names[2]
+    rest = fitted(frame[frame["dataset"] != name], **options)
+    # The bound of sigma_i is 1000 times the unit, of which each other data set's density has the inverse
+    units = [HierarchicalModel.of(each.differences, each.priors).unit for each in (whole, rest)]
+    expected = whole.log_marginal_likelihood - rest.log_marginal_likelihood - 7 * np.log(units[1] / units[0])
+    assert float(found.elpd_i[2] + found.spread[2]) == pytest.approx(expected, abs=5e-3)
 
 
 @pytest.mark.parametrize("nu", [1.05, 3.0, np.inf])

@@ -219,6 +219,7 @@ def test_the_curve_passes_through_the_points(fit):
         assert curve.loc[value, "expected_left"] == pytest.approx(at.expected_left)
     assert (curve["lower_right"] < curve["expected_right"]).all()
     assert (curve["expected_right"] < curve["upper_right"]).all()
+    assert effect_curve(fit, "classes", 3.0, {"rows": 3.0}).equals(curve.loc[[3.0]])
     with pytest.raises(hc.ArgumentError, match="of its own"):
         effect_curve(fit, "classes", others={"classes": 1.0})
 
@@ -370,6 +371,9 @@ def test_what_needs_an_integral_is_refused_in_words(small):
     for refused in (small.influence, small.predictive_datatree, small.plan, *whole):
         with pytest.raises(hc.ArgumentError, match="covariates"):
             refused()
+    with pytest.raises(hc.ArgumentError, match=r"Pass others=") as caught:
+        small.check_population()
+    assert "_populations" not in {entry.name for entry in caught.traceback}  # before anything is left out
 
 
 @pytest.mark.parametrize(("engine", "population"), [("quadrature", "student_t"), ("auto", "mixture")])

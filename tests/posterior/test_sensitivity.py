@@ -115,7 +115,7 @@ def test_identical_algorithms_have_nothing_to_vary(identical):
 
 def test_a_doubled_correlation_stays_below_one(integrated, monkeypatch):
     doubled = [variant for variant in variants(hc.Priors()) if variant.name == "rho x 2"]
-    monkeypatch.setattr("hiercomp.posterior.sensitivity.variants", lambda priors: doubled)
+    monkeypatch.setattr("hiercomp.posterior.sensitivity.variants", lambda priors, **_: doubled)
     strong = replace(integrated, differences=replace(integrated.differences, rho=np.full(8, 0.7)))
     found = strong.sensitivity()
     assert found.to_frame().loc["rho x 2", "status"] in ("ok", "warned", "failed")
@@ -187,3 +187,24 @@ def test_a_comparison_made_again_has_the_notes_of_its_own_rope():
     with pytest.warns(hc.DegenerateScoresWarning, match="is set to 0.0115"):
         again = hc.HierarchicalComparison.from_differences(first.differences, rope=0.02)
     assert [note.key for note in again.differences.notes].count("constant_datasets") == 1
+
+
+def test_no_variant_is_the_comparison_again_or_changes_two_things():
+    fixed = [variant.name for variant in variants(hc.Priors(population="gaussian", alpha=2.0, beta=0.1))]
+    assert "nu: gaussian" not in fixed
+    of_mixture = {
+        variant.name: variant.priors for variant in variants(hc.Priors(population="mixture", sigma_upper=5.0))
+    }
+    assert of_mixture["population: student_t"] == hc.Priors(sigma_upper=5.0)
+    narrow = {variant.name: variant.priors for variant in variants(hc.Priors(), trinomial=True)}
+    assert narrow["upper bound x 100"] == hc.Priors(sigma0_upper=100.0)
+    half_normal = hc.Priors(sigma0=hc.HalfNormal(0.02))
+    assert "upper bound x 100" in [variant.name for variant in variants(half_normal)]
+    assert "upper bound x 100" not in [variant.name for variant in variants(half_normal, trinomial=True)]
+
+
+def test_a_failed_computation_has_no_verdict_that_could_change():
+    seen = made("failed", "left", "rope")
+    assert seen.changed == ()
+    assert "no verdict to compare with" in seen.conclusion
+    assert not seen.to_frame()["changed"].any()

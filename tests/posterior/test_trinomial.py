@@ -190,3 +190,11 @@ def test_the_command_line_has_it(result, tmp_path):
     assert written["next_dataset"]["p_right"] == pytest.approx(result.next_dataset.p_right)
     refused = CliRunner().invoke(app, [*words, "--likelihood", "binomial"])
     assert isinstance(refused.exception, ArgumentError)
+
+
+def test_a_bound_of_sigma_i_is_refused():
+    comparison = hc.HierarchicalComparison(
+        table(), rho=0, rope=0.01, likelihood="trinomial", priors=hc.Priors(sigma_upper=0.3)
+    )
+    with pytest.raises(ArgumentError, match="no sigma_i"):
+        comparison.fit("quadrature")

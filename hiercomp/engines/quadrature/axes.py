@@ -147,13 +147,13 @@ class StretchedLine:
 
 @cache
 def legendre_rule(count: int) -> tuple[FloatArray, FloatArray]:
-    """Nodes and weights of Gauss and Legendre on [-1, 1]: the eigenvalues of a matrix, and the same in every fit."""
+    """Gauss-Legendre nodes and weights on [-1, 1]: the eigenvalues of a matrix, and the same in every fit."""
     nodes, weights = np.polynomial.legendre.leggauss(count)
     return nodes, weights
 
 
 def gauss_legendre(lower: float, upper: float, count: int) -> tuple[FloatArray, FloatArray]:
-    """Nodes and weights of Gauss and Legendre on an interval."""
+    """Gauss-Legendre nodes and weights on an interval."""
     nodes, weights = legendre_rule(count)
     half = (upper - lower) / 2
     return (lower + upper) / 2 + half * nodes, half * weights

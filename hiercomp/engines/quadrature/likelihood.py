@@ -45,6 +45,8 @@ LARGEST_EXPONENT = 700.0  # of the largest double
 # Nodes of draws are joined by straight lines: an error of 0.12^2 / 12 = 0.001 of a density
 FOR_DRAWS = {"step": 0.12, "widest": 1.0, "longer": 0.0}
 DRAWS_AT_ONCE, INVERTED_AT_ONCE = 50_000, 1000  # of a draw and a data set; 0.4 MB for each of some ten arrays
+# Half the degrees of freedom, and arguments, up to which the incomplete gamma function is a short sum
+MOST_CLOSED, FAR_ARGUMENT = 8.0, 1e30
 TERMS = 60  # of the continued fraction; where it is used x > 300, and 20 give all digits
 LOG_NEGLIGIBLE = -23.0  # of the share that the bound of sigma_i cuts off: exp(-23) = 1e-10
 
@@ -306,13 +308,14 @@ class MeanLikelihood:
     def log_integrals(self, delta0: ArrayLike, sigma0: ArrayLike, nu: ArrayLike, *, step: float = STEP) -> FloatArray:
         """Log p(x_i | delta0, sigma0, nu) of each data set, shape (populations, q)."""
         delta0, sigma0, nu = (np.ravel(value)[:, None] for value in np.broadcast_arrays(delta0, sigma0, nu))
-        chosen = np.arange(len(self.n))
-        found, work = np.empty((len(delta0), len(self.n))), memory_for_nodes()
-        rows = max(1, PAIRS_AT_ONCE // len(self.n))
+        distinct, which = self.distinct
+        chosen = np.arange(len(distinct.n))
+        found, work = np.empty((len(delta0), len(chosen))), memory_for_nodes()
+        rows = max(1, PAIRS_AT_ONCE // len(chosen))
         for start in range(0, len(found), rows):
             part = slice(start, start + rows)
-            found[part] = self.log_kernels(chosen, delta0[part], sigma0[part], nu[part], step, work)
-        return found + self.log_constant
+            found[part] = distinct.log_kernels(chosen, delta0[part], sigma0[part], nu[part], step, work)
+        return np.asarray((found + distinct.log_constant)[:, which])
 
     def log_kernels(
         self,
@@ -419,22 +422,17 @@ class MeanLikelihood:
         """Log of the regularised upper incomplete gamma function, the data sets along the last axis."""
         half = (self.n[chosen] - 1) / 2
         argument = self.bound_term[chosen] * from_data
-        found = -argument  # that of half = 1, three scores, where the bound matters most
-        five = half == 2  # five scores; the general function takes ten times as long
-        if five.any():
-            np.add(found, np.log1p(argument), out=found, where=five)
-        other = (half != 1) & ~five
-        if other.any():
-            argument, half = argument[..., other], np.broadcast_to(half[other], argument[..., other].shape)
-            matters = argument > self.harmless_bound_term[chosen[other]]
-            factor = np.zeros(argument.shape)
-            factor[matters] = _log_upper_gamma(half[matters], argument[matters])
-            found[..., other] = factor
+        if (half == 1).all():  # three scores, where the bound matters most
+            return -argument
+        matters = argument > self.harmless_bound_term[chosen]
+        found = np.zeros(argument.shape)
+        if matters.any():
+            found[matters] = _log_upper_gamma(np.broadcast_to(half, argument.shape)[matters], argument[matters])
         return found
 
     @cached_property
     def harmless_bound_term(self) -> FloatArray:
-        """The largest argument of the incomplete gamma function for which it is 1, near enough."""
+        """The largest argument of the incomplete gamma function for which it is 1 to within 1e-10."""
         from scipy import special
 
         half = (self.n - 1) / 2
@@ -442,7 +440,7 @@ class MeanLikelihood:
 
     @cached_property
     def harmless_distance(self) -> FloatArray:
-        """The largest distance from a data set's mean at which that factor is 1, near enough; 0 where there is none."""
+        """The largest distance from a data set's mean at which that factor is 1 to within 1e-10; 0 where there is none."""
         ratio = self.harmless_bound_term / self.bound_term
         return np.asarray(self.scale * np.sqrt(np.maximum(ratio - 1, 0) * self.df))
 
@@ -618,7 +616,7 @@ class MeanIntegrals:
         work = np.empty((NODE_ARRAYS, max(NODES_AT_ONCE, most))) if work is None or most > NODES_AT_ONCE else work
         first = 0
         while first < len(order):
-            # as many alike integrals as stay in the cache together
+            # as many similar integrals as fit in the cache together
             some = order[first : first + max(1, NODES_AT_ONCE // int(self.count[order[first]] + 1))]
             while len(some) * int(self.count[some[-1]] + 1) > work.shape[1]:
                 some = some[: len(some) // 2]
@@ -750,12 +748,13 @@ def _log_upper_gamma(half: FloatArray, argument: FloatArray) -> FloatArray:
     from scipy import special
 
     half, argument = np.broadcast_arrays(half, argument)
-    found = -argument  # that of half = 1, three scores, where the bound matters most
-    found[half == 2] += np.log1p(argument[half == 2])  # five scores; the general function takes ten times as long
-    other, smallest = (half != 1) & (half != 2), np.finfo(float).tiny
+    found, far = np.empty(half.shape), np.zeros(half.shape, bool)
+    closed = (half <= MOST_CLOSED) & (2 * half % 1 == 0) & (argument < FAR_ARGUMENT)
+    for each in np.unique(half[closed]):
+        found[closed & (half == each)] = _log_upper_gamma_of_few(float(each), argument[closed & (half == each)])
+    other, smallest = ~closed, np.finfo(float).tiny
     share = special.gammaincc(half[other], argument[other])
     found[other] = np.log(np.maximum(share, smallest))
-    far = np.zeros(half.shape, bool)
     far[other] = share <= smallest
     if far.any():
         # The continued fraction of Legendre (Abramowitz & Stegun 6.5.31), even part, from its end on
@@ -765,6 +764,22 @@ def _log_upper_gamma(half: FloatArray, argument: FloatArray) -> FloatArray:
             fraction = x + 2 * k - 1 - a - k * (k - a) / fraction
         found[far] = a * np.log(x) - x - special.gammaln(a) - np.log(fraction)
     return np.asarray(found)
+
+
+def _log_upper_gamma_of_few(half: float, argument: FloatArray) -> FloatArray:
+    """The same for a whole number of halves, by Q(a + 1, x) = Q(a, x) + x^a e^-x / Gamma(a + 1): up to 1/30 of the time.
+
+    It begins with Q(1, x) = e^-x or Q(1/2, x) = erfc(sqrt(x)); Abramowitz & Stegun 6.5.21.
+    """
+    from scipy import special
+
+    first = 1 - half % 1
+    total = special.erfcx(np.sqrt(argument)) if half % 1 else np.ones_like(argument)
+    term = argument**first / special.gamma(first + 1)
+    for a in np.arange(first, half):
+        total += term
+        term *= argument / (a + 1)
+    return np.asarray(np.log(total) - argument)
 
 
 def _em_step(

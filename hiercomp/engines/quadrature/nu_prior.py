@@ -13,7 +13,7 @@ from hiercomp.model.priors import Priors
 
 TAIL = 1e-10  # prior probability beyond the largest nu: no posterior has more than a millionth there
 BISECTIONS = 40  # of the axis of nu, from its lower bound to the largest: 1e-9 of a few hundred
-NODES = 24  # of Gauss and Legendre, for the shape; the integrand is analytic, and the tests ask for 1e-8
+NODES = 24  # Gauss-Legendre, for the shape; the integrand is analytic, and the tests ask for 1e-8
 
 
 @dataclass(frozen=True)

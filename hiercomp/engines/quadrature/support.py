@@ -166,17 +166,25 @@ class Integrand:
     def nu(self, place: FloatArray) -> FloatArray:
         """Degrees of freedom at a place of their axis.
 
-        The axis is log(1 + sqrt(nu - nu_lower)): the prior may rise like (nu - nu_lower)^-1/2 at its end, which the square
-        takes away, and has a long tail, which the logarithm does; log(nu) where nu_lower is 0.
+        The axis is log(1 + (nu - nu_lower)^(1/power)): the prior may rise like (nu - nu_lower)^(alpha - 1) at its end, which
+        the power takes away, and has a long tail, which the logarithm does; log(nu) where nu_lower is 0.
         """
         if self.nu_prior is None:
             return np.full(np.shape(place), np.inf)
         lower = self.priors.nu_lower
-        return np.asarray(lower + np.expm1(place) ** 2 if lower > 0 else np.exp(place))
+        return np.asarray(lower + np.expm1(place) ** self._nu_power if lower > 0 else np.exp(place))
 
     def nu_slope(self, place: FloatArray) -> FloatArray:
         """Derivative of nu by the place on its axis."""
-        return np.asarray(2 * np.expm1(place) * np.exp(place) if self.priors.nu_lower > 0 else np.exp(place))
+        if self.priors.nu_lower == 0:
+            return np.exp(place)
+        power = self._nu_power
+        return np.asarray(power * np.expm1(place) ** (power - 1) * np.exp(place))
+
+    @property
+    def _nu_power(self) -> float:
+        """The power in nu's axis: 2, or 1 / alpha where alpha may be below 1/2."""
+        return max(2.0, 1 / float(np.min(self.priors.alpha)))
 
     def nu_length(self, ends: tuple[float, float]) -> float:
         """How long a part of nu's axis is, in units that need about as many nodes whatever nu_lower is."""
@@ -200,7 +208,9 @@ class Integrand:
         if self.nu_prior is None:
             return 0.0, 0.0
         lower, largest = self.priors.nu_lower, self.nu_prior.largest
-        return (0.0, float(np.log1p(np.sqrt(largest - lower)))) if lower > 0 else (np.log(SMALLEST_NU), np.log(largest))
+        if lower == 0:
+            return np.log(SMALLEST_NU), np.log(largest)
+        return 0.0, float(np.log1p((largest - lower) ** (1 / self._nu_power)))
 
 
 @dataclass(frozen=True, eq=False)

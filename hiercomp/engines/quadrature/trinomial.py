@@ -1,7 +1,7 @@
 """The trinomial likelihood of each data set given the population: of paired outcomes that are right or wrong.
 
-p(x_i | delta_i) has a kink at delta_i = 0 and is zero outside [-1, 1], so each half is integrated on its own, by the rule
-of Gauss and Legendre on the scale on which both the likelihood and the population are smooth (docs/model.md, T4).
+p(x_i | delta_i) has a kink at delta_i = 0 and is zero outside [-1, 1], so each half is integrated on its own, by a
+Gauss-Legendre rule on the scale on which both the likelihood and the population are smooth (docs/model.md, T4).
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from hiercomp.arguments import FloatArray
 from hiercomp.engines.quadrature.axes import legendre_rule
 from hiercomp.engines.quadrature.likelihood import (
     STEP,
     TAIL_SHARE,
+    Lines,
     MeanLikelihood,
     inverse,
     kernel_reach,
@@ -31,8 +32,9 @@ KNOTS = 257  # of the table of a half, equally spaced in asinh((delta - mean) / 
 DEPTHS = np.append(5.0 * 2.0 ** np.arange(9), np.inf)  # below the largest log likelihood, at which ends are tabulated
 PAIRS_AT_ONCE, NODES_AT_ONCE = 15_000, 30_000
 RULES = np.array([6, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 64, 80, 96, 128, 192, 256])  # nodes
-# Nodes of Gauss and Legendre are pi/2 times as far apart in the middle as equally spaced ones
+# Gauss-Legendre nodes are pi/2 times as far apart in the middle as equally spaced ones
 WIDEST_GAP = np.pi / 2
+LARGEST_STEP = STEP  # with longer ones the errors are larger than the step says
 SMALLEST = np.finfo(float).tiny
 DRAWS_AT_ONCE = 500  # of a data set
 DRAW_NODES = 200  # of a half, for draws: joined by straight lines, an error of about 1e-3 of a density
@@ -133,30 +135,49 @@ class TrinomialLikelihood(MeanLikelihood):
         """The likelihood of some of the data sets."""
         return TrinomialLikelihood(**vars(super().subset(chosen)), counts=self.counts[chosen])
 
-    def log_marginal(self, delta0: ArrayLike, sigma0: ArrayLike, nu: ArrayLike, *, step: float = STEP) -> FloatArray:
-        """Sum over the data sets of `log_integrals`, shape (populations,)."""
-        return np.asarray(self.log_integrals(delta0, sigma0, nu, step=step).sum(axis=1))
+    @cached_property
+    def log_constant(self) -> FloatArray:
+        """Zeros: there is none to take out of (T3)."""
+        return np.zeros(len(self.n))
 
-    def log_integrals(self, delta0: ArrayLike, sigma0: ArrayLike, nu: ArrayLike, *, step: float = STEP) -> FloatArray:
-        """Log p(x_i | delta0, sigma0, nu) of each data set, shape (populations, q) (T4).
+    def log_kernels(
+        self,
+        chosen: NDArray[np.intp],
+        delta0: FloatArray,
+        sigma0: FloatArray,
+        nu: FloatArray,
+        step: float,
+        work: FloatArray,
+    ) -> FloatArray:
+        """Log p(x_i | delta0, sigma0, nu) (T4), for arrays of data sets and populations that broadcast.
 
         Parameters
         ----------
-        delta0, sigma0, nu : array_like, shape (populations,)
+        chosen : ndarray of int
+            Data sets.
+        delta0, sigma0, nu : ndarray
             ``nu`` may be infinite.
         step : float
             Of the trapezoidal rule with whose accuracy this rule is to compete.
+        work : ndarray
+            Not used.
         """
-        delta0, sigma0, nu = (np.ravel(value) for value in np.broadcast_arrays(delta0, sigma0, nu))
-        # Equal data sets, such as those without a discordant question, are integrated once
-        halves, which = self._distinct
-        found = np.empty((len(delta0), len(halves.centre) // 2))
-        rows = max(1, PAIRS_AT_ONCE // len(halves.centre))
-        for start in range(0, len(delta0), rows):
-            part = slice(start, start + rows)
-            integrals = HalfIntegrals.of(halves, delta0[part], sigma0[part], nu[part], step)
-            found[part] = np.logaddexp(*np.split(integrals.log_values(), 2, axis=1))
-        return found[:, which]
+        shape = np.broadcast(chosen, delta0, sigma0, nu).shape
+        rows = np.broadcast_to(chosen, shape).ravel()
+        delta0, sigma0, nu = (np.broadcast_to(each, shape).ravel() for each in (delta0, sigma0, nu))
+        found = np.empty((2, len(rows)))
+        for half, first in enumerate((0, len(self.n))):
+            for start in range(0, len(rows), PAIRS_AT_ONCE):
+                part = slice(start, start + PAIRS_AT_ONCE)
+                integrals = HalfIntegrals.of(
+                    self._halves, first + rows[part], delta0[part], sigma0[part], nu[part], step
+                )
+                found[half, part] = integrals.log_values()
+        return np.asarray(np.logaddexp(*found).reshape(shape))
+
+    def _nodes_needed(self, lines: Lines, chosen: NDArray[np.intp], error: float) -> NDArray[np.intp]:
+        """All: few nodes would miss the kink at 0."""
+        return np.full((len(lines.centre), len(chosen)), lines.axis.count)
 
     def log_integrals_at_places(
         self, i: int, delta0: FloatArray, sigma0: FloatArray, nu: FloatArray, error: float
@@ -172,8 +193,10 @@ class TrinomialLikelihood(MeanLikelihood):
         rows = max(1, DRAWS_AT_ONCE // q)
         for start in range(0, len(delta0), rows):
             part = slice(start, start + rows)
-            integrals = HalfIntegrals.of(self._halves, delta0[part], sigma0[part], nu[part], STEP)
-            negative, positive = np.split(integrals.log_values(), 2, axis=1)
+            centre, spread, tails = (np.repeat(values[part], 2 * q) for values in (delta0, sigma0, nu))
+            every = np.tile(np.arange(2 * q), len(delta0[part]))
+            integrals = HalfIntegrals.of(self._halves, every, centre, spread, tails, STEP)
+            negative, positive = np.split(integrals.log_values().reshape(-1, 2 * q), 2, axis=1)
             below = 1 / (1 + np.exp(np.clip(positive - negative, -700, 700)))
             mirrored, wanted = level[part] < below, level[part]
             within = np.where(mirrored, 1 - wanted / below, (wanted - below) / np.maximum(1 - below, SMALLEST))
@@ -205,11 +228,6 @@ class TrinomialLikelihood(MeanLikelihood):
         return found
 
     @cached_property
-    def _distinct(self) -> tuple[_Halves, NDArray[np.intp]]:
-        counts, which = np.unique(self.counts, axis=0, return_inverse=True)
-        return _Halves.of(counts), np.ravel(which)
-
-    @cached_property
     def _halves(self) -> _Halves:
         return _Halves.of(self.counts)
 
@@ -218,14 +236,12 @@ class TrinomialLikelihood(MeanLikelihood):
 class HalfIntegrals:
     """Integrals over one half of delta_i of many data sets under many populations.
 
-    Nodes are those of Gauss and Legendre in asinh((delta - c) / A) + asinh((delta - delta0) / sigma0), with the mean c and
+    Nodes are those of a Gauss-Legendre rule in asinh((delta - c) / A) + asinh((delta - delta0) / sigma0), with the mean c and
     the standard deviation A of the half's likelihood. Negative halves are mirrored.
 
     Attributes
     ----------
     halves : _Halves
-    shape : tuple of int
-        (populations, halves), whose product is the number of pairs.
     rows : ndarray of int, shape (pairs,)
         Half of each pair.
     centre, spread, k : ndarray, shape (pairs,)
@@ -237,7 +253,6 @@ class HalfIntegrals:
     """
 
     halves: _Halves
-    shape: tuple[int, int]
     rows: NDArray[np.intp]
     centre: FloatArray
     spread: FloatArray
@@ -247,13 +262,18 @@ class HalfIntegrals:
     count: NDArray[np.int64]
 
     @classmethod
-    def of(cls, halves: _Halves, delta0: FloatArray, sigma0: FloatArray, nu: FloatArray, step: float) -> HalfIntegrals:
-        """Find the ends, and how many nodes there are to be."""
-        both = len(halves.centre)
-        shape = len(delta0), both
-        rows = np.tile(np.arange(both), len(delta0))
-        sign = np.where(np.arange(both) < both // 2, -1.0, 1.0)
-        centre, spread, k = (delta0[:, None] * sign).ravel(), np.repeat(sigma0, both), np.repeat(1 / nu, both)
+    def of(
+        cls,
+        halves: _Halves,
+        rows: NDArray[np.intp],
+        delta0: FloatArray,
+        sigma0: FloatArray,
+        nu: FloatArray,
+        step: float,
+    ) -> HalfIntegrals:
+        """Find the ends, and how many nodes there are to be, of pairs of a half and a population: arrays of one length."""
+        centre = np.where(rows < len(halves.centre) // 2, -delta0, delta0)
+        spread, k, step = sigma0, 1 / nu, min(step, LARGEST_STEP)
         c, a = halves.centre[rows], halves.width[rows]
         # Beyond these ends the integrand is negligible against its value nearest to delta0, or at the likelihood's mode
         near = np.clip(centre, 0.0, 1.0)
@@ -271,10 +291,10 @@ class HalfIntegrals:
         # One peak is mapped by twice the same function, so half as many nodes do
         single = 1 / (1 + ((c - centre) / np.minimum(a, spread)) ** 2)
         count = np.ceil(WIDEST_GAP * (highest - lowest) / (step * (1 + single)))
-        return cls(halves, shape, rows, centre, spread, k, lowest, highest, count.astype(np.int64))
+        return cls(halves, rows, centre, spread, k, lowest, highest, count.astype(np.int64))
 
     def log_values(self) -> FloatArray:
-        """Log of each integral, shape (populations, halves)."""
+        """Log of each integral, shape (pairs,)."""
         values = np.empty(len(self.count))
         rule = np.minimum(np.searchsorted(RULES, self.count), len(RULES) - 1)
         order = np.argsort(rule, kind="stable")
@@ -289,8 +309,7 @@ class HalfIntegrals:
                 # Where the population lies so far beyond 0 that rounding leaves nothing, the other half is all
                 half = np.maximum((self.highest[some] - self.lowest[some]) / 2, SMALLEST)
                 values[some] = np.log(weights @ np.exp(log_density, out=log_density) * half) + log_peak
-        values += log_student_constant(self.k) - np.log(self.spread)
-        return values.reshape(self.shape)
+        return np.asarray(values + log_student_constant(self.k) - np.log(self.spread))
 
     def at(self, some: NDArray[np.intp], nodes: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Delta and the log of the integrand by the map's value, at nodes in [-1, 1], each of shape (nodes, pairs)."""

@@ -20,7 +20,7 @@ from hiercomp.engines.quadrature import support
 from hiercomp.engines.quadrature.axes import SplineAxis
 from hiercomp.engines.quadrature.support import Support
 from hiercomp.posterior.kinds import Exact
-from hiercomp.rope import Rope
+from hiercomp.rope import Rope, region_probabilities
 from tests.conftest import simulated_scores
 from tests.engines.quadrature.reference_quadrature import next_dataset
 from tests.whole.test_accuracy import EXACT, simulated_collection
@@ -182,6 +182,36 @@ def test_stated_errors_hold_on_random_problems(numbers, monkeypatch):
         for name in ("log_marginal_likelihood", "expected_delta0"):
             change = abs(getattr(integration, name) - getattr(finer.posterior.integration, name))
             assert change <= getattr(integration, f"{name}_error"), (number, name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", [0.2, 0.4])
+def test_a_prior_of_nu_that_rises_to_its_end_has_the_error_that_is_stated(shape):
+    # Gauss-Legendre rules along delta0, log sigma0 and the prior's levels, bunched at both ends
+    scores = simulated_scores(12, 2, centre=0.012, spread=0.015, seed=2)
+    given = hc.HierarchicalComparison(scores, "bayes", "tree", rope=0.01, priors=hc.Priors(alpha=shape, beta=0.1))
+    found = integrate(given)
+    assert found.status == "ok"
+    integration, unit = found.posterior.integration, found.posterior.unit
+    problem, place = integration.grid.problem, found.population().loc["delta0"]
+    nodes, weights = np.polynomial.legendre.leggauss(50)
+    half = (nodes + 1) / 2
+    level, of_level = half**2 * (3 - 2 * half), weights / 2 * 6 * half * (1 - half)
+    nu = 1 + stats.gamma(shape, scale=10).ppf(level)
+    delta0, of_delta0 = (place["mean"] + 9 * place["sd"] * nodes) / unit, 9 * place["sd"] / unit * weights
+    low, high = np.log(1e-3), np.log(20.0)
+    sigma0 = np.exp((low + high) / 2 + (high - low) / 2 * nodes)
+    of_sigma0 = (high - low) / 2 * weights * sigma0
+    population = np.meshgrid(delta0, sigma0, nu, indexing="ij")
+    log_likelihood = problem.likelihood.log_marginal(*map(np.ravel, population)).reshape(population[0].shape)
+    peak = log_likelihood.max()
+    mass = np.exp(log_likelihood - peak) * of_delta0[:, None, None] * of_sigma0[:, None] * of_level
+    log_total = np.log(mass.sum()) + peak - np.log(2 * problem.delta0_bound * problem.sigma0_upper)
+    assert integration.log_marginal_likelihood == pytest.approx(log_total, abs=found.log_marginal_likelihood_error)
+    regions = region_probabilities(*population, Rope(-0.01 / unit, 0.01 / unit))
+    expected = np.einsum("ijk,ijkr->r", mass, regions) / mass.sum()
+    seen = found.next_dataset
+    np.testing.assert_allclose(list(seen.expected.values()), expected, atol=seen.largest_error)
 
 
 def sparse_comparison(q: int, seed: int, **options) -> hc.HierarchicalComparison:

@@ -12,7 +12,7 @@ from numpy.polynomial.legendre import leggauss
 from scipy import integrate, special, stats
 
 from hiercomp.engines.quadrature.axes import ChebyshevAxis
-from hiercomp.engines.quadrature.likelihood import Lines, MeanLikelihood, inverse, step_for
+from hiercomp.engines.quadrature.likelihood import Lines, MeanLikelihood, _log_upper_gamma, inverse, step_for
 
 PROBLEMS = 200
 POPULATIONS = 4  # of each problem
@@ -256,6 +256,17 @@ def test_the_bound_of_sigma_is_left_out_where_it_cuts_off_a_share_of_1e_10(n):
     likelihood = MeanLikelihood(np.zeros(1), np.ones(1), np.array([float(n)]), np.array([0.1]), 1000.0)
     cut_off = special.gammainc((n - 1) / 2, likelihood.harmless_bound_term)
     assert cut_off == pytest.approx(np.exp(-23), rel=2e-4)  # the next terms of the series are below 1.2e-4 of the first
+
+
+@pytest.mark.parametrize("n", [2.0, 3.0, 5.0, 6.0, 8.5, 12.0, 17.0, 18.0, 100.0])
+def test_the_incomplete_gamma_function_of_the_bound_has_all_its_digits(n):
+    argument = np.array([1e-12, 1e-3, 0.4, 3.0, 60.0, 900.0, 1e5])
+    half = (n - 1) / 2
+    found = _log_upper_gamma(np.full(argument.shape, half), argument)
+    with mpmath.workdps(40):
+        exact = [mpmath.log(mpmath.gammainc(half, mpmath.mpf(x), regularized=True)) for x in argument.tolist()]
+        error = [abs(mpmath.mpf(value) - each) for value, each in zip(found.tolist(), exact, strict=True)]
+    assert all(each <= 4e-15 * max(1, abs(size)) for each, size in zip(error, exact, strict=True))
 
 
 def test_half_the_step_changes_the_integrals_by_less_than_a_millionth():

@@ -7,6 +7,9 @@ import pytest
 from scipy import integrate, special, stats
 
 import hiercomp as hc
+from hiercomp.engines.quadrature.axes import ChebyshevAxis
+from hiercomp.engines.quadrature.grid import LIKELIHOOD_ERROR
+from hiercomp.engines.quadrature.likelihood import Lines
 from hiercomp.engines.quadrature.trinomial import TrinomialLikelihood
 from hiercomp.model.scaled import HierarchicalModel
 from hiercomp.posterior.kinds import likelihood_of
@@ -92,6 +95,21 @@ def test_values_at_places_are_those_of_every_place():
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
 
 
+def test_values_along_lines_are_those_of_an_independent_integration():
+    # More than ten data sets are integrated along lines in delta0, at the error that the engine allows
+    counts = [[2, 21, 7], [0, 30, 0], [2, 21, 7], [1, 4, 0], [0, 29, 1], [6, 20, 4], *[[0, 28, 2]] * 6]
+    centre, scale = np.array([0.03, 0.0, 0.05]), np.array([0.01, 0.02, 0.002])
+    lines = Lines(
+        ChebyshevAxis(-6.0, 6.0, 7), centre, scale, np.array([0.01, 4e-5, 0.1]), np.array([1.01, 5.0, np.inf])
+    )
+    found = likelihood(counts).log_marginal_on_lines(lines, LIKELIHOOD_ERROR / 12)
+    rows, times = np.unique(counts, axis=0, return_counts=True)
+    for line, node in np.ndindex(found.shape):
+        delta0, sigma0, nu = centre[line] + scale[line] * lines.axis.nodes[node], lines.sigma0[line], lines.nu[line]
+        expected = times @ [by_pieces(row.tolist(), delta0, sigma0, nu) for row in rows]
+        assert found[line, node] == pytest.approx(expected, abs=LIKELIHOOD_ERROR)
+
+
 def test_with_many_questions_the_likelihood_is_that_of_the_mean_difference():
     # The relative width of the posterior of d is sqrt(2 / 2000), and the skewness of the mean is below 1 / sqrt(2000): for
     # differences of up to two standard errors the log densities differ by less than 0.05
@@ -133,7 +151,14 @@ def test_draws_have_the_distribution_that_is_integrated():
 
 @FEW
 @pytest.mark.parametrize(
-    "counts", [[[0, 30, 0], [1, 28, 1], [0, 27, 3]], [[0, 30, 0], [0, 30, 0], [0, 29, 1]], [[0, 12, 0]] * 3], ids=str
+    "counts",
+    [
+        [[0, 30, 0], [1, 28, 1], [0, 27, 3]],
+        [[0, 30, 0], [0, 30, 0], [0, 29, 1]],
+        [[0, 12, 0]] * 3,
+        [[0, 30, 0], [1, 28, 1], [0, 27, 3]] * 5,
+    ],
+    ids=lambda counts: f"{len(counts)} data sets, {counts[0]} and others",
 )
 @pytest.mark.slow
 def test_a_whole_posterior_with_a_gaussian_population(counts):
@@ -176,10 +201,10 @@ def test_exchanging_left_and_right_mirrors_the_answer():
     assert other.expected_rope == pytest.approx(one.expected_rope, abs=5e-4)
 
 
-@pytest.mark.parametrize("population", ["student_t", "gaussian"])
+@pytest.mark.parametrize(("population", "times"), [("student_t", 1), ("gaussian", 1), ("student_t", 3)])
 @pytest.mark.slow
-def test_draws_of_stan_confirm_the_integral(population):
-    counts = [[0, 30, 0], [0, 29, 1], [0, 29, 1], [0, 30, 0], [1, 29, 0], [0, 27, 3]]
+def test_draws_of_stan_confirm_the_integral(population, times):
+    counts = [[0, 30, 0], [0, 29, 1], [0, 29, 1], [0, 30, 0], [1, 29, 0], [0, 27, 3]] * times
     result = comparison_of(counts, population=population).fit("auto", progress=False)
     assert result.status == "ok"
     assert result.verification.agrees
