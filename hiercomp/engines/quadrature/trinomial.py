@@ -236,8 +236,8 @@ class TrinomialLikelihood(MeanLikelihood):
 class HalfIntegrals:
     """Integrals over one half of delta_i of many data sets under many populations.
 
-    Nodes are those of a Gauss-Legendre rule in asinh((delta - c) / A) + asinh((delta - delta0) / sigma0), with the mean c and
-    the standard deviation A of the half's likelihood. Negative halves are mirrored.
+    Nodes are Gauss-Legendre in asinh((delta - c) / A) + asinh((delta - delta0) / sigma0), with the mean c and the standard
+    deviation A of the likelihood of the half. Negative halves are mirrored.
 
     Attributes
     ----------
