@@ -59,6 +59,12 @@ CHECKS = {
         ),
         Exhibit("V6-mixture", ON_DEMAND, "Simulation-based calibration of mixtures", calibration.mixture_rows),
         Exhibit(
+            "V6-trinomial",
+            ON_DEMAND,
+            "Simulation-based calibration of the trinomial likelihood",
+            calibration.trinomial_rows,
+        ),
+        Exhibit(
             "V6-covariates",
             ON_DEMAND,
             "Simulation-based calibration with covariates",

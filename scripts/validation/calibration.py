@@ -14,7 +14,7 @@ from unittest.mock import patch
 import numpy as np
 from reproduction.exhibit import Row, Settings
 from reproduction.simulation import repeated
-from scipy import stats
+from scipy import special, stats
 
 from hiercomp.engines import ENGINES, SamplerSettings
 from hiercomp.engines.mixture import MixtureProblem, MixtureSampler, log_table
@@ -26,6 +26,7 @@ from hiercomp.engines.quadrature.likelihood import MeanLikelihood
 from hiercomp.model.mixture import Dictionary
 from hiercomp.model.priors import Priors
 from hiercomp.model.scaled import HierarchicalModel
+from hiercomp.model.trinomial import moments
 from hiercomp.posterior.fit import Computation
 from hiercomp.posterior.kinds import integrand
 from hiercomp.rope import Rope
@@ -61,6 +62,7 @@ MIXTURE_QUANTITIES = tuple(
     "concentration" if name == "nu" else name for name in QUANTITIES if name != "log density of the means"
 )
 MIXTURE_SIZES, MIXTURE_REPETITIONS = (5, 25), (400, 20)  # data sets; full and quick
+TRINOMIAL_SIZES, TRINOMIAL_REPETITIONS = (6, 20), (400, 10)  # data sets, below and above `FEW_DATASETS`; full and quick
 COVARIATE_QUANTITIES = (
     *("delta0", "sigma0", "nu", "delta 1", "sigma 1", "slope 1", "largest slope", "squares of the slopes", "centre 1"),
     *("log likelihood", "log density of the means"),
@@ -115,6 +117,17 @@ def mixture_rows(settings: Settings) -> list[Row]:
         found = repeated(settings, f"sbc-mixture-{q}", partial(mixture_ranks, q=q), repetitions)
         smallest, quantity = smallest_p(found, MIXTURE_QUANTITIES)
         limit = FAMILY / (found.shape[1] * len(MIXTURE_SIZES))
+        rows.append(Row.above(f"{q} data sets, {repetitions} simulations: smallest p ({quantity})", limit, smallest))
+    return rows
+
+
+def trinomial_rows(settings: Settings) -> list[Row]:
+    """The smallest p with a trinomial likelihood, for few and for many data sets."""
+    repetitions = TRINOMIAL_REPETITIONS[settings.quick]
+    limit, rows = FAMILY / (len(QUANTITIES) * len(TRINOMIAL_SIZES)), []
+    for q in TRINOMIAL_SIZES:
+        found = repeated(settings, f"sbc-trinomial-{q}", partial(trinomial_ranks, q=q), repetitions)
+        smallest, quantity = smallest_p(found)
         rows.append(Row.above(f"{q} data sets, {repetitions} simulations: smallest p ({quantity})", limit, smallest))
     return rows
 
@@ -284,6 +297,28 @@ def mixture_ranks(generator: np.random.Generator, q: int) -> list[float]:
     return ranked(found, generator)
 
 
+def trinomial_ranks(generator: np.random.Generator, q: int) -> list[float]:
+    """The same for paired answers to questions and a trinomial likelihood, by the integral."""
+    n, bound, half_width = 40, 0.2, 0.05
+    truth: dict[str, FLOATS] = {}
+    while not truth or (np.abs(truth["delta"]) > 1).any():  # such populations can't have made answers
+        truth = {"delta0": generator.uniform(-bound, bound), "sigma0": generator.uniform(0, bound)}
+        truth["nu"] = 1 + generator.gamma(generator.uniform(0.5, 5), 1 / generator.uniform(0.05, 0.15))
+        truth["delta"] = truth["delta0"] + truth["sigma0"] * generator.standard_t(truth["nu"], q)
+    delta, size = truth["delta"], np.abs(truth["delta"])
+    discordance = generator.uniform(size, 1)  # (T2)
+    truth["sigma"] = np.sqrt(discordance - delta**2)
+    shares = np.stack([(discordance - delta) / 2, 1 - discordance, (discordance + delta) / 2], axis=1)
+    counts = generator.multinomial(n, np.clip(shares, 0, 1))
+    _, centre, error = moments(counts)
+    model = HierarchicalModel(
+        unit=1.0, mean=centre, sum_of_squares=error**2 * n * (n - 1), n=np.full(q, float(n)), rho=np.zeros(q),
+        delta0_bound=bound, sigma_upper=1.0, sigma0_upper=bound, priors=Priors(), counts=counts,
+    )  # fmt: skip
+    draws = integrated(model, half_width, DRAWS, generator)
+    return ranks_of(truth, draws, model, half_width, generator)
+
+
 def covariate_ranks(generator: np.random.Generator, q: int, p: int) -> list[float]:
     """The same with covariates; the last number is 1 if the fit failed its checks."""
     n, rho = 20.0, 0.1
@@ -422,6 +457,10 @@ def quantities(draws: dict[str, FLOATS], model: HierarchicalModel, half_width: f
 
 def conditional_log_likelihood(given: HierarchicalModel | MeanLikelihood, delta: FLOATS, sigma: FLOATS) -> FLOATS:
     """Of each draw, without what does not depend on it."""
+    if isinstance(given, HierarchicalModel) and given.counts is not None:
+        discordance = sigma**2 + delta**2
+        shares = np.stack([(discordance - delta) / 2, 1 - discordance, (discordance + delta) / 2], axis=2)
+        return np.asarray(special.xlogy(given.counts, np.maximum(shares, 0)).sum(axis=(1, 2)))
     n, rho = given.n, given.rho
     quadratic = given.sum_of_squares / (1 - rho) + n * (given.mean - delta) ** 2 / (1 + (n - 1) * rho)
     return np.asarray((-n * np.log(sigma) - quadratic / (2 * sigma**2)).sum(axis=1))
