@@ -55,7 +55,21 @@ def end_with_parent() -> None:
     if os.name != "posix" or type(current_process()).__name__ != "LokyProcess":
         return
     if not any(thread.name == WATCHER for thread in threading.enumerate()):
-        threading.Thread(target=_end_after, args=(os.getppid(),), name=WATCHER, daemon=True).start()
+        start(threading.Thread(target=_end_after, args=(os.getppid(),), name=WATCHER, daemon=True))
+
+
+def start(thread: threading.Thread) -> None:
+    """Start a thread.
+
+    Raises
+    ------
+    MemoryError
+        If there is no memory for it, for which Python raises RuntimeError.
+    """
+    try:
+        thread.start()
+    except RuntimeError as error:
+        raise MemoryError("there is no memory for a thread") from error
 
 
 def _end_after(parent: int) -> None:
@@ -225,7 +239,7 @@ def said_after(seconds: float, text: str, *, shown: bool) -> Iterator[None]:
         return
     timer = threading.Timer(seconds, lambda: print(text, file=sys.stderr, flush=True))
     timer.daemon = True
-    timer.start()
+    start(timer)
     try:
         yield
     finally:

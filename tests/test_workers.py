@@ -15,7 +15,7 @@ from joblib import Parallel, delayed
 
 import hiercomp as hc
 from hiercomp.pairs.fits import PairFits
-from hiercomp.workers import beside, end_with_parent, worker_errors
+from hiercomp.workers import beside, end_with_parent, said_after, worker_errors
 
 
 def test_the_death_of_a_process_is_an_engine_error():
@@ -98,3 +98,12 @@ def test_a_block_that_fails_does_not_wait_for_the_work_beside_it():
         raise ValueError("the block fails")
     assert not finished
     released.set()
+
+
+def test_a_thread_that_can_not_be_started_is_a_lack_of_memory(monkeypatch):
+    def refuse(thread):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    with pytest.raises(MemoryError, match="no memory for a thread"), said_after(1.0, "slow", shown=True):
+        pass
