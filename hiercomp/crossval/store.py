@@ -25,6 +25,7 @@ import numpy as np
 from hiercomp.crossval.cells import Cell, CellResult
 from hiercomp.errors import ArgumentError, ResultFileError
 from hiercomp.wording import shown, shown_value
+from hiercomp.workers import start
 
 APPLICATION, FORMAT = 0x68636376, 3  # "hccv", in SQLite's header
 # A cell without a result is claimed by its owner, as long as that process is in the table of processes
@@ -105,7 +106,7 @@ class CellStore:
         except BaseException:
             self._connection.close()
             raise
-        threading.Thread(target=self._keep_lease, name="hiercomp checkpoint", daemon=True).start()
+        start(threading.Thread(target=self._keep_lease, name="hiercomp checkpoint", daemon=True))
 
     def close(self) -> None:
         """Give up the claims and close the file."""

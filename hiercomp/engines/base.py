@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hiercomp.rope import Rope
 
 MAX_TREE_DEPTH = 10
-MOST = 1_000_000  # iterations of each kind
+MOST_ITERATIONS = 1_000_000  # of warmup, and draws, of a chain
 CAREFUL_ADAPT_DELTA = 0.999  # of the last attempt, where short steps matter more than time
 
 
@@ -48,7 +48,12 @@ class SamplerSettings:
     progress: bool = True
 
     def __post_init__(self) -> None:
-        limits = {"chains": (1, 100), "warmup": (100, MOST), "draws": (100, MOST), "seed": (0, LARGEST_SEED)}
+        limits = {
+            "chains": (1, 100),
+            "warmup": (100, MOST_ITERATIONS),
+            "draws": (100, MOST_ITERATIONS),
+            "seed": (0, LARGEST_SEED),
+        }
         for name, (smallest, largest) in limits.items():
             # Small integers of NumPy would overflow
             object.__setattr__(self, name, whole_number(name, getattr(self, name), smallest, largest))
@@ -57,7 +62,9 @@ class SamplerSettings:
 
     def times(self, warmup: int, draws: int) -> SamplerSettings:
         """So many times the iterations, or as many as there may be."""
-        return replace(self, warmup=min(warmup * self.warmup, MOST), draws=min(draws * self.draws, MOST))
+        return replace(
+            self, warmup=min(warmup * self.warmup, MOST_ITERATIONS), draws=min(draws * self.draws, MOST_ITERATIONS)
+        )
 
     def longer(self, warmup: int, draws: int) -> SamplerSettings:
         """The same, with smaller steps: for a last attempt."""

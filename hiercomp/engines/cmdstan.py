@@ -155,12 +155,12 @@ def _has_make() -> bool:
 
 
 def _last_words(folder: Path) -> str:
-    """The end of the output of a chain that did not finish; empty if there is none."""
+    """How the output of each chain ends, the same words once."""
+    ends: dict[str, None] = {}
     for console in sorted(folder.glob("*-stdout.txt")):
         lines = [line.strip() for line in console.read_text(encoding="utf-8", errors="replace").splitlines()]
-        if not any("Elapsed Time" in line for line in lines):
-            return " ".join([line for line in lines if line][-4:])
-    return ""
+        ends[" ".join([line for line in lines if line][-4:])] = None
+    return "; ".join(ends)
 
 
 def _by_chain(fit: cmdstanpy.CmdStanMCMC, name: str, settings: SamplerSettings) -> np.ndarray:

@@ -99,13 +99,12 @@ class Effects(Presentation):
             f"{shown(self.names[place])} (a higher value favours {right if self.mean[place] > 0 else left})"
             for place in clear
         ]
-        found = (
-            f"The 95% interval of {counted(len(clear), 'slope')} of {len(self.names)} excludes zero: {', '.join(listed)}."
-            if listed
-            else f"No 95% interval of the {len(self.names)} slopes excludes zero."
-            if len(self.names) > 1
-            else "The 95% interval of the slope includes zero."
-        )
+        slopes = counted(len(clear), "slope")
+        found = f"The 95% interval of {slopes} of {len(self.names)} excludes zero: {', '.join(listed)}."
+        if not listed and len(self.names) == 1:
+            found = "The 95% interval of the slope includes zero."
+        elif not listed:
+            found = f"The 95% intervals of all {len(self.names)} slopes include zero."
         return f"{found} {self._gain}".strip()
 
     @property

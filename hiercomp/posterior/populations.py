@@ -132,14 +132,13 @@ def fits_of_populations(
     ArgumentError
         If there are fewer than two populations, one is unknown or named twice, or there are covariates.
     """
-    if isinstance(populations, str) or not isinstance(populations, Sequence):
-        raise ArgumentError(
-            f"populations must be a list of two or more of {', '.join(POPULATIONS)}, got {populations!r}."
-        )
-    for name in populations:
+    given = [] if isinstance(populations, str) or not isinstance(populations, Sequence) else populations
+    for name in given:
         one_of("populations", name, POPULATIONS)
-    if len(populations) < 2 or len(set(populations)) < len(populations):
-        raise ArgumentError(f"populations must be at least two different ones, got {populations!r}.")
+    if len(set(given)) < max(2, len(given)):
+        raise ArgumentError(
+            f"populations must be two or more different ones of {', '.join(POPULATIONS)}, got {populations!r}."
+        )
     if differences.covariates is not None:
         raise ArgumentError(
             "Populations are compared without covariates, which a mixture does not take.",

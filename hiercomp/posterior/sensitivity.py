@@ -100,7 +100,10 @@ class Sensitivity(Presentation):
 
     @property
     def changed(self) -> tuple[str, ...]:
-        """Variants with a verdict other than that of the comparison itself; none where either computation failed."""
+        """Variants with another verdict than the comparison itself.
+
+        A variant whose computation failed is not among them, and if that of the comparison failed, none is.
+        """
         own = self.variants[0].verdict
         if self.variants[0].status == "failed":
             return ()

@@ -309,9 +309,11 @@ def test_settings_are_whole_numbers_of_python_and_repetitions_keep_to_their_limi
     assert (longer.draws, longer.warmup, longer.adapt_delta) == (1_000_000, 1_000_000, 0.999)
 
 
-def test_the_words_of_an_error_are_those_of_a_chain_that_did_not_finish(tmp_path):
-    finished = "Iteration: 2000 / 2000\n\n Elapsed Time: 0.1 seconds (Warm-up)\n  0.3 seconds (Total)\n"
-    (tmp_path / "model-1-stdout.txt").write_text(finished)
+def test_an_error_has_the_last_words_of_every_chain_and_the_same_words_once(tmp_path):
     assert _last_words(tmp_path) == ""
-    (tmp_path / "model-2-stdout.txt").write_text("Iteration: 1 / 2000\nException: bad_alloc\n")
-    assert _last_words(tmp_path) == "Iteration: 1 / 2000 Exception: bad_alloc"
+    (tmp_path / "model-1-stdout.txt").write_text("Iteration: 2000 / 2000\n\n 0.3 seconds (Total)\n")
+    for chain in (2, 3):
+        (tmp_path / f"model-{chain}-stdout.txt").write_text("Iteration: 1 / 2000\nException: bad_alloc\n")
+    assert (
+        _last_words(tmp_path) == "Iteration: 2000 / 2000 0.3 seconds (Total); Iteration: 1 / 2000 Exception: bad_alloc"
+    )

@@ -160,7 +160,7 @@ def test_density_and_spread_are_those_of_all_differences_with_two_correlations()
     found = whole.loo()
     name = found.dataset_names[2]
     rest = fitted(frame[frame["dataset"] != name], **options)
-    # The bound of sigma_i is 1000 times the unit, of which each other data set's density has the inverse
+    # sigma_i is uniform up to 1000 units, so the density of each of the seven others has the factor 1 / unit
     units = [HierarchicalModel.of(each.differences, each.priors).unit for each in (whole, rest)]
     expected = whole.log_marginal_likelihood - rest.log_marginal_likelihood - 7 * np.log(units[1] / units[0])
     assert float(found.elpd_i[2] + found.spread[2]) == pytest.approx(expected, abs=5e-3)

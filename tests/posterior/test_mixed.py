@@ -312,7 +312,14 @@ def test_the_check_of_the_population_takes_a_mixture_for_the_fitted_one(two_mode
 
 
 def test_populations_are_named_once_and_known(two_modes):
-    for wrong in (("mixture",), ("mixture", "mixture"), ("mixture", "cauchy"), "mixture"):
+    for wrong in (
+        ("mixture",),
+        ("mixture", "mixture"),
+        ("mixture", "cauchy"),
+        "mixture",
+        None,
+        [["mixture"], ["gaussian"]],
+    ):
         with pytest.raises(hc.ArgumentError, match="populations must be"):
             hc.compare_populations(two_modes, populations=wrong)
     with pytest.raises(hc.ArgumentError, match="must be a HierarchicalComparison"):

@@ -751,7 +751,8 @@ def _log_upper_gamma(half: FloatArray, argument: FloatArray) -> FloatArray:
     found, far = np.empty(half.shape), np.zeros(half.shape, bool)
     closed = (half <= MOST_CLOSED) & (2 * half % 1 == 0) & (argument < FAR_ARGUMENT)
     for each in np.unique(half[closed]):
-        found[closed & (half == each)] = _log_upper_gamma_of_few(float(each), argument[closed & (half == each)])
+        these = closed & (half == each)
+        found[these] = _log_upper_gamma_of_few(float(each), argument[these])
     other, smallest = ~closed, np.finfo(float).tiny
     share = special.gammaincc(half[other], argument[other])
     found[other] = np.log(np.maximum(share, smallest))
