@@ -307,10 +307,24 @@ def _client(dask: str | Client) -> Client:
 
 def _lasting_backend(client: Client) -> Any:
     """Joblib's Dask backend, changed so as not to wait forever for a task whose workers died."""
-    from dask.distributed import CancelledError, KilledWorker
+    from dask.distributed import CancelledError, KilledWorker, as_completed
     from joblib._dask import DaskDistributedBackend
 
+    class Finished(as_completed):
+        """The finished tasks, and those that fail while their result is fetched, which Dask forgets."""
+
+        async def _track_future(self, future: Any) -> None:
+            try:
+                await super()._track_future(future)  # type: ignore[no-untyped-call]
+            except Exception:  # a worker took the result with it, and the task failed when it was run again
+                await super()._track_future(future)  # type: ignore[no-untyped-call]
+
     class LastingBackend(DaskDistributedBackend):  # type: ignore[misc]
+        def __init__(self, client: Client) -> None:
+            super().__init__(client=client)
+            options = {"loop": client.loop, "with_results": True, "raise_errors": False}
+            self.waiting_futures = Finished([], **options)  # type: ignore[no-untyped-call]
+
         def effective_n_jobs(self, n_jobs: int) -> int:
             cores: int = super().effective_n_jobs(n_jobs)
             return max(cores, 2)  # joblib would not use a cluster of one core

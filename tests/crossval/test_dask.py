@@ -203,6 +203,27 @@ def test_a_cell_that_kills_its_workers_is_the_only_one_lost(cluster):
 
 
 @pytest.mark.slow
+def test_a_task_that_fails_while_its_result_is_fetched_costs_no_cell(cluster, monkeypatch):
+    """Its worker died with the result, and so did the next ones: the error comes while Dask gathers."""
+    gather, failed = distributed.Client._gather, []
+
+    async def gather_after_a_failure(self, futures, *arguments, **options):
+        if not failed and "batch_of" in str(futures[0].key):
+            failed.append(futures[0].key)
+            futures[0]._state.set_error(distributed.KilledWorker("a cell", cluster.workers[0], 0), None)
+        return await gather(self, futures, *arguments, **options)
+
+    monkeypatch.setattr(distributed.Client, "_gather", gather_after_a_failure)
+    X, y = load_iris(return_X_y=True)
+    options = {"cv": 5, "progress": False}
+    with distributed.Client(cluster) as client:
+        found = cross_validate_all({"nb": GaussianNB()}, {"iris": (X, y)}, dask=client, **options)
+    assert failed
+    serial = cross_validate_all({"nb": GaussianNB()}, {"iris": (X, y)}, n_jobs=1, **options)
+    assert found["score"].tolist() == serial["score"].tolist()
+
+
+@pytest.mark.slow
 def test_a_module_that_workers_lack_is_an_error_of_its_cells(cluster, tmp_path, monkeypatch):
     (tmp_path / "only_here.py").write_text(
         "from sklearn.naive_bayes import GaussianNB\n\nclass Bayes(GaussianNB):\n    pass\n"
