@@ -303,7 +303,7 @@ def trinomial_ranks(generator: np.random.Generator, q: int) -> list[float]:
     truth: dict[str, FLOATS] = {}
     while not truth or (np.abs(truth["delta"]) > 1).any():  # such populations can't have made answers
         truth = {"delta0": generator.uniform(-bound, bound), "sigma0": generator.uniform(0, bound)}
-        truth["nu"] = 1 + generator.gamma(generator.uniform(0.5, 5), 1 / generator.uniform(0.05, 0.15))
+        truth["nu"] = degrees_of_freedom(generator, Priors())
         truth["delta"] = truth["delta0"] + truth["sigma0"] * generator.standard_t(truth["nu"], q)
     delta, size = truth["delta"], np.abs(truth["delta"])
     discordance = generator.uniform(size, 1)  # (T2)
@@ -326,7 +326,7 @@ def covariate_ranks(generator: np.random.Generator, q: int, p: int) -> list[floa
     covariates = Covariates(tuple(f"z{j}" for j in range(p)), values)
     z = covariates.standardised
     truth = {"delta0": generator.uniform(-0.3, 0.3), "sigma0": generator.uniform(0, 0.3)}
-    truth["nu"] = 1 + generator.gamma(generator.uniform(0.5, 5), 1 / generator.uniform(0.05, 0.15))
+    truth["nu"] = degrees_of_freedom(generator, Priors())
     truth["slope"] = SLOPE_SCALE * generator.normal(size=p)
     if 10 * p > q:  # (C3)
         expected = min(max(1.0, q / 10), p / 2)
@@ -371,11 +371,7 @@ def simulated(
     truth = {"delta0": generator.uniform(-delta0_bound, delta0_bound), "sigma0": generator.uniform(0, sigma0_upper)}
     noise = generator.normal(size=q)
     if priors.population == "student_t":
-        shape, rate = (
-            generator.uniform(*limits) if isinstance(limits, tuple) else limits
-            for limits in (priors.alpha, priors.beta)
-        )
-        truth["nu"] = priors.nu_lower + generator.gamma(shape, 1 / rate)
+        truth["nu"] = degrees_of_freedom(generator, priors)
         noise = noise / np.sqrt(generator.chisquare(truth["nu"], q) / truth["nu"])
     truth["delta"] = truth["delta0"] + truth["sigma0"] * noise
     truth["sigma"] = generator.uniform(0, 1, q)
@@ -386,6 +382,14 @@ def simulated(
         sigma_upper=1.0, sigma0_upper=sigma0_upper, priors=priors,
     )  # fmt: skip
     return truth, model
+
+
+def degrees_of_freedom(generator: np.random.Generator, priors: Priors) -> float:
+    """From their prior (M6), (M7)."""
+    shape, rate = (
+        generator.uniform(*limits) if isinstance(limits, tuple) else limits for limits in (priors.alpha, priors.beta)
+    )
+    return priors.nu_lower + generator.gamma(shape, 1 / rate)
 
 
 def sampled(
