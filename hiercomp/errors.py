@@ -141,7 +141,7 @@ class HiercompWarning(UserWarning):
 
 
 class ConvergenceWarning(HiercompWarning):
-    """The computation can't be trusted; the result gives no verdict."""
+    """A computation failed its checks: a result without a verdict, or leave-one-out without some data sets."""
 
 
 class RefitWarning(HiercompWarning):

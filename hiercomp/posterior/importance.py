@@ -22,6 +22,7 @@ from hiercomp.engines.quadrature.likelihood import MeanLikelihood
 from hiercomp.engines.quadrature.predictive import Populations
 from hiercomp.model.mixture import Dictionary
 from hiercomp.posterior.chains import effective_size_of_mean
+from hiercomp.posterior.diagnostics import diagnose_mixture
 
 EVEN = 0.5  # effective share of the draws above which bounded weights need no smoothing
 LARGEST_K = 0.7  # of the Pareto tail of the weights, above which their sums are not to be trusted
@@ -70,13 +71,15 @@ def left_out_by_weights(
     )
     log_density = special.logsumexp(log_weights + log_likelihood.T, axis=1)
     within = special.logsumexp(log_likelihood, axis=0) - np.log(delta0.size)
-    doubtful = ~(k <= largest_k(delta0.size))  # also what is not a number
-    if doubtful.any():
-        exact = exactly(np.flatnonzero(doubtful).tolist())
-        log_density[doubtful] = exact.log_density
-        within[doubtful] = exact.log_density_within
-        below[doubtful] = exact.below
-    return LeftOut(log_density, within, np.clip(below, 0.0, 1.0), doubtful, np.asarray(k))
+    refitted = ~(k <= largest_k(delta0.size))  # also what is not a number
+    doubtful = np.zeros(len(refitted), dtype=bool)
+    if refitted.any():
+        exact = exactly(np.flatnonzero(refitted).tolist())
+        log_density[refitted] = exact.log_density
+        within[refitted] = exact.log_density_within
+        below[refitted] = exact.below
+        doubtful[refitted] = exact.doubtful
+    return LeftOut(log_density, within, np.clip(below, 0.0, 1.0), refitted, doubtful, np.asarray(k))
 
 
 def left_out_with_centres(
@@ -84,7 +87,7 @@ def left_out_with_centres(
     centre: FloatArray,
     sigma0: FloatArray,
     nu: FloatArray,
-    drawn_without: Callable[[int], tuple[FloatArray, FloatArray, FloatArray]],
+    drawn_without: Callable[[int], tuple[tuple[FloatArray, FloatArray, FloatArray], bool]],
 ) -> LeftOut:
     """What the others say of each data set, from draws of a population whose centre differs from data set to data set.
 
@@ -94,14 +97,15 @@ def left_out_with_centres(
     centre : ndarray, shape (chains, draws, q)
     sigma0, nu : ndarray, shape (chains, draws)
     drawn_without : callable
-        From the place of a data set to draws of its centre, sigma0 and nu given the others; for a large Pareto k.
+        From the place of a data set to draws of its centre, sigma0 and nu given the others, and whether these passed the
+        checks of the sampler; for a large Pareto k.
     """
     from arviz_stats.base import array_stats
     from scipy import special
 
     q, draws = len(likelihood.n), sigma0.size
     found, within, below, k = np.empty((4, q))
-    refitted = np.zeros(q, dtype=bool)
+    refitted, doubtful = np.zeros((2, q), dtype=bool)
     for place in range(q):
         alone = likelihood.subset(np.array([place]))
         population = [values.ravel() for values in (centre[:, :, place], sigma0, nu)]
@@ -114,12 +118,14 @@ def left_out_with_centres(
         within[place] = special.logsumexp(log_likelihood) - np.log(draws)
         refitted[place] = not k[place] <= largest_k(draws)
         if refitted[place]:
-            population = [values.ravel() for values in drawn_without(place)]
+            drawn, passed = drawn_without(place)
+            doubtful[place] = not passed
+            population = [values.ravel() for values in drawn]
             log_likelihood = alone.log_integrals(*population)[:, 0]
             log_weights = np.full(len(log_likelihood), -np.log(len(log_likelihood)))
         found[place] = special.logsumexp(log_weights + log_likelihood)
         below[place] = (np.exp(log_weights) * Populations.of_draws(*population).mean_below(alone)).sum()
-    return LeftOut(found, within, np.clip(below, 0.0, 1.0), refitted, k)
+    return LeftOut(found, within, np.clip(below, 0.0, 1.0), refitted, doubtful, k)
 
 
 def left_out_of_mixture(
@@ -128,6 +134,7 @@ def left_out_of_mixture(
     concentration: tuple[float, float],
     draws: MixtureDraws,
     settings: SamplerSettings,
+    sweeps: int,
 ) -> LeftOut:
     """What the others say of each data set, from draws of a mixture.
 
@@ -145,6 +152,8 @@ def left_out_of_mixture(
         Shape and rate of its prior.
     draws : MixtureDraws
     settings : SamplerSettings
+    sweeps : int
+        For each draw, where a data set is left out by sampling.
     """
     from arviz_stats.base import array_stats
     from scipy import special
@@ -166,19 +175,22 @@ def left_out_of_mixture(
     predicted = mixed_predictions(below, problem, draws, without=True).reshape(-1, len(table))
     probability = (np.exp(log_weights) * predicted.T).sum(axis=1)
     refitted = ~(k <= largest_k(log_without.shape[0]))
+    doubtful = np.zeros(len(refitted), dtype=bool)
     for place in np.flatnonzero(refitted):
         others = MixtureProblem(np.delete(table, place, axis=0), dictionary.weight, *concentration)
         sampler = MixtureSampler(others, settings.chains, settings.seed)
         sampler.run(1, sweeps=settings.warmup)
-        anew = sampler.run(settings.draws)
+        anew = sampler.run(settings.draws, sweeps=sweeps)
         of_new = predictions_of_new(density[place], others, anew)
         found[place] = np.log(of_new.mean())
         probability[place] = predictions_of_new(below[place], others, anew).mean()
+        doubtful[place] = bool(diagnose_mixture({"density": of_new, "concentration": anew.concentration}).failures)
     return LeftOut(
         log_density=found + height,
         log_density_within=np.log(within.reshape(-1, len(table)).mean(axis=0)) + height,
         below=np.clip(probability, 0.0, 1.0),
         refitted=refitted,
+        doubtful=doubtful,
         pareto_k=np.asarray(k),
     )
 

@@ -15,7 +15,7 @@ from hiercomp.errors import ArgumentError
 from hiercomp.posterior.fit import Fit, integrate
 from hiercomp.posterior.kinds import Integrated
 from hiercomp.rope import REGIONS, Rope
-from hiercomp.wording import metric_words, shown
+from hiercomp.wording import first_names, metric_words, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,6 +68,12 @@ class Influence(Presentation):
             return "The integration failed, so no influence is known."
         most = int(np.nanargmax(change))
         return f"Leaving out {shown(self.dataset_names[most])!r} changes a probability most, by {change[most]:.3f}."
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Where the integration failed."""
+        failed = tuple(self.dataset_names[place] for place in np.flatnonzero(np.isnan(self.without).any(axis=1)))
+        return (f"The integration without the data set failed its checks: {first_names(failed)}.",) if failed else ()
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each data set: p_left, p_rope, p_right without it, their changes, refitted."""

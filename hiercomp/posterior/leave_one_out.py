@@ -13,12 +13,13 @@ from threadpoolctl import threadpool_limits
 from hiercomp.arguments import FloatArray
 from hiercomp.document import Presentation
 from hiercomp.engines.quadrature.leave_one_out import LeftOut
+from hiercomp.errors import ConvergenceWarning, Note, warn_caller
 from hiercomp.model.scaled import HierarchicalModel
 from hiercomp.posterior.fit import Fit, integrate
 from hiercomp.posterior.importance import LARGEST_K, largest_k
 from hiercomp.posterior.influence import refuse_too_few
 from hiercomp.posterior.kinds import likelihood_of
-from hiercomp.wording import counted, metric_words, shown
+from hiercomp.wording import counted, first_names, metric_words, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,6 +60,8 @@ class LeaveOneOut(Presentation):
         given the other data sets, and given its own spread, size and correlation.
     refitted : ndarray of bool, shape (q,)
         Whether the posterior without the data set was computed again.
+    doubtful : tuple of str
+        The data sets without which that computation failed a check.
     pareto_k : ndarray, shape (q,), or None
         Of the importance weights of each data set; None if no draws were weighted.
     n_samples : int
@@ -77,6 +80,7 @@ class LeaveOneOut(Presentation):
     p: float
     pit: FloatArray
     refitted: NDArray[np.bool_]
+    doubtful: tuple[str, ...]
     pareto_k: FloatArray | None
     n_samples: int
     dataset_names: tuple[str, ...]
@@ -136,8 +140,18 @@ class LeaveOneOut(Presentation):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """How it was computed."""
-        return (self.computation,)
+        """How it was computed, and what is doubtful."""
+        return (self.computation, *self.doubts)
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """A sentence on the doubtful data sets; none where there are none."""
+        if not self.doubtful:
+            return ()
+        return (
+            "Doubtful predictions, because the computation without the data set failed a check: "
+            f"{first_names(self.doubtful)}.",
+        )
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each data set: elpd, pit, refitted, and pareto_k if draws were weighted."""
@@ -214,7 +228,9 @@ def loo(result: Fit) -> LeaveOneOut:
         found = result.posterior.left_out(
             model, result.rope, lambda: integrate(differences, result.rope, result.priors, result.settings)
         )
-    return _in_metric_units(found, result, model)
+    left_out = _in_metric_units(found, result, model)
+    warn_caller(Note(ConvergenceWarning, text, places=left_out.doubtful) for text in left_out.doubts)
+    return left_out
 
 
 def _in_metric_units(found: LeftOut, result: Fit, model: HierarchicalModel) -> LeaveOneOut:
@@ -227,6 +243,7 @@ def _in_metric_units(found: LeftOut, result: Fit, model: HierarchicalModel) -> L
         p=float((found.log_density_within - found.log_density).sum()),
         pit=found.below,
         refitted=found.refitted,
+        doubtful=tuple(name for name, doubt in zip(given.dataset_names, found.doubtful, strict=True) if doubt),
         pareto_k=found.pareto_k,
         n_samples=0 if found.pareto_k is None else result.draws("delta0").size,
         dataset_names=given.dataset_names,

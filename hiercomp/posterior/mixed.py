@@ -322,7 +322,14 @@ class Mixed(RegionDraws):
     def left_out(self, model: HierarchicalModel, rope: Rope, integrate: Callable[[], Integrated]) -> LeftOut:
         """By importance sampling, and by sampling without the data set where that fails."""
         likelihood, dictionary = likelihood_of(model), self.dictionary.in_unit(1 / model.unit)
-        return left_out_of_mixture(likelihood, dictionary, self.priors.concentration, self.components, self.settings)
+        return left_out_of_mixture(
+            likelihood,
+            dictionary,
+            self.priors.concentration,
+            self.components,
+            self.settings,
+            self.runs[-1].sweeps,
+        )
 
     def odds(self, inference: NextDataset) -> tuple[Odds, ...]:
         """Odds of the three pairs of regions."""

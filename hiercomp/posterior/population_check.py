@@ -81,8 +81,9 @@ class PopulationCheck(Presentation):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What failed."""
-        return tuple(f"The computation with a {name} population failed its checks." for name in self.failed)
+        """What failed, and what is doubtful."""
+        failed = tuple(f"The computation with a {name} population failed its checks." for name in self.failed)
+        return failed + tuple(f"{name}: {doubt}" for name, found in self.loos.items() for doubt in found.doubts)
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each population: elpd, p, elpd_difference from the fitted one and its standard error, better.

@@ -86,13 +86,14 @@ class PopulationComparison(Presentation, Generic[AnyFit]):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the columns mean, and the warnings of the fits."""
+        """What the columns mean, the warnings of the fits, and doubtful predictions."""
         texts = [
             "elpd: expected log predictive density; difference: from the first row, with its standard error; weight: of "
             "stacking. Clearly better: by more than two standard errors and by more than 4."
         ]
         for fit in self.fits.values():
             texts += [note.text for note in fit.fit_notes if note.text not in texts]
+        texts += [f"{name}: {doubt}" for name, found in self.loo.items() for doubt in found.doubts]
         return tuple(texts)
 
     def to_frame(self) -> pd.DataFrame:

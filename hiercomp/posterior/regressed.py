@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from hiercomp.arguments import FloatArray
 from hiercomp.engines.quadrature.leave_one_out import LeftOut
-from hiercomp.errors import ArgumentError, DoubtfulDrawsWarning, EngineError, Note, warn_caller
+from hiercomp.errors import ArgumentError, EngineError
 from hiercomp.model.scaled import HierarchicalModel
 from hiercomp.posterior.diagnostics import diagnose
 from hiercomp.posterior.importance import left_out_with_centres
@@ -20,7 +20,6 @@ from hiercomp.posterior.next_dataset import NextDataset, next_dataset_of
 from hiercomp.posterior.predictive import next_differences, population_density
 from hiercomp.rope import Rope, region_probabilities
 from hiercomp.scores.covariates import Covariates
-from hiercomp.wording import first_names
 
 if TYPE_CHECKING:
     from hiercomp.engines import Sampler
@@ -125,33 +124,27 @@ class Regressed(Sampled):
             self.settings, warmup=last.warmup, draws=last.draws, adapt_delta=last.adapt_delta, progress=False
         )
         careful, names = settings.longer(AGAIN, AGAIN), self.differences.dataset_names
-        doubtful: list[str] = []
 
-        def drawn_without(place: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+        def drawn_without(place: int) -> tuple[tuple[FloatArray, FloatArray, FloatArray], bool]:
             others, rest = model.without(place), names[:place] + names[place + 1 :]
             for centred, chosen in ((others.centred(), settings), (np.zeros(len(rest), dtype=bool), careful)):
                 drawn = sampler.sample(others.program(centred, chosen.chains, chosen.seed), chosen)
-                if not diagnose(drawn.variables, drawn.statistics, rest, self.covariates.names).failures:
+                passed = not diagnose(drawn.variables, drawn.statistics, rest, self.covariates.names).failures
+                if passed:
                     break
-            else:
-                doubtful.append(names[place])
             variables = drawn.variables
             nu = variables.get("nu", np.full(variables["delta0"].shape, np.inf))
             centre = centres(variables["delta0"], variables["slope"], self.covariates.standardised[place])
-            return centre, variables["sigma0"], nu
+            return (centre, variables["sigma0"], nu), passed
 
         points = self.covariates.standardised
-        found = left_out_with_centres(
+        return left_out_with_centres(
             likelihood,
             np.stack([self.centres_at(point) for point in points], axis=2) / unit,
             self.draws("sigma0") / unit,
             self.draws("nu"),
             drawn_without,
         )
-        if doubtful:
-            text = f"Without {first_names(doubtful)} the sampler failed a check: how these are predicted is doubtful."
-            warn_caller([Note(DoubtfulDrawsWarning, text, places=tuple(doubtful))])
-        return found
 
     def _sampler(self) -> Sampler:
         """The engine that made the draws, or the one that is here."""

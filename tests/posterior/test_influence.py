@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -125,6 +127,9 @@ def test_the_table_and_the_sentence(undecided):
 def test_an_integration_that_failed_is_said():
     unknown = Influence(("a", "b"), np.full((2, 3), np.nan), np.full(3, np.nan), np.zeros(2, bool), ("bayes", "tree"))
     assert "no influence is known" in str(unknown)
+    one = replace(unknown, without=np.array([[0.2, 0.3, 0.5], [np.nan] * 3]), all=np.array([0.1, 0.3, 0.6]))
+    assert "Leaving out 'a' changes a probability most, by 0.100" in str(one)
+    assert "The integration without the data set failed its checks: 'b'." in str(one)
 
 
 def test_what_has_no_influence_is_refused(identical, failed):

@@ -10,6 +10,7 @@ import pytest
 from scipy import interpolate, stats
 
 import hiercomp as hc
+from hiercomp.engines.quadrature.engine import QuadratureEngine
 from hiercomp.engines.quadrature.likelihood import MeanLikelihood
 from hiercomp.engines.quadrature.predictive import Populations
 from hiercomp.model.scaled import HierarchicalModel
@@ -203,6 +204,29 @@ def test_a_data_set_whose_weights_fail_is_left_out_by_an_integral(integrated, sa
     np.testing.assert_array_equal(found.elpd_i, exact.elpd_i)
     np.testing.assert_array_equal(found.pit, exact.pit)
     assert "12 data sets with a Pareto k above" in str(found)
+
+
+def test_a_new_integral_with_a_large_error_is_doubtful(monkeypatch):
+    """Of three data sets each is left out by a new integral; without the far one the other two agree."""
+    near = np.random.default_rng(2).normal(0, 0.01, (3, 10))
+    result = of_rows(list(near + np.array([[0.0], [0.0], [0.2]])))
+    assert result.loo().doubtful == ()
+    errors = []
+    for place in range(3):
+        others = replace(result.posterior.integration.grid.problem, log_sigma0=False)
+        kept = np.delete(np.arange(3), place)
+        others = replace(others, likelihood=others.likelihood.subset(kept))
+        rope = result.rope.scaled(1 / result.posterior.unit)
+        errors.append(QuadratureEngine().integrate(others, rope).log_marginal_likelihood_error)
+    limit = sorted(errors)[1]
+    monkeypatch.setattr("hiercomp.engines.quadrature.leave_one_out.DOUBTFUL_ERROR", limit)
+    with pytest.warns(hc.ConvergenceWarning, match="Doubtful predictions"):
+        found = result.loo()
+    assert found.doubtful == (result.differences.dataset_names[int(np.argmax(errors))],)
+    assert f"failed a check: '{found.doubtful[0]}'." in str(found)
+    with pytest.warns(hc.ConvergenceWarning):
+        check = result.check_population()
+    assert f"Student-t: {found.doubts[0]}" in str(check)
 
 
 def test_another_unit_shifts_the_log_density_and_nothing_else(integrated):

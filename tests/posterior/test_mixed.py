@@ -263,7 +263,12 @@ def test_leaving_out_by_weights_is_leaving_out(two_modes):
     model = HierarchicalModel.of(given, two_modes.priors)
     likelihood = likelihood_of(model)
     dictionary = two_modes.posterior.dictionary.in_unit(1 / model.unit)
-    found = left_out_of_mixture(likelihood, dictionary, (2.0, 2.0), two_modes.posterior.components, two_modes.settings)
+    components, settings, sweeps = (
+        two_modes.posterior.components,
+        two_modes.settings,
+        two_modes.posterior.runs[-1].sweeps,
+    )
+    found = left_out_of_mixture(likelihood, dictionary, (2.0, 2.0), components, settings, sweeps)
     table = log_table(likelihood, dictionary)
     for i in (0, 7, int(np.argmin(found.log_density - table.max(axis=1)))):
         problem = MixtureProblem(np.delete(table, i, axis=0), dictionary.weight, 2.0, 2.0)
@@ -274,6 +279,17 @@ def test_leaving_out_by_weights_is_leaving_out(two_modes):
         assert found.log_density[i] == pytest.approx(np.log(likelihoods.mean()), abs=0.1)
     assert (found.log_density < found.log_density_within).all()
     assert ((found.below > 0) & (found.below < 1)).all()
+
+
+@pytest.mark.slow
+def test_draws_without_a_data_set_that_fail_a_check_are_doubtful(two_modes, monkeypatch):
+    monkeypatch.setattr("hiercomp.posterior.importance.largest_k", lambda draws: -np.inf)
+    monkeypatch.setattr("hiercomp.posterior.diagnostics.SMALLEST_ESS_PER_CHAIN", 300)
+    few = replace(two_modes.posterior, settings=replace(two_modes.settings, warmup=100, draws=100))
+    with pytest.warns(hc.ConvergenceWarning, match="40 data sets|and 3[0-9] more"):
+        found = loo(replace(two_modes, posterior=few))
+    assert found.refitted.all()
+    assert found.doubtful == two_modes.differences.dataset_names
 
 
 @pytest.mark.slow

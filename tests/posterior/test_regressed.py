@@ -258,6 +258,16 @@ def test_leaving_out_by_weights_is_leaving_out_by_sampling(small, monkeypatch):
     np.testing.assert_allclose(sampled.pit, weighted.pit, atol=0.03)
 
 
+@pytest.mark.slow
+def test_draws_without_a_data_set_that_fail_a_check_are_doubtful(small, monkeypatch):
+    monkeypatch.setattr("hiercomp.posterior.importance.largest_k", lambda draws: -np.inf)
+    monkeypatch.setattr("hiercomp.posterior.diagnostics.SMALLEST_ESS_PER_CHAIN", 300)
+    few = (replace(small.posterior.attempts[-1], warmup=100, draws=100),)
+    with pytest.warns(hc.ConvergenceWarning, match="Doubtful predictions"):
+        found = replace(small, posterior=replace(small.posterior, attempts=few)).loo()
+    assert found.doubtful == small.differences.dataset_names
+
+
 def test_leave_one_out_differs_from_that_of_no_covariates_by_the_gain(small):
     plain = hc.HierarchicalComparison.from_differences(replace(small.differences, covariates=None), rope=0.01).fit(
         "quadrature"

@@ -23,6 +23,8 @@ LEFT_OUT = 1e-4  # mass that may lie beyond the grid of all data sets: a tenth o
 # these places: on made-up tables with one far data set, whose others were fitted anew, errors up to 4e-4 were seen with up
 # to 0.002 of the mass there, 8e-4 with 0.003, 2e-3 with 0.01
 FAINT, MOST_FAINT = 1e-6, 0.002
+# Estimated error of the log density of all others, computed anew, above which it is doubtful: the digit that is printed
+DOUBTFUL_ERROR = 0.01
 FEWEST_ON_GRID = 5  # data sets; of fewer, sigma0 may reach its bound, which depends on the data set left out
 
 
@@ -62,7 +64,9 @@ class LeftOut:
     below : ndarray, shape (q,)
         Probability, given the others and its own spread, that its mean difference would be less than it is.
     refitted : ndarray of bool, shape (q,)
-        Whether the posterior without it was integrated anew.
+        Whether the posterior without it was computed anew.
+    doubtful : ndarray of bool, shape (q,)
+        Whether that computation failed a check.
     pareto_k : ndarray, shape (q,), optional
         Of the importance weights, where draws were weighted.
     """
@@ -71,6 +75,7 @@ class LeftOut:
     log_density_within: FloatArray
     below: FloatArray
     refitted: NDArray[np.bool_]
+    doubtful: NDArray[np.bool_]
     pareto_k: FloatArray | None = None
 
 
@@ -95,21 +100,22 @@ def left_out(grid: PosteriorGrid, rope: Rope, chosen: Sequence[int] | None = Non
     populations = _populations(grid)
     with_all = fine.log_marginal_likelihood
     found = np.empty((3, len(places)))
-    refitted = np.zeros(len(places), dtype=bool)
+    refitted, doubtful = np.zeros((2, len(places)), dtype=bool)
     for number, (place, terms) in enumerate(zip(places, _terms(grid, places), strict=True)):
         rest, at = (_without(fine, terms) if serves else None), populations
         refitted[number] = rest is None
         if rest is None:
             others = replace(problem, likelihood=problem.likelihood.subset(every[every != place]), log_sigma0=False)
-            anew = QuadratureEngine().integrate(others, rope).grid
-            rest, at = FineGrid.of(anew), _populations(anew)
+            anew = QuadratureEngine().integrate(others, rope)
+            doubtful[number] = not anew.log_marginal_likelihood_error <= DOUBTFUL_ERROR
+            rest, at = FineGrid.of(anew.grid), _populations(anew.grid)
         below = at.mean_below(problem.likelihood.subset(np.array([place])))
         found[:, number] = (
             with_all - rest.log_marginal_likelihood,
             fine.without(-terms).log_marginal_likelihood - with_all,
             rest.expectation(below.reshape(rest.grid.log_likelihood.shape)),
         )
-    return LeftOut(found[0], found[1], np.clip(found[2], 0.0, 1.0), refitted)
+    return LeftOut(found[0], found[1], np.clip(found[2], 0.0, 1.0), refitted, doubtful)
 
 
 def _serves_any(grid: PosteriorGrid) -> bool:
