@@ -330,7 +330,7 @@ def apply_tests(
         names = asked or (*FOR_TWO, *(FOR_FOLDS if folds else ()))
         algorithms: tuple[str, ...] = (differences.left, differences.right)
         measure, transform = differences.measure, differences.transform
-        direction, n_scores = differences.higher_is_better, differences.n.tolist()
+        direction, n_scores = differences.higher_is_better, differences.paired_scores.tolist()
         dataset_names, correlation = differences.dataset_names, tuple(differences.rho.tolist())
         notes = [note.text for note in differences.notes]
         if asked is None and not folds:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypedDict, Unpack
@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hiercomp.arguments import FloatArray, true_false_or_none
+from hiercomp.arguments import FloatArray, as_doubles, refuse_masked, true_false_or_none
 from hiercomp.errors import (
     ArgumentError,
     DegenerateScoresWarning,
@@ -28,7 +28,7 @@ from hiercomp.scores.direction import Direction, stated_direction
 from hiercomp.scores.problems import ROUNDING
 from hiercomp.scores.rho import Correlation, RhoLike, checked_rho, is_learnt
 from hiercomp.scores.scale import DEFAULT_HALF_WIDTH, LARGEST_FRACTION
-from hiercomp.scores.table import refuse_unwritable, role_of, tidy_scores, to_pandas
+from hiercomp.scores.table import NO_SCORES, refuse_unwritable, role_of, tidy_scores, to_pandas
 from hiercomp.wording import cells_in_words, counted, first_names, metric_words, normal_name, shown
 
 Alternative: TypeAlias = Literal["two-sided", "less", "greater"]
@@ -288,6 +288,18 @@ def rounded(values: FloatArray, size: Any) -> FloatArray:
     return np.asarray(np.round(values / size, 12) * size)
 
 
+def tied_in_rows(values: FloatArray) -> FloatArray:
+    """The same array with neighbours of each sorted row equal if they differ only by rounding of their own size."""
+    order = np.argsort(values, axis=1, kind="stable")
+    ascending = np.take_along_axis(values, order, axis=1)
+    size = np.maximum(np.abs(ascending[:, 1:]), np.abs(ascending[:, :-1]))
+    first = np.concatenate([np.ones((len(values), 1), bool), np.diff(ascending, axis=1) > ROUNDING * size], axis=1)
+    place = np.maximum.accumulate(np.where(first, np.arange(values.shape[1]), 0), axis=1)
+    found = np.empty_like(values)
+    np.put_along_axis(found, order, np.take_along_axis(ascending, place, axis=1), axis=1)
+    return found
+
+
 @dataclass(frozen=True)
 class ScoreMatrix:
     """Mean scores of shape (data sets, algorithms), higher is better."""
@@ -303,8 +315,7 @@ class ScoreMatrix:
         """Ranks within each data set, 1 for the best, mean ranks for ties; values equal up to rounding tie."""
         from scipy import stats  # slow to import, and only Friedman's kind of tests needs it
 
-        size = np.abs(self.values).max(axis=1, keepdims=True)
-        return np.asarray(stats.rankdata(-rounded(self.values, size), axis=1))
+        return np.asarray(stats.rankdata(-tied_in_rows(self.values), axis=1))
 
     @property
     def tied(self) -> bool:
@@ -354,6 +365,8 @@ def is_labelled(x: Any) -> bool:
 def rows_of(x: Any, name: str) -> tuple[list[FloatArray], bool]:
     """An array as a list of rows, and whether it had one dimension; values other than finite numbers are refused."""
     message = f"{name} must hold numbers: one row of differences or scores, or one row for each data set."
+    if isinstance(x, (Mapping, Set)):  # a list of them would be their keys, or in any order
+        raise ScoreTableError(message, remedy="Pass list(x.values()) of a mapping.")
     try:
         given = list(x)
         for row in (x, *given):
@@ -375,14 +388,7 @@ def rows_of(x: Any, name: str) -> tuple[list[FloatArray], bool]:
                 f"{len(wrong)} of {len(row)} numbers of {name} are not finite (first: {where}, {row[wrong[0]]}). "
                 "Remove them, with their partners; a missing score is not an equivalent one."
             )
-    return [row.astype(float) for row in rows], single
-
-
-def refuse_masked(x: Any, name: str) -> None:
-    """Refuse a masked array with masked cells: NumPy would pass on the values under the mask."""
-    if isinstance(x, np.ma.MaskedArray) and np.ma.getmaskarray(x).any():
-        count = np.ma.getmaskarray(x).sum()
-        raise ScoreTableError(f"{count} of {x.size} numbers of {name} are masked. Remove them, with their partners.")
+    return [as_doubles(row) for row in rows], single
 
 
 def check_alternative(alternative: object) -> None:
@@ -508,6 +514,12 @@ def _read_frame(scores: Any, higher_is_better: bool | None) -> tuple[pd.DataFram
     if "dataset" in roles and roles["dataset"] in scores.columns:
         scores = scores.set_index(roles["dataset"])
     for column, kind in zip(scores.columns, scores.dtypes, strict=True):
+        if NO_SCORES.fullmatch(str(column).strip().casefold()):
+            raise ScoreTableError(
+                f"Column {shown(column)!r} looks like an index, a count or a duration; each column must hold the scores of "
+                "one algorithm.",
+                remedy="Leave it out, or rename it if it is an algorithm.",
+            )
         if kind.kind not in "fiu":
             raise ScoreTableError(
                 f"Column {shown(column)!r} doesn't contain numbers; each column must hold the scores of one algorithm.",

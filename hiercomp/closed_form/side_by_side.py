@@ -280,7 +280,7 @@ def _mean(differences: PairedDifferences, result: FrequentistResult) -> FloatArr
 
 def _excess_of_u(differences: PairedDifferences, result: FrequentistResult) -> FloatArray:
     """U for the right scores above its mean: ranks may favour the algorithm with the smaller mean."""
-    return np.atleast_1d(result.statistic) - differences.n.astype(float) ** 2 / 2
+    return np.atleast_1d(result.statistic) - differences.paired_scores.astype(float) ** 2 / 2
 
 
 NO_EQUIVALENCE = "whether the others are equivalent, or whether the margins matter."

@@ -8,7 +8,17 @@ from typing import Any
 
 from hiercomp.errors import Argument, ArgumentError, ScoreFileError, ScoreTableError
 from hiercomp.scores.ropes import rope_column
-from hiercomp.scores.table import FOLD_COLUMNS, GROUPINGS, PLACES, further_role_of, is_independent, role_of, to_pandas
+from hiercomp.scores.table import (
+    FOLD_COLUMNS,
+    GROUPINGS,
+    METRIC_COLUMNS,
+    PLACES,
+    further_role_of,
+    is_independent,
+    plain_column_name,
+    role_of,
+    to_pandas,
+)
 
 
 def as_tidy(
@@ -62,7 +72,8 @@ def _as_tidy(
         if not _is_wide(scores, columns):
             return scores, columns
         return _read(scores, number, columns, also, takes_columns), None
-    if {"dataset", "algorithm", "score"} <= (roles := {*map(role_of, getattr(scores, "columns", ()))}):
+    roles = {*map(role_of, getattr(scores, "columns", ()))}
+    if {"dataset", "algorithm", "score"} <= roles and not _names_measures(scores):
         if {"run", "fold"} & roles or number is not None:  # nothing is left to be found, and nothing is imported for it
             return scores, columns
     from hiercomp.files.read import recognised_format
@@ -74,7 +85,11 @@ def _as_tidy(
         if error.key == "proposed_mapping":
             raise _proposing(error, takes_columns) from None
         return scores, None
-    if kind == "tidy" and not _needs_mapping(list(map(str, frame.columns)), known=number is not None):
+    if (
+        kind == "tidy"
+        and not _names_measures(frame)
+        and not _needs_mapping(list(map(str, frame.columns)), known=number is not None)
+    ):
         return scores, None
     return _read(frame, number, None, also, takes_columns), None
 
@@ -124,6 +139,11 @@ def _proposing(error: ScoreFileError | ScoreTableError, takes_columns: bool) -> 
     refused = type(error)(error.message, remedy=remedy, places=error.places, key=error.key, arguments=arguments)
     refused.table = error.table
     return refused
+
+
+def _names_measures(scores: Any) -> bool:
+    """Whether a column names the measure of each score."""
+    return any(plain_column_name(name) in METRIC_COLUMNS for name in getattr(scores, "columns", ()))
 
 
 def _needs_mapping(names: list[str], *, known: bool) -> bool:

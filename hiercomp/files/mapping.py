@@ -24,6 +24,7 @@ from hiercomp.files.formats.common import (
     chosen_measure,
     first_repeated,
     one_or_more,
+    refuse_opposite_directions,
     rho_of_folds,
     runs_and_folds,
     text_options,
@@ -34,6 +35,7 @@ from hiercomp.scores.problems import MOST_FOLDS, doubtful_rho, duplicate_scores,
 from hiercomp.scores.rho import checked_rho, default_rho
 from hiercomp.scores.table import (
     FOLD_COLUMNS,
+    METRIC_COLUMNS,
     PLACES,
     ROLES,
     find_columns,
@@ -45,7 +47,7 @@ from hiercomp.scores.table import (
     score_candidates,
     tidy_scores,
 )
-from hiercomp.wording import first_names, nearest_name, shown
+from hiercomp.wording import counted, first_names, nearest_name, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,7 +57,6 @@ Spec: TypeAlias = "str | float | Sequence[str]"  # what plays a role, see `map_t
 PLACEHOLDER = re.compile(r"\{(dataset|algorithm|run|fold|measure|stem|folder)\}")
 OF_THE_FILE = ("stem", "folder")
 PACKED = (".gz", ".bz2", ".xz", ".zip", ".zst")
-METRIC_COLUMNS = ("metric", "measure", "metricname", "measurename", "evalmetric", "function")
 RESAMPLES = ("Fold{fold}.Rep{run}", "Fold{fold}")  # as caret calls them
 LARGE = 2_000_000  # rows above which only the comparison looks for repeated cells: it costs memory
 IN_ORDER = "There is no fold column: the rows of a data set are taken as the folds of one run, in their order."
@@ -183,6 +184,7 @@ def map_table(
     if several or (not {"run", "fold"} <= set(cells) and len(frame) < LARGE):
         _refuse_repeated(frame, cells, found, several)
     if several:
+        refuse_opposite_directions({name: not lower_is_better(name) for name in several})
         text = f"The scores are of {len(several)} measures: {first_names(several)}."
         one = Argument("measure", several[0])
         notes.append(Note(HiercompWarning, text, f"Keep one with {one}.", key="several_measures", arguments=(one,)))
@@ -214,6 +216,8 @@ def map_table(
             measure, higher_is_better = stated_of or measure, stated
         elif stated_of in (None, measure):
             higher_is_better = stated
+    if several and lower_is_better(several[0]):  # as all are
+        measure = several[0]
     about = {"measure": measure, "higher_is_better": higher_is_better}
     tidy.attrs = {"format": format_name, "notes": [note.text for note in notes]}
     called = {role: name for role, name in names.items() if name is not None and name != f"{role} "}
@@ -674,6 +678,7 @@ def _each_of_lists(frame: pd.DataFrame, cells: dict[str, Any]) -> tuple[pd.DataF
     }
     spread["score"] = [number for found in lists for number in found]
     if "fold" not in spread:
+        _refuse_unequal_counts(spread)
         spread["fold"] = np.concatenate([np.arange(1, number + 1) for number in count])
     return long, spread
 
@@ -720,6 +725,7 @@ def _counted_folds(cells: dict[str, Any], folds: int) -> dict[str, Any]:
         )
     counter = cells.get("fold", cells.get("run"))
     if counter is None:
+        _refuse_unequal_counts(cells)
         place = [
             pd.Series(np.asarray(cells[role])).reset_index(drop=True)
             for role in ("dataset", "algorithm")
@@ -759,7 +765,31 @@ def _ordered_folds(cells: Mapping[str, Any], *, known: bool) -> np.ndarray:
             arguments=(Argument("folds", 10),),
             key="folds",
         )
+    _refuse_unequal_counts(cells)
     return order
+
+
+def _refuse_unequal_counts(cells: Mapping[str, Any]) -> None:
+    """Refuse rows that only their order numbers, where an algorithm has fewer than another: which are absent is unknown."""
+    import pandas as pd
+
+    keys = {role: np.asarray(cells[role]) for role in ("dataset", "run", "algorithm") if role in cells}
+    counts = pd.DataFrame(keys).groupby(list(keys), sort=False, observed=True).size()
+    by_place = counts.groupby(level=list(keys)[:-1], sort=False)
+    odd = by_place.transform("min") < by_place.transform("max")
+    if not odd.any():
+        return
+    here = counts[odd].reset_index(name="count")
+    dataset = str(here["dataset"].iloc[0])
+    here = here[here["dataset"].astype(str) == dataset].sort_values("count")
+    (fewest, most), (few, many) = (here[name].iloc[[0, -1]].tolist() for name in ("algorithm", "count"))
+    raise ScoreTableError(
+        f"Data set {shown(dataset)!r}: {shown(fewest)!r} has {counted(few, 'score')} and {shown(most)!r} {many}, and no "
+        "column says which fold each is, so which are absent is unknown.",
+        remedy="Add a column fold, or remove these data sets.",
+        places=(dataset,),
+        key="unequal_counts",
+    )
 
 
 def _refuse_second_header(frame: pd.DataFrame, found: Mapping[str, str], file: str | Path | None) -> None:

@@ -499,6 +499,24 @@ def _of_one_measure(frames: Sequence[pd.DataFrame], names: Sequence[str]) -> lis
         if measure is not None:
             by_measure[measure] = bool(higher)
     refuse_opposite_directions(by_file)
+    losses = [name for name, higher in by_file.items() if not higher]
+    if losses and len(by_file) < len(frames):
+        raise ScoreTableError(
+            f"Lower scores are better in {first_names(losses)}, and the other files don't say which are.",
+            remedy="Give the scores of all files the same name; score or measure names a column.",
+            key="directions",
+        )
+    measure_of: dict[str, str] = {}
+    for frame in frames:
+        measure = str(frame.attrs.get("measure", ""))
+        for dataset in frame["dataset"].unique().tolist() if measure else ():
+            if measure_of.setdefault(dataset, measure) != measure:
+                raise ScoreTableError(
+                    f"The scores of data set {shown(dataset)!r} are of different measures: {measure_of[dataset]!r} and "
+                    f"{measure!r}.",
+                    remedy="Read one measure only; score or measure names it.",
+                    key="measures_of_a_dataset",
+                )
     return different_measures(by_measure)
 
 

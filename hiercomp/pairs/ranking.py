@@ -70,9 +70,12 @@ def standings_of(arrays: ScoreArrays) -> Standings:
         If the correlation between the folds of such a data set is unknown.
     """
     complete = np.asarray(np.isfinite(arrays.scores).all(axis=0))
-    n = np.add.reduceat(complete, arrays.starts[:-1], dtype=np.int64)
-    enough = np.flatnonzero(n >= FEWEST_SCORES)
-    places = [np.flatnonzero(complete[arrays.starts[i] : arrays.starts[i + 1]]) + arrays.starts[i] for i in enough]
+    n, parts = np.add.reduceat(complete, arrays.starts[:-1], dtype=np.int64), np.split(complete, arrays.starts[1:-1])
+    every = [np.flatnonzero(part) + start for part, start in zip(parts, arrays.starts[:-1], strict=True)]
+    held = [name for name in GROUPINGS if name in arrays.places]  # scores of one group vary nowhere
+    count = [min([len(place), *arrays.places[held].iloc[place].nunique()]) for place in every]
+    enough = np.flatnonzero(np.array(count) >= FEWEST_SCORES)
+    places = [every[i] for i in enough]
     rows = [arrays.scores[:, place].T for place in places]
     if CROSSED in arrays.places:
         groups = arrays.places[list(GROUPINGS)]
@@ -93,7 +96,7 @@ def standings_of(arrays: ScoreArrays) -> Standings:
         residuals=tuple(factors),
         n=n[enough],
         rho=rho,
-        left_out=tuple(arrays.dataset_names[i] for i in np.flatnonzero(n < FEWEST_SCORES)),
+        left_out=tuple(arrays.dataset_names[i] for i in np.setdiff1d(np.arange(len(n)), enough)),
     )
 
 

@@ -180,6 +180,7 @@ def _by_dataset(frame: Any) -> pd.DataFrame:
         isinstance(frame, pd.DataFrame)
         and not isinstance(frame.index, (pd.RangeIndex, pd.MultiIndex))
         and not any(role_of(name) == "dataset" for name in frame.columns)
+        and not _only_numbers_rows(frame)
     ):
         table = frame.copy()
         names: Any = frame.index
@@ -204,6 +205,16 @@ def _by_dataset(frame: Any) -> pd.DataFrame:
         names = table.pop(known[0])
     table.index = pd.Index([normal_name(name) for name in names], dtype=object)
     return table
+
+
+def _only_numbers_rows(frame: pd.DataFrame) -> bool:
+    """Whether the index is what filtering leaves of one that numbers rows, beside a column that names data sets."""
+    index = frame.index
+    return (
+        index.name is None
+        and index.dtype.kind in "iu"
+        and any(further_role_of(name) == "dataset" for name in frame.columns)
+    )
 
 
 def _check_names(names: Sequence[str]) -> None:

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hiercomp.arguments import FloatArray, finite_number, one_of, true_false_or_none, whole_number
+from hiercomp.arguments import (
+    FloatArray,
+    as_doubles,
+    finite_number,
+    one_of,
+    refuse_masked,
+    true_false_or_none,
+    whole_number,
+)
 from hiercomp.errors import Argument, ArgumentError, DefaultedRhoWarning, Note, ScaleWarning, ScoreTableError
 from hiercomp.rope import Rope, RopesLike
 from hiercomp.scores.arrays import ScoreArrays, ScorePairs, checked_transform
@@ -462,6 +470,8 @@ class PairedDifferences:
         array([0.004, 0.013, 0.013])
         """
         direction = Direction(true_false_or_none("higher_is_better", higher_is_better))
+        if dataset_names is not None and hasattr(mean, "keys"):
+            raise ArgumentError("dataset_names is for arrays; mean names its data sets.", remedy="Leave it out.")
         given = list(mean.keys()) if hasattr(mean, "keys") else dataset_names
         values = {"mean": mean, "standard_error": standard_error, "n": n}
         q = len(given) if given is not None else np.size(np.asarray(mean))
@@ -570,8 +580,12 @@ class PairedDifferences:
     @property
     def identical(self) -> bool:
         """Whether every difference of every data set is zero, and the likelihood can make nothing of that."""
-        size = np.abs([self.lowest_score, self.highest_score]).max()
-        return self.counts is None and bool(self.largest_difference <= ROUNDING * size)
+        size = np.abs([self.lowest_score, self.highest_score]).max(axis=0)
+        if self.transform == LOG:
+            size = np.maximum(size, 1.0)
+        if self.counts is not None or self.largest_difference > ROUNDING * size.max():
+            return False
+        return bool((self.constant & (np.abs(self.mean) <= ROUNDING * size)).all())
 
     @property
     def delta0_bound(self) -> float:
@@ -808,12 +822,15 @@ def _medians(
 def _rows(scores: Any, name: str) -> list[FloatArray]:
     message = f"{name} must be a two-dimensional array of numbers or a list of arrays."
     try:
-        given = [np.asarray(row) for row in scores]
+        listed = list(scores)
+        given = [np.asarray(row) for row in listed]
         if any(row.dtype.kind in "bSU" for row in given):  # text has a stricter grammar than float()
             raise ScoreTableError(message)
-        rows = [row.astype(float) for row in given]
+        rows = [as_doubles(row) for row in given]
     except (TypeError, ValueError):
         raise ScoreTableError(message) from None
+    for row in (scores, *listed):
+        refuse_masked(row, name)
     if any(row.ndim != 1 for row in rows):
         raise ScoreTableError(
             f"{name} must have two dimensions, data sets and folds; for a single data set pass one row: [scores]."
@@ -838,6 +855,8 @@ def _summaries(name: str, given: Any, dataset_names: Sequence[str]) -> FloatArra
     """One finite number for each data set, shape (q,)."""
     if hasattr(given, "keys"):
         by_name = {normal_name(key): value for key, value in given.items()}
+        if len(by_name) < len(given):
+            raise ArgumentError(f"{name} has several values for one data set.", remedy="Keep one of each.")
         if set(by_name) != set(dataset_names):
             raise ArgumentError(f"mean and {name} must have the same data sets: {first_names(dataset_names)}.")
         given = [by_name[key] for key in dataset_names]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hiercomp.arguments import as_doubles
 from hiercomp.errors import Argument, ArgumentError, Note, ScaleWarning, ScoreTableError
 from hiercomp.scores.direction import Direction, stated_direction
 from hiercomp.scores.problems import TableProblem, notes_or_error, single_algorithm
@@ -67,6 +68,8 @@ FURTHER_ALIASES: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 SEEDS, QUESTIONS = FURTHER_ALIASES["run"], FURTHER_ALIASES["fold"]  # such scores are independent: rho is 0
 
+METRIC_COLUMNS = ("metric", "measure", "metricname", "measurename", "evalmetric", "function")  # which hold names
+PARTS = frozenset({"train", "training", "val", "valid", "validation", "dev", "test"})  # of the data; none is a fold
 # Numbers that are no scores: an index, a count, a duration, a setting, the training set or a spread
 NO_SCORES = re.compile(
     r"_?(|unnamed:? ?\d*|index|id|nr|no|number|level_\d+|iter|iterations?|steps?|epochs?|models|version|seeds?|"
@@ -349,8 +352,10 @@ def find_columns(
             raise _wrong_columns(message, f"Choose one with {one}.", arguments=(one,))
         if matches:
             chosen[role] = (exact or matches)[0]
+    if "fold" in chosen:
+        _refuse_parts(frame[chosen["fold"]], chosen["fold"])
     if "score" not in chosen and "score" not in without:
-        numeric = score_candidates(frame, taken(chosen))
+        numeric = [*_spoilt_measures(frame, taken(chosen)), *score_candidates(frame, taken(chosen))]
         if len(numeric) == 1:
             chosen["score"] = numeric[0]
         elif len(numeric) > 1:
@@ -375,6 +380,37 @@ def score_candidates(frame: pd.DataFrame, taken: Collection[str] = ()) -> list[s
     likely = [name for name in numeric if not NO_SCORES.fullmatch(str(name).strip().casefold())]
     numbers = [name for name in likely if frame[name].dtype.kind == "f" or is_measure(name)]  # no counts
     return sorted(numbers or likely or numeric, key=lambda name: not is_measure(name))
+
+
+def _spoilt_measures(frame: pd.DataFrame, taken: Collection[str]) -> list[str]:
+    """Columns of text that are called as measures and hold mostly numbers: cells of theirs are wrong."""
+    import pandas as pd
+
+    found = []
+    for name in frame.columns:
+        if name in taken or frame[name].dtype.kind in "fiub" or not is_measure(name):
+            continue
+        cells = frame[name].dropna().astype(str).str.strip().str.rstrip("%").str.replace(",", ".")
+        if pd.to_numeric(cells[cells != ""], errors="coerce").notna().mean() > 0.5:
+            found.append(name)
+    return found
+
+
+def _refuse_parts(column: pd.Series, name: str) -> None:
+    """Refuse a column that says whether a score is of the training or the test set."""
+    cells = [] if column.dtype.kind in "fiub" else column.dropna().tolist()
+    if not all(isinstance(cell, str) for cell in cells):
+        return
+    parts = list(dict.fromkeys(cells))
+    if len(parts) > 1 and all(part.strip().casefold() in PARTS for part in parts):
+        part = next((part for part in parts if part.strip().casefold() == "test"), parts[0])
+        keep = Argument("where", {name: part})
+        raise _wrong_columns(
+            f"Column {name!r} names parts of the data, and no folds: {', '.join(map(repr, parts))}.",
+            f"Keep the rows of one: read_scores(..., {keep}).",
+            ("fold",),
+            (keep,),
+        )
 
 
 def is_measure(name: object) -> bool:
@@ -674,7 +710,8 @@ def _scores(
 ) -> tuple[NDArray[np.float64], list[TableProblem]]:
     """Scores as floats; text must be a plain decimal number. Cells that are empty or not a number become NaN."""
     if column.dtype.kind in "fiu":
-        return column.to_numpy(dtype=float, na_value=np.nan), []
+        kind: Any = getattr(column.dtype, "numpy_dtype", column.dtype)  # pandas' own dtypes have one of NumPy
+        return as_doubles(column.to_numpy(dtype=kind if column.dtype.kind == "f" else float, na_value=np.nan)), []
     cells = column.to_list()
     numbers = [number_of_cell(cell) for cell in cells]
     wrong = np.array([number is None for number in numbers])

@@ -81,9 +81,10 @@ def test_whole_numbers_and_series_are_read(x, mean):
     assert as_differences(x, 0.1).differences.mean[0] == mean
 
 
-def test_small_numbers_are_read_in_their_own_precision():
-    values = np.array([0.1, 0.2], dtype=np.float32)
-    assert as_differences(values, 0.1).differences.mean[0] == pytest.approx(values.astype(float).mean(), rel=1e-15)
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_numbers_of_fewer_bits_are_their_shortest_decimals(dtype):
+    values = np.array([0.1, 0.2], dtype=dtype)
+    assert as_differences(values, 0.1).differences.mean[0] == pytest.approx(0.15, rel=1e-15)
 
 
 @pytest.mark.parametrize("columns", [{}, {"dataset": "Task", "algorithm": "Learner"}])

@@ -174,3 +174,23 @@ def test_two_correlations_are_nothing_to_tests_of_means_and_of_scores(uci54):
     assert hc.paired_t_test(given).statistic[0] == pytest.approx(t.statistic, rel=1e-9)
     notes = comparison.fit(engine="quadrature").closed_form_tests().notes
     assert not any("rho" in note for note in notes)
+
+
+def test_mann_whitney_favours_the_algorithm_with_the_larger_scores_when_they_are_grouped():
+    """Twenty groups of ten scores: U of 200 scores each has the mean 200^2 / 2."""
+    generator = np.random.default_rng(0)
+    rows = [
+        (dataset, algorithm, 10 * group + one, group, mean + 0.05 * generator.normal())
+        for dataset in "abcdef"
+        for group in range(20)
+        for one in range(10)
+        for algorithm, mean in (("A", 0.9), ("B", 0.87))
+    ]
+    frame = pd.DataFrame(rows, columns=["dataset", "algorithm", "fold", "group", "score"])
+    scores = frame.pivot(index=["dataset", "fold"], columns="algorithm", values="score")
+    u = [stats.mannwhitneyu(part["B"], part["A"]) for _, part in scores.groupby(level="dataset")]
+    assert all(each.statistic < 200**2 / 2 and each.pvalue < 0.05 for each in u)
+    result = hc.compare(frame, "A", "B", rope=0.01, groups="group", engine="quadrature")
+    says = result.closed_form_tests().to_frame()["says"]
+    (row,) = [text for name, text in says.items() if "Mann" in str(name)]
+    assert "in favour of A on 6 and of B on 0 of 6" in row

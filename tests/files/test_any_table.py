@@ -133,3 +133,48 @@ def test_a_proposal_is_an_argument_of_the_caller(tidy):
     assert hc.HierarchicalComparison(wide, **SIDES, rho=0.1, columns={"dataset": "Daten"}).differences.n.sum() == 36
     with pytest.raises(hc.ScoreTableError, match=r"hc\.read_scores\(\.\.\., format='wide', dataset='Daten'\)"):
         hc.signed_rank_test(wide, **SIDES)
+
+
+def table_of(measures: dict[str, str], **columns: Any) -> pd.DataFrame:
+    generator = np.random.default_rng(0)
+    rows = [
+        (dataset, algorithm, fold, measure, generator.normal(0.7, 0.02))
+        for dataset, measure in measures.items()
+        for algorithm in "ab"
+        for fold in range(10)
+    ]
+    return pd.DataFrame(rows, columns=["dataset", "algorithm", "fold", "metric", "score"]).assign(**columns)
+
+
+def test_a_column_of_metrics_says_the_direction_of_a_frame_as_of_its_file(tmp_path):
+    frame = table_of({f"d{i}": "rmse" for i in range(4)})
+    frame.to_csv(tmp_path / "m.csv", index=False)
+    for scores in (frame, tmp_path / "m.csv"):
+        with pytest.raises(hc.ScoreTableError, match="The scores are called 'rmse', the name of a loss"):
+            hc.compare(scores, rope=0.01, engine="quadrature")
+    with pytest.raises(hc.ScoreTableError, match="Higher scores are better for 'accuracy', lower ones for 'rmse'"):
+        hc.compare(table_of({"d0": "rmse", "d1": "accuracy"}), rope=0.01, engine="quadrature")
+    with pytest.warns(hc.HiercompWarning, match="2 measures"), pytest.raises(hc.ScoreTableError, match="'rmse'"):
+        hc.compare(table_of({"d0": "rmse", "d1": "mae"}), rope=0.01, engine="quadrature")
+
+
+def test_a_measure_with_a_cell_that_is_no_number_is_not_exchanged_for_another_column(tmp_path):
+    frame = table_of({"d0": "x", "d1": "x", "d2": "x"}).drop(columns="metric")
+    frame = frame.rename(columns={"score": "accuracy"}).assign(f1=frame["score"] / 2)
+    frame["accuracy"] = frame["accuracy"].map("{:.3f}".format)
+    frame.loc[3, "accuracy"] = "failed"
+    frame.to_csv(tmp_path / "f.csv", index=False)
+    for scores in (frame, tmp_path / "f.csv"):
+        with pytest.raises(hc.HiercompError, match="several are numeric: 'accuracy', 'f1'"):
+            hc.compare(scores, rope=0.01, engine="quadrature")
+    with pytest.raises(hc.ScoreTableError, match="1 of 60 cells of column 'accuracy' are not numbers"):
+        hc.compare(frame.drop(columns="f1"), rope=0.01, engine="quadrature")
+
+
+def test_training_and_test_scores_are_no_folds():
+    frame = table_of({"d0": "x", "d1": "x"}).drop(columns="metric").rename(columns={"fold": "seed"})
+    both = pd.concat([frame.assign(split=part) for part in ("train", "test")])
+    with pytest.raises(hc.ScoreTableError, match="names parts of the data, and no folds: 'train', 'test'"):
+        hc.compare(both, rope=0.01, engine="quadrature")
+    kept = hc.read_scores(both, where={"split": "test"})
+    assert len(kept) == len(frame)

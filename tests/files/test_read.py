@@ -454,3 +454,41 @@ def test_score_and_measure_can_not_name_two_measures():
     frame = pd.read_csv(SAMPLES / "tidymodels.csv")
     with pytest.raises(ArgumentError, match="were both given"):
         read_scores(frame, score="accuracy", measure="roc_auc")
+
+
+def test_rows_that_only_their_order_numbers_are_as_many_for_each_algorithm(tmp_path):
+    """Nine scores beside ten: which fold is absent is not known, so dropping the last would pair the wrong ones."""
+    frame = pd.DataFrame({"dataset": "d", "algorithm": np.repeat(["a", "b"], [10, 9]), "score": np.linspace(0, 1, 19)})
+    frame.to_csv(tmp_path / "s.csv", index=False)
+    with pytest.raises(hc.HiercompError, match="'b' has 9 scores and 'a' 10, and no column says which fold"):
+        read_scores(tmp_path / "s.csv", folds=10)
+    lists = [{"dataset": "d", "algorithm": name, "score": [0.5] * count} for name, count in (("a", 10), ("b", 9))]
+    (tmp_path / "s.json").write_text(json.dumps(lists))
+    with pytest.raises(hc.HiercompError, match="'b' has 9 scores and 'a' 10"):
+        read_scores(tmp_path / "s.json")
+
+
+def test_files_that_say_a_loss_and_nothing_are_not_joined(tmp_path):
+    frame = pd.DataFrame({"algorithm": ["a", "b"] * 2, "fold": [1, 1, 2, 2], "score": [0.1, 0.2, 0.3, 0.4]})
+    frame.assign(dataset="x").rename(columns={"score": "rmse"}).to_csv(tmp_path / "one.csv", index=False)
+    frame.assign(dataset="y").to_csv(tmp_path / "two.csv", index=False)
+    with pytest.raises(hc.HiercompError, match=r"Lower scores are better in .* and the other files don't say"):
+        read_scores(tmp_path)
+
+
+def test_two_measures_of_one_data_set_in_two_files_are_refused(tmp_path):
+    for name, measure in (("a", "accuracy"), ("b", "f1")):
+        table = pd.DataFrame({"dataset": "x", "algorithm": name, "fold": [1, 2], measure: [0.7, 0.8]})
+        table.to_csv(tmp_path / f"{name}.csv", index=False)
+    with pytest.raises(hc.HiercompError, match="data set 'x' are of different measures: 'accuracy' and 'f1'"):
+        read_scores(tmp_path)
+
+
+def test_durations_and_counts_in_a_wide_table_are_left_out_with_a_warning(tmp_path):
+    table = pd.DataFrame({"dataset": np.repeat(["x", "y"], 3), "fold": [1, 2, 3] * 2, "a": 0.5, "b": 0.6})
+    table.assign(fit_time=1.5, train_size=100).to_csv(tmp_path / "w.csv", index=False)
+    with pytest.warns(hc.DroppedScoresWarning, match="'fit_time', 'train_size'"):
+        scores = read_scores(tmp_path / "w.csv")
+    assert set(scores["algorithm"]) == {"a", "b"}
+    kept = read_scores(tmp_path / "w.csv", algorithms=["a", "fit_time"])
+    assert set(kept["algorithm"]) == {"a", "fit_time"}

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
 from hiercomp.errors import ArgumentError
 from hiercomp.pairs.cliques import maximal_groups
-from hiercomp.pairs.ranking import ASSUMPTION, Standings, drawn_means, expected_ranks, residual_factor, shared_ranks
+from hiercomp.pairs.ranking import (
+    ASSUMPTION,
+    Standings,
+    drawn_means,
+    expected_ranks,
+    residual_factor,
+    shared_ranks,
+    standings_of,
+)
+from hiercomp.scores.arrays import ScoreArrays
+from hiercomp.scores.table import tidy_scores
 
 
 def standings(scores: list[np.ndarray], rho: float = 0.1, names: str = "abcdefgh") -> Standings:
@@ -197,3 +208,19 @@ def test_too_many_groups_are_an_error_that_says_so():
     alike = ~np.kron(np.eye(9, dtype=bool), np.ones((3, 3), dtype=bool))  # 3^9 = 19,683 groups (Moon & Moser 1965)
     with pytest.raises(ArgumentError, match=r"more than 10,000 groups"):
         maximal_groups(alike)
+
+
+def test_a_data_set_with_common_scores_in_one_group_only_is_left_out_of_the_ranking():
+    generator = np.random.default_rng(0)
+    rows = [
+        (f"d{i}", algorithm, fold, fold // 3, 0.7 + 0.03 * k + 0.02 * generator.normal())
+        for i in range(8)
+        for k, algorithm in enumerate("abc")
+        for fold in range(12)
+    ]
+    table = pd.DataFrame(rows, columns=["dataset", "algorithm", "fold", "group", "score"])
+    table = table[~((table["algorithm"] == "c") & (table["dataset"] == "d0") & (table["fold"] > 2))]
+    arrays = ScoreArrays.of(tidy_scores(table, {"group": "group"}), rho=None)
+    standings = standings_of(arrays)
+    assert standings.left_out == ("d0",)
+    assert standings.n.tolist() == [4] * 7

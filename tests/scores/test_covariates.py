@@ -131,3 +131,13 @@ def test_values_that_can_not_be_computed_with_are_refused(size):
     frame = pd.DataFrame({"rows": [size, 2 * size, 4 * size]}, index=["a", "b", "c"])
     with pytest.raises(hc.ArgumentError, match="'rows'"):
         Covariates.of(frame, ["a", "b", "c"])
+
+
+def test_the_index_that_filtering_leaves_names_no_data_sets():
+    """Data sets are called 3, 6, 11; row 11 of the frame is another data set's."""
+    frame = pd.DataFrame({"task_id": [3, 5, 6, 11], "rows": [1.0, 2.0, 3.0, 4.0]}, index=[3, 6, 11, 12])
+    found = Covariates.of(frame[frame["task_id"] != 5], ("3", "6", "11"))
+    assert found.names == ("rows",)
+    assert found.values[:, 0].tolist() == [1, 3, 4]
+    by_index = Covariates.of(pd.DataFrame({"rows": [1.0, 3.0, 4.0]}, index=[3, 6, 11]), ("3", "6", "11"))
+    assert by_index.values[:, 0].tolist() == [1, 3, 4]

@@ -610,3 +610,18 @@ def test_a_subset_has_the_largest_difference_of_its_own_data_sets():
         1,
     )
     assert found.subset(["3"]).identical
+
+
+def test_huge_equal_scores_on_one_data_set_do_not_make_the_others_identical():
+    left = np.random.default_rng(0).normal(0.7, 0.02, (8, 10))
+    right = left + np.random.default_rng(1).normal(0.03, 0.01, (8, 10))
+    left[0] = right[0] = 1e15
+    assert not PairedDifferences.from_arrays(left, right, rho=0.1).identical
+    assert PairedDifferences.from_arrays(left, left, rho=0.1).identical
+
+
+def test_masked_scores_are_refused():
+    scores = np.random.default_rng(0).normal(0.7, 0.02, (3, 5))
+    masked = np.ma.array(scores, mask=scores == scores[0, 1])
+    with pytest.raises(ScoreTableError, match="1 of 15 numbers of right_scores are masked"):
+        PairedDifferences.from_arrays(scores, masked, rho=0.2)

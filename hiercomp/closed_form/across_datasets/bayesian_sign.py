@@ -19,7 +19,10 @@ from hiercomp.rope import REGIONS, Rope, RopesLike, most_probable_shares
 from hiercomp.scores.problems import ROUNDING
 from hiercomp.wording import outcome_words
 
-NODES = 8192  # of the trapezoidal rule on the logarithm of a Gamma variable; doubling them changes no digit of twelve
+# Of the trapezoidal rule on the logarithm of a Gamma variable; doubling them changes no digit of nine
+NODES, NODES_FOR_UNIT, MOST_NODES = 8192, 4.0, 2**20
+NEARLY_0 = -36.0  # log of x below which terms of the order of x are below rounding
+MANY = 3200.0  # the largest parameter above which 40 standard deviations are less than it
 VALUES_AT_ONCE = 4_000_000  # numbers held while sampling, 32 MB
 
 
@@ -317,16 +320,30 @@ def largest_of_dirichlet(alpha: FloatArray) -> FloatArray:
     if len(a) == 1:
         result[present] = 1.0
         return result
-    lowest = math.log(a.min()) - 100 / a.sum() - (10 if a.min() < 1 else 0)
-    highest = math.log(a.max() + 40 * math.sqrt(a.max()) + 100)
-    t = np.linspace(lowest, highest, NODES)
-    x = np.exp(t)
-    below = special.gammainc(a[:, None], x)
-    density = np.exp(a[:, None] * t - x - special.gammaln(a)[:, None])
+    largest = a.max()
+    if largest > MANY:  # the largest of the variables is never further below
+        lowest = math.log(largest - 40 * math.sqrt(largest))
+    else:
+        lowest = math.log(a.min()) - 100 / a.sum() - 10
+    highest = math.log(largest + 40 * math.sqrt(largest) + 100)
+    t = np.linspace(lowest, highest, int(np.clip(NODES_FOR_UNIT * (highest - lowest), NODES, MOST_NODES)))
+    below = special.gammainc(a[:, None], np.exp(t))
+    tiny = t < NEARLY_0  # x^a / Gamma(a + 1), where x itself may be 0 in doubles
+    below[:, tiny] = np.exp(a[:, None] * t[tiny] - special.gammaln(a + 1)[:, None])
+    u = t - np.log(a)[:, None]  # Gamma's density as its share of that at u = 0: no digits cancel for large a
+    density = np.exp(_log_density_at_shape(a)[:, None] - a[:, None] * (np.expm1(u) - u))
     for number, place in enumerate(present):
         others = np.delete(below, number, axis=0).prod(axis=0)
         result[place] = (density[number] * others).sum() * (t[1] - t[0])
     return np.asarray(result / result.sum())  # which is 1 but for rounding
+
+
+def _log_density_at_shape(a: FloatArray) -> FloatArray:
+    """Log of the density of the logarithm of a Gamma(a) variable at log a."""
+    small = np.minimum(a, 100.0)
+    exact = small * np.log(small) - small - special.gammaln(small)
+    stirling = 0.5 * np.log(a / (2 * np.pi)) - 1 / (12 * a) + 1 / (360 * a**3)  # an error below 1e-13 above 100
+    return np.asarray(np.where(a > 100, stirling, exact))
 
 
 def _pair_regions(z: FloatArray, weights: FloatArray, size: FloatArray, asked: _Asked) -> FloatArray:

@@ -94,7 +94,7 @@ class PoissonBinomialResult(Presentation):
     def title(self) -> str:
         """The test and what it compared."""
         what = compared(self.algorithms, len(self.region_probabilities))
-        rope = f", rope {self.rope}" if self.rope.half_width else ""
+        rope = f", rope {self.rope}" if self.rope.half_width or self.rope.lower else ""
         return f"Poisson-binomial test ({self.method}), {what}{rope}{after(self.metric)}"
 
     @property
@@ -105,6 +105,12 @@ class PoissonBinomialResult(Presentation):
             return f"The most frequent outcome on these data sets is {outcome}."
         left, right = map(shown, self.algorithms)
         probability = probability_text(max(self.p_left, self.p_right))
+        if self.rope.lower:
+            side = "above" if self.p_right > self.p_left else "below"
+            return (
+                f"The mean difference is {side} {self.rope.lower:g} on more than half of these data sets with probability "
+                f"{probability}."
+            )
         if abs(self.p_right - self.p_left) <= TIE:
             each = f"{left} and {right} are each"
             return f"{each} better on more than half of these data sets with probability {probability}."
@@ -281,7 +287,7 @@ def _region_probabilities(
     need_scores(given.differences, 2, "The Poisson-binomial test")
     mean, scale, df = correlated_t_posterior(given.differences)
     notes = noted(given, point_mass_notes(scale, given.differences.dataset_names))
-    return regions_with_ties(mean, scale, df, rope), given.algorithms, notes, given.metric
+    return regions_with_ties(mean, scale, df, rope, given.size), given.algorithms, notes, given.metric
 
 
 def _given_probabilities(p: FloatArray, rho: RhoLike, higher_is_better: bool | None) -> FloatArray:

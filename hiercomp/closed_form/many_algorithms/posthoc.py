@@ -226,10 +226,10 @@ def _wilcoxon(table: ScoreMatrix, zero_method: ZeroMethod) -> tuple[FloatArray, 
     """Statistic and p-value of every pair, shapes (k, k)."""
     count, k = table.values.shape
     one, other = np.triu_indices(k, 1)
-    size = np.abs(table.values).max(axis=1)
     statistic, p = np.zeros(len(one)), np.ones(len(one))
-    for pair, differences in enumerate((table.values[:, other] - table.values[:, one]).T):
-        values = tied(differences, size)  # 0.9 - 0.8 and 0.8 - 0.7 tie
+    for pair, (left, right) in enumerate(zip(one, other, strict=True)):
+        size = np.abs(table.values[:, [left, right]]).max(axis=1)
+        values = tied(table.values[:, right] - table.values[:, left], size)  # 0.9 - 0.8 and 0.8 - 0.7 tie
         if count <= MOST_ENUMERATED and len(np.unique(np.abs(values[values != 0]))) < count:
             statistic[pair], p[pair] = signed_rank_with_ties(values, zero_method)
         else:

@@ -11,11 +11,12 @@ import pandas as pd
 
 from hiercomp.arguments import FloatArray, finite_number, number_between
 from hiercomp.closed_form.inputs import as_differences, need_scores, some_datasets
-from hiercomp.closed_form.result import after, compared, noted
+from hiercomp.closed_form.result import TIE, after, compared, noted
 from hiercomp.document import Presentation
 from hiercomp.errors import ArgumentError, DegenerateScoresWarning, Note
 from hiercomp.rope import Rope, RopesLike, region_probabilities
 from hiercomp.scores.differences import PairedDifferences
+from hiercomp.scores.problems import ROUNDING
 from hiercomp.scores.rho import RhoLike
 from hiercomp.wording import outcome_words, probability_text, shown
 
@@ -118,7 +119,7 @@ class CorrelatedTResult(Presentation):
         if table.shape[1] == 1:
             outcome = tuple(outcome_words(left, right).values())
             largest = int(np.argmax(table[:, 0]))
-            if table[0, 0] == table[2, 0] == table[largest, 0]:
+            if abs(table[0, 0] - table[2, 0]) <= TIE and table[largest, 0] - table[0, 0] <= TIE:
                 probability = probability_text(table[0, 0])
                 return (
                     f"On this data set {left} and {right} are equally likely to be better (probability {probability})."
@@ -222,7 +223,7 @@ def correlated_t_test(
             f"prior must be a NormalGamma(mu0, k0, a, b) or None for the matching prior, got {prior!r}."
         )
     mean, scale, df = correlated_t_posterior(differences, prior)
-    regions = regions_with_ties(mean, scale, df, rope)
+    regions = regions_with_ties(mean, scale, df, rope, given.size)
     return CorrelatedTResult(
         p_left=given.plain(regions[:, 0]),
         p_rope=given.plain(regions[:, 1]),
@@ -262,10 +263,16 @@ def correlated_t_posterior(
     return mu_n, np.sqrt(k_n * b_n / a_n), 2 * a_n
 
 
-def regions_with_ties(mean: FloatArray, scale: FloatArray, df: FloatArray, rope: Rope) -> FloatArray:
-    """Region probabilities, shape (q, 3); a point mass on a rope without width is split between left and right."""
+def regions_with_ties(
+    mean: FloatArray, scale: FloatArray, df: FloatArray, rope: Rope, size: FloatArray | float = 0.0
+) -> FloatArray:
+    """Region probabilities, shape (q, 3); a point mass on a rope without width is split between left and right.
+
+    ``size`` is the largest absolute score of each data set, the unit of its rounding errors, where it is known.
+    """
     for end in (rope.lower, rope.upper):  # a difference of 0.81 - 0.80 lies on the boundary of a rope of 0.01
-        mean = np.where((scale == 0) & (np.abs(mean - end) <= ON_BOUNDARY * abs(end)), end, mean)
+        near = np.maximum(ON_BOUNDARY * abs(end), ROUNDING * np.asarray(size))
+        mean = np.where((scale == 0) & (np.abs(mean - end) <= near), end, mean)
     regions = region_probabilities(mean, scale, df, rope)
     if rope.half_width == 0:
         tie = (scale == 0) & (mean == rope.lower)

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from hiercomp.closed_form.inputs import as_pairs, is_labelled, refuse_masked
+from hiercomp.arguments import refuse_masked
+from hiercomp.closed_form.inputs import as_pairs, is_labelled
 from hiercomp.closed_form.result import FrequentistResult
 from hiercomp.errors import ArgumentError, ScoreTableError
 from hiercomp.scores.differences import PairedDifferences

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from hiercomp.arguments import refuse_masked
 from hiercomp.document import Presentation
 from hiercomp.errors import ArgumentError
 from hiercomp.wording import counted
@@ -119,6 +120,7 @@ def replicability(decisions: ArrayLike, *, dataset_names: Sequence[str] | None =
 
 def _outcomes(decisions: ArrayLike) -> NDArray[np.int64]:
     wanted = "decisions must be an array of shape (data sets, repetitions) of True and False, or of -1, 0 and 1"
+    refuse_masked(decisions, "decisions")
     try:
         array = np.asarray(decisions)
     except ValueError:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hiercomp.arguments import whole_number
+from hiercomp.arguments import as_doubles, refuse_masked, whole_number
 from hiercomp.errors import ArgumentError, ScoreTableError
 from hiercomp.files.formats.common import runs_and_folds
 from hiercomp.files.mapping import tidy_frame
@@ -111,13 +111,14 @@ def tidy_blocks(blocks: Iterable[Block], **about: Any) -> pd.DataFrame:
 
 def number_array(values: Any, message: str) -> np.ndarray:
     """A one-dimensional array of numbers as floats; the message says what else is refused."""
+    refuse_masked(values, "a row of scores")
     try:
         array = np.asarray(values)
     except (TypeError, ValueError):
         array = np.empty((0, 0))
     if array.ndim != 1 or array.dtype.kind not in "fiu":
         raise ScoreTableError(message)
-    return array.astype(float)
+    return as_doubles(array)
 
 
 def _rows(given: Any, algorithm: str) -> list[np.ndarray]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -32,7 +32,7 @@ from hiercomp.files.formats.common import (
 from hiercomp.scores.direction import named_direction
 from hiercomp.scores.problems import MOST_FOLDS
 from hiercomp.scores.rho import checked_rho
-from hiercomp.wording import counted, shown
+from hiercomp.wording import counted, first_names, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -92,14 +92,15 @@ def from_cross_validate(
     2    iris      tree    2     1    0.7  0.5
     """
     scheme = _scheme(folds, cv)
-    blocks = []
+    blocks, metrics = [], []
     for dataset, algorithm, result in _results(results):
         place = f"data set {shown(dataset)!r}, algorithm {shown(algorithm)!r}"
         scores = _metrics_of_result(result, place)
         chosen = chosen_measure(measure, list(scores))
         further = {other: scores[other] for other in further_measures(also, list(scores))}
         blocks.append((dataset, algorithm, scores[chosen], further, scheme))
-    return _frame(blocks, measure, "cross_validate")
+        metrics.append(chosen)
+    return _frame(blocks, _metric_of_all(metrics), "cross_validate")
 
 
 def from_grid_search(
@@ -175,7 +176,7 @@ def from_grid_search(
             remedy="Pass dataset='iris', or a mapping from data set.",
             arguments=(Argument("dataset", "iris"),),
         )
-    blocks = []
+    blocks, chosen_metrics = [], []
     notes: list[Note] = []
     for name, search in results.items() if several else [(str(dataset).removeprefix("="), results)]:
         found = _cv_results(search, str(name))
@@ -189,10 +190,11 @@ def from_grid_search(
         chosen = chosen_measure(measure, metrics)
         further = {other: _splits(found, other) for other in further_measures(also, metrics)}
         scores = _splits(found, chosen)
+        chosen_metrics.append(chosen)
         for row, candidate in zip(kept, _candidates([parameters[row] for row in kept]), strict=True):
             extra = {other: values[row] for other, values in further.items()}
             blocks.append((str(name), candidate, scores[row], extra, scheme))
-    return _frame(blocks, measure, "sklearn", notes)
+    return _frame(blocks, _metric_of_all(chosen_metrics), "sklearn", notes)
 
 
 @names_the_file
@@ -296,6 +298,17 @@ def _frame(
         blocks.append((dataset, algorithm, scores, size, rho, further))
     hint = "Give each algorithm of a data set its own name."
     return tidy_blocks(blocks, format_name=format_name, measure=measure, notes=notes, duplicates=hint)
+
+
+def _metric_of_all(metrics: Iterable[str]) -> str | None:
+    """The metric that all results have; None where they only say "score"."""
+    named = list(dict.fromkeys(metric for metric in metrics if metric != "score"))
+    if len(named) > 1:
+        raise ScoreTableError(
+            f"The results have {len(named)} metrics: {first_names(named)}.",
+            remedy="Compare results of one metric; where each data set has its own, call it 'test_score' in all.",
+        )
+    return named[0] if named else None
 
 
 def _scheme(folds: int | None, cv: Any) -> Scheme:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hiercomp.errors import Argument, ScoreTableError
+from hiercomp.errors import Argument, DroppedScoresWarning, Note, ScoreTableError
 from hiercomp.files.formats.common import (
     Source,
     column_roles,
@@ -16,6 +16,7 @@ from hiercomp.files.formats.common import (
     read_table,
 )
 from hiercomp.files.mapping import Spec, checked_frame, map_table
+from hiercomp.scores.table import NO_SCORES
 from hiercomp.wording import first_names, shown
 
 if TYPE_CHECKING:
@@ -99,6 +100,8 @@ def from_wide(
     if "rho" not in given and RHO in frame.columns and RHO not in [*named, *found.values()]:
         found["rho"] = RHO
     scores = list(named or (name for name in frame.columns if name not in _used(given) | {*found.values()}))
+    others = [] if named else [name for name in scores if NO_SCORES.fullmatch(str(name).strip().casefold())]
+    scores = [name for name in scores if name not in others]
     text = [name for name in scores if frame[name].dtype.kind not in "fiu"]
     if text and not named:
         raise ScoreTableError(
@@ -114,9 +117,18 @@ def from_wide(
         file=file if file is not None else (source if isinstance(source, (str, Path)) else None),
         folds=folds,
         in_order=True,
+        notes=[_left_out(others)] if others else [],
         wide={name: {"algorithm": name} for name in scores},
     )
     return checked_frame(mapped, "Number the runs and folds: no two rows may have the same.")
+
+
+def _left_out(columns: Sequence[str]) -> Note:
+    """That some columns count as no algorithm's."""
+    text = f"Left out: {first_names(columns)}, which looks like an index, a count or a duration."
+    if len(columns) > 1:
+        text = f"Left out: {first_names(columns)}, which look like an index, counts or durations."
+    return Note(DroppedScoresWarning, text, "Name the columns with scores if not: algorithms=[...].", key="no_scores")
 
 
 def _used(roles: Mapping[str, Spec]) -> set[str]:

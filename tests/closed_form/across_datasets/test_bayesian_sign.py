@@ -8,7 +8,7 @@ import mpmath
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
+from scipy import special, stats
 
 from hiercomp.closed_form.across_datasets.bayesian_sign import (
     bayesian_sign_test,
@@ -249,3 +249,23 @@ def test_equal_probabilities_name_no_winner():
     )
     even = poisson_binomial_test([0.5, 0.5]).conclusion
     assert even == "left and right are each better on more than half of these data sets with probability 0.250."
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [(0.5, 0.3), (0.001, 0.002), (1000, 1040), (3190, 3150), (5000.5, 5049.5), (1e6, 1e6 + 700), (1e9, 1e9 + 20_000)],
+)
+def test_the_larger_of_two_dirichlet_components_is_a_beta_probability(first, second):
+    """P(theta_1 > 1/2) of a Beta variable, whatever the size of the parameters."""
+    expected = special.betainc(second, first, 0.5)
+    found = largest_of_dirichlet(np.array([first, second]))
+    assert found[0] == pytest.approx(expected, abs=1e-9)
+    three = largest_of_dirichlet(np.array([first, 0.0, second]))
+    np.testing.assert_array_equal(three, [found[0], 0.0, found[1]])
+
+
+def test_many_wins_are_counted_exactly():
+    z = np.r_[-np.ones(5000), np.ones(5049)]
+    found = bayesian_sign_test(z, rope=0)
+    left, right = (z < 0).sum(), (z > 0).sum()
+    assert found.p_left == pytest.approx(special.betainc(right + 0.5, left + 0.5, 0.5), abs=1e-10)

@@ -249,3 +249,10 @@ def test_data_sets_that_never_vary_are_named():
     with pytest.warns(DegenerateScoresWarning, match="never vary in 2 of 3 data sets"):
         result = poisson_binomial_test([[0.001] * 10, [0.002] * 10, [0.01, -0.01] * 5], rho=0.1)
     assert "point mass" in result.notes[-1]
+
+
+def test_a_rope_without_width_that_is_not_at_0_is_named():
+    """Every difference favours right, though none by 0.05."""
+    found = poisson_binomial_test([[0.02, 0.04, 0.03, 0.035, 0.025]] * 3, rho=0.2, rope=(0.05, 0.05))
+    assert "rope [0.05, 0.05]" in found.title
+    assert "The mean difference is below 0.05 on more than half of these data sets" in found.conclusion

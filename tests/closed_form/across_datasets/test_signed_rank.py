@@ -141,3 +141,24 @@ def test_the_papers_table_has_zeros_dropped(uci54, right, printed):
         )
     assert dropped == pytest.approx(printed, abs=0.005)
     assert abs(default - printed) > 0.01
+
+
+@pytest.mark.parametrize("test", [sign_test, signed_rank_test])
+@pytest.mark.parametrize("given", [{31: -0.02, 37: -0.03, 40: -0.01}, {-0.02, -0.03, -0.01}])
+def test_mappings_and_sets_are_refused(test, given):
+    """The keys of a mapping are no differences, and a set has no order."""
+    with pytest.raises(ScoreTableError, match="x must hold numbers"):
+        test(given)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_differences_of_short_floats_tie_as_those_of_doubles(dtype):
+    """Six differences of 0.1, three wins each way but one: 2 P(W+ <= 7) over the 64 equally likely changes of sign."""
+    left = np.array([0.8, 0.9, 0.6, 0.75, 0.3, 0.55], dtype)
+    right = np.array([0.9, 0.8, 0.7, 0.65, 0.4, 0.65], dtype)
+    differences = PairedDifferences.from_arrays(left[:, None], right[:, None], rho=0)
+    smaller = sum(comb(6, k) for k in range(3))  # all ranks are 3.5: at most two of six
+    assert signed_rank_test(differences).pvalue == pytest.approx(2 * smaller / 2**6)
+    table = pd.DataFrame({"dataset": list("abcdef"), "x": left, "y": right}).melt("dataset", var_name="algorithm")
+    table = table.rename(columns={"value": "score"})
+    assert signed_rank_test(table, left="x", right="y").pvalue == pytest.approx(2 * smaller / 2**6)

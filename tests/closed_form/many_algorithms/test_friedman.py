@@ -495,3 +495,11 @@ def test_correlations_are_no_scores():
     table = pd.DataFrame({"dataset": list("abcd"), "x": [0.9, 0.8, 0.7, 0.6], "y": [0.8, 0.9, 0.6, 0.5], "rho": 0.1})
     with pytest.raises(ScoreTableError, match="'rho'"):
         friedman_test(table)
+
+
+@pytest.mark.parametrize("name", ["Unnamed: 0", "id", "fit_time", "n_instances"])
+def test_an_index_a_count_or_a_duration_is_no_algorithm(name):
+    frame = pd.DataFrame(np.random.default_rng(0).random((8, 3)), columns=["svm", "rf", "nb"], index=list("abcdefgh"))
+    frame.insert(0, name, np.arange(8))
+    with pytest.raises(ScoreTableError, match=f"Column '{name}' looks like an index, a count or a duration"):
+        friedman_test(frame)

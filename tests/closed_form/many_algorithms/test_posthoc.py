@@ -398,3 +398,18 @@ def test_the_result_says_what_it_is():
     ]
     assert len(result.to_frame()) == 6
     assert "a" in str(result)
+
+
+def test_a_third_algorithm_with_huge_scores_makes_no_ties_between_the_others():
+    """One diverged model: the other two have p = 2 / 2^6 of Wilcoxon's test, as without it."""
+    scores = np.array([[0.9, 0.8], [0.8, 0.7], [0.7, 0.6], [0.95, 0.85], [0.66, 0.6], [0.5, 0.4]])
+    huge = np.column_stack([scores, np.full(6, 1e13)])
+    found = posthoc_test(huge, higher_is_better=False)
+    assert found.mean_ranks.tolist() == [2, 1, 3]
+    assert found.pvalue[0, 1] == 2 / 2**6 == posthoc_test(scores, higher_is_better=False).pvalue[0, 1]
+
+
+def test_scores_that_differ_by_rounding_share_a_rank():
+    row = [0.1 + 0.2, 0.3, 0.7 - 0.4, 0.2]
+    found = posthoc_test([row, row, row])
+    assert found.mean_ranks.tolist() == [2, 2, 2, 4]

@@ -374,3 +374,16 @@ def test_under_no_difference_the_probability_of_right_is_uniform():
     x = equally_correlated(np.random.default_rng(1), 2000, 30, 0.25)
     found = stats.kstest(correlated_t_test(x, rho=0.25, rope=0).p_right, "uniform")
     assert found.statistic < 2.23 / math.sqrt(2000)
+
+
+def test_a_constant_difference_on_the_boundary_counts_as_in_the_rope_whatever_the_size_of_the_scores():
+    left = np.full(5, 1e4)
+    differences = PairedDifferences.from_arrays([left], [left + 0.01], rho=0.2)
+    with pytest.warns(DegenerateScoresWarning):
+        found = correlated_t_test(differences, rope=0.01)
+    assert found.p_rope == [1.0]
+
+
+def test_equal_probabilities_up_to_rounding_name_no_winner():
+    assert sum([0.1, 0.2, -0.3]) != 0
+    assert "equally likely to be better" in correlated_t_test([0.1, 0.2, -0.3], rho=0.1, rope=0).conclusion

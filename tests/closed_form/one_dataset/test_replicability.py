@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from hiercomp.closed_form.one_dataset.replicability import replicability
-from hiercomp.errors import ArgumentError
+from hiercomp.errors import ArgumentError, ScoreTableError
 
 
 @pytest.mark.parametrize("repetitions", [2, 3, 10])
@@ -91,3 +91,9 @@ def test_the_result_prints_both_measures():
     text = str(replicability([[1, 1, 1], [1, 0, 0], [0, 0, 0]]))
     assert text.startswith("Replicability of 3 repeated tests, 3 data sets\n")
     assert "All repetitions agree on 66.7% of the data sets; two repetitions agree with probability 0.778." in text
+
+
+def test_masked_decisions_are_refused():
+    decisions = np.ma.array([[1, 1, 0], [1, 1, 1]], mask=[[0, 0, 1], [0, 0, 0]])
+    with pytest.raises(ScoreTableError, match="1 of 6 numbers of decisions are masked"):
+        replicability(decisions)

@@ -263,3 +263,19 @@ def test_rho_and_folds_are_not_given_together():
     for options in ({"folds": 2}, {"cv": 2}):
         with pytest.raises(ArgumentError, match="pass one of them"):
             from_grid_search(search_table(), dataset="iris", rho=0.2, **options)
+
+
+def test_the_only_metric_names_the_scores_and_its_direction():
+    scores = np.random.default_rng(0).uniform(0.1, 0.2, (4, 10))
+    results = {f"d{i}": {"a": {"test_mse": row}, "b": {"test_mse": row + 0.01}} for i, row in enumerate(scores)}
+    with pytest.warns(HiercompWarning, match="Lower values of 'mse' are better"):
+        assert from_cross_validate(results, folds=10).attrs["measure"] == "mse"
+    search = {"params": [{"c": 1}, {"c": 2}], "split0_test_rmse": [0.1, 0.2], "split1_test_rmse": [0.1, 0.3]}
+    with pytest.warns(HiercompWarning, match="Lower values of 'rmse' are better"):
+        assert from_grid_search(search, dataset="iris", folds=2).attrs["measure"] == "rmse"
+
+
+def test_results_of_different_metrics_are_refused():
+    results = {"iris": {"a": {"test_accuracy": [0.9, 0.8]}, "b": {"test_f1": [0.9, 0.7]}}}
+    with pytest.raises(ScoreTableError, match="The results have 2 metrics: 'accuracy', 'f1'"):
+        from_cross_validate(results, folds=2)
