@@ -5,7 +5,8 @@ combined error; where both are right it exceeds 1.96 in at most 5% of the cases.
 integrated on a finer grid, with twice the nodes of every axis, and the difference compared with the stated error. What is
 finished is kept in a file, so the run can be stopped and resumed. From number 500 on there are constant data sets, ropes of
 zero, asymmetric and wide ones, and the scales are 1e-8 and 1e8; each 180 problems in turn have every kind under every prior
-with every rope, but constant data sets with none of zero.
+with every rope, but constant data sets with none of zero. From number 2000 on, questions are answered right or wrong
+(likelihood="trinomial"); each 20 problems in turn have every prior with every rope.
 
     python scripts/agreement.py --problems 500 --jobs 2 --results agreement.jsonl
     python scripts/agreement.py --problems 2000 --doubled --jobs 2 --results doubled.jsonl
@@ -32,6 +33,7 @@ from scipy import stats
 from study_quadrature import settings
 
 import hiercomp as hc
+from hiercomp.engines.quadrature import likelihood
 from hiercomp.engines.quadrature.engine import QuadratureEngine
 from hiercomp.model.scaled import HierarchicalModel
 from hiercomp.posterior.fit import integrand
@@ -39,7 +41,7 @@ from hiercomp.posterior.next_dataset import QUANTITIES
 
 KINDS = ("ordinary", "ragged", "near-identical", "outlying", "bimodal", "heavy-tailed", "tiny scale", "huge scale")
 ALL_KINDS = (*KINDS, "constant")  # from this number on
-FIRST_OF_ALL = 500
+FIRST_OF_ALL, FIRST_TRINOMIAL = 500, 2000
 ROPES = ("usual", "zero", "asymmetric", "wide")
 PRIORS = {
     "default": hc.Priors(),
@@ -64,6 +66,8 @@ DOUBLED = {
     "grid.FINE_NODES": (120, 72, 321),
     "grid.SMOOTH_NODES": (56, 56, 321),
     "grid.LIKELIHOOD_ERROR": 1e-7,
+    "trinomial.KNOTS": 513,
+    "trinomial.LARGEST_STEP": likelihood.STEP / 2,
 }
 
 
@@ -77,16 +81,15 @@ class Problem(NamedTuple):
 
 
 def problem(number: int) -> Problem:
-    """A random problem.
-
-    2 to 60 data sets of 3 to 100 scores; a unit is the mean standard deviation within a data set.
-    """
+    """A random problem: 2 to 60 data sets of 3 to 100 scores, or of 10 to 1,000 questions."""
     generator = np.random.default_rng([13, number])
+    if number >= FIRST_TRINOMIAL:
+        return trinomial_problem(number - FIRST_TRINOMIAL, generator)
     kinds = KINDS if number < FIRST_OF_ALL else ALL_KINDS
     turn, place = divmod(number if number < FIRST_OF_ALL else number - FIRST_OF_ALL, len(kinds))
     kind, name = kinds[place], list(PRIORS)[turn % len(PRIORS)]
     rope = "usual" if number < FIRST_OF_ALL else ROPES[turn // len(PRIORS) % len(ROPES)]
-    q = int(np.exp(generator.uniform(np.log(2), np.log(61))))
+    q = _size(generator)
     n = generator.integers(3, 101, q) if kind == "ragged" else np.full(q, generator.choice([3, 5, 10, 30, 100]))
     rho = generator.choice([0.0, 0.1, 0.2])
     spread = 10 ** generator.uniform(-1.5, 1.0)
@@ -109,15 +112,49 @@ def problem(number: int) -> Problem:
         for place in generator.choice(q, max(1, int(generator.uniform(0, 0.5) * q)), replace=False):
             rows[place] = np.full_like(rows[place], rows[place].mean())
         rope = "usual" if rope == "zero" else rope  # which such data are refused with
-    ends = {
+    left = [np.zeros_like(row) for row in rows]
+    options: dict[str, Any] = {"priors": PRIORS[name], "higher_is_better": True}
+    options |= {"rho": rho, "rope": _ends(rope, half_width, generator)}
+    return Problem(kind, name, rope, hc.HierarchicalComparison.from_arrays(left, rows, **options))
+
+
+def trinomial_problem(number: int, generator: np.random.Generator) -> Problem:
+    """A random problem of questions that are answered right or wrong: one of the likelihood (T3).
+
+    The data sets' differences are those of a Student-t population, as far as their discordance lets them be. In a third of
+    the problems one is far from the others; in another third few questions are discordant.
+    """
+    name, rope = list(PRIORS)[number % len(PRIORS)], ROPES[number // len(PRIORS) % len(ROPES)]
+    q, shape = _size(generator), generator.choice(["ordinary", "outlying", "concordant"])
+    n = generator.choice([10, 30, 100, 300, 1000], q)
+    discordance = generator.uniform(0.0, 0.05 if shape == "concordant" else 1.0, q)
+    delta = generator.normal(0.0, 0.1) + 10 ** generator.uniform(-3.0, -0.5) * generator.standard_t(6, q)
+    if shape == "outlying":
+        delta[0], discordance[0] = generator.choice([-0.9, 0.9]), 0.95
+    delta = np.clip(delta, -discordance, discordance)
+    left, right = [], []
+    for difference, discordant, questions in zip(delta, discordance, n, strict=True):
+        outcome = generator.random(questions)
+        left.append((outcome < (discordant - difference) / 2).astype(float))
+        right.append((outcome > 1 - (discordant + difference) / 2).astype(float))
+    right[-1][0] = 1 - left[-1][0]  # one discordant question at least
+    options: dict[str, Any] = {"priors": PRIORS[name], "higher_is_better": True, "likelihood": "trinomial"}
+    options |= {"rho": 0, "rope": _ends(rope, 10 ** generator.uniform(-3.0, -1.5), generator)}
+    return Problem("trinomial", name, rope, hc.HierarchicalComparison.from_arrays(left, right, **options))
+
+
+def _size(generator: np.random.Generator) -> int:
+    """A number of data sets."""
+    return int(np.exp(generator.uniform(np.log(2), np.log(61))))
+
+
+def _ends(rope: str, half_width: float, generator: np.random.Generator) -> tuple[float, float]:
+    return {
         "usual": (-half_width, half_width),
         "zero": (0.0, 0.0),
         "asymmetric": (-half_width * generator.uniform(0, 0.5), half_width * generator.uniform(1, 5)),
         "wide": (-20 * half_width, 20 * half_width),
     }[rope]
-    left = [np.zeros_like(row) for row in rows]
-    options: dict[str, Any] = {"rho": rho, "rope": ends, "priors": PRIORS[name], "higher_is_better": True}
-    return Problem(kind, name, rope, hc.HierarchicalComparison.from_arrays(left, rows, **options))
 
 
 def agreement(number: int) -> dict[str, Any]:
@@ -218,7 +255,7 @@ def agreement_tables(rows: list[dict[str, Any]]) -> list[Table]:
     by_kind = Table(title=f"engine='auto' on {len(rows)} random problems")
     for column in ("kind", "problems", "ok", "warned", "failed", "largest distance", "median s", "longest s"):
         by_kind.add_column(column)
-    for kind in (*ALL_KINDS, "all"):
+    for kind in (*ALL_KINDS, "trinomial", "all"):
         some = [row for row in rows if kind in (row["kind"], "all")]
         if not some:
             continue
@@ -249,7 +286,7 @@ def doubling_tables(rows: list[dict[str, Any]]) -> list[Table]:
     for column in ("kind", "problems", "ok", "warned", "failed", "too small", "largest ratio", "largest change",
                    "log marginal likelihood: too small", "largest change", "median s of CPU", "90%", "longest"):  # fmt: skip
         table.add_column(column)
-    for kind in (*ALL_KINDS, "all"):
+    for kind in (*ALL_KINDS, "trinomial", "all"):
         some = [row for row in rows if kind in (row["kind"], "all")]
         if not some:
             continue

@@ -30,7 +30,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # before NumPy is loaded: small p
 import numpy as np
 
 import hiercomp as hc
-from hiercomp.engines.quadrature import axes, engine, grid, likelihood, regions, support
+from hiercomp.engines.quadrature import axes, engine, grid, likelihood, regions, support, trinomial
 from hiercomp.engines.quadrature.engine import QuadratureEngine
 from hiercomp.engines.quadrature.likelihood import MeanLikelihood
 from hiercomp.engines.quadrature.support import Integrand
@@ -45,6 +45,7 @@ MODULES = {
     "likelihood": likelihood,
     "regions": regions,
     "support": support,
+    "trinomial": trinomial,
 }
 SIZES = (2, 5, 10, 20, 43, 54, 120, 200, 500, 1000, 5000, 20_000)
 MOST_WITH_REFERENCE = 200  # data sets; the reference takes about ten times as long as what it is for
