@@ -8,7 +8,6 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from hiercomp.arguments import FloatArray, number_between, one_of, refuse_without, whole_number
 from hiercomp.closed_form.across_datasets.signed_rank import ZeroMethod, wilcoxon
@@ -25,7 +24,6 @@ NAMES = {
     "siegel": "Siegel & Castellan's test after Friedman's",
     "miller": "Miller's test after Friedman's",
 }
-MOST_ENUMERATED = 13  # data sets whose 2^N changes of sign are enumerated where there are ties; scipy's limit as well
 
 
 def posthoc_test(
@@ -45,8 +43,7 @@ def posthoc_test(
     scores : array_like or data frame
         One row for each data set and one column for each algorithm; or a tidy table, as in `friedman_test`.
     method : {"wilcoxon", "nemenyi", "conover", "siegel", "miller"}
-        "wilcoxon": ``scipy.stats.wilcoxon`` on each pair by itself, two-sided; exact up to 50 data sets without ties
-        and zeros and up to 13 with them, else the normal approximation. "nemenyi": `nemenyi_test`. The others use the
+        "wilcoxon": `signed_rank_test` of each pair by itself, two-sided. "nemenyi": `nemenyi_test`. The others use the
         ranks among all algorithms and come from the package scikit-posthocs, if it is installed.
     adjust : {"holm", "shaffer", "bonferroni", "hochberg", "hommel", "fdr_bh", "fdr_by", "none"}
         The adjustment; see Notes. Not applied to "nemenyi" and "miller", whose p-values hold for all pairs at once.
@@ -224,34 +221,14 @@ def possible_true_hypotheses(algorithms: int) -> tuple[int, ...]:
 
 def _wilcoxon(table: ScoreMatrix, zero_method: ZeroMethod) -> tuple[FloatArray, FloatArray]:
     """Statistic and p-value of every pair, shapes (k, k)."""
-    count, k = table.values.shape
+    k = table.values.shape[1]
     one, other = np.triu_indices(k, 1)
     statistic, p = np.zeros(len(one)), np.ones(len(one))
     for pair, (left, right) in enumerate(zip(one, other, strict=True)):
         size = np.abs(table.values[:, [left, right]]).max(axis=1)
         values = tied(table.values[:, right] - table.values[:, left], size)  # 0.9 - 0.8 and 0.8 - 0.7 tie
-        if count <= MOST_ENUMERATED and len(np.unique(np.abs(values[values != 0]))) < count:
-            statistic[pair], p[pair] = signed_rank_with_ties(values, zero_method)
-        else:
-            statistic[pair], p[pair] = wilcoxon(values, zero_method)
+        statistic[pair], p[pair] = wilcoxon(values, zero_method)
     return _square(statistic, k, diagonal=np.nan), _square(p, k, diagonal=1.0)
-
-
-def signed_rank_with_ties(values: FloatArray, zero_method: ZeroMethod) -> tuple[float, float]:
-    """Smaller rank sum and exact two-sided p-value for a few differences with ties or zeros.
-
-    Since version 1.15 ``scipy.stats.wilcoxon`` finds the same by a permutation test, in about half a second per pair:
-    the distribution of the rank sum over all changes of sign.
-    """
-    ranked = values[values != 0] if zero_method == "wilcox" else values
-    ranks, zero = stats.rankdata(np.abs(ranked)), ranked == 0
-    sums = np.zeros(1)
-    for rank in ranks[~zero]:
-        sums = np.concatenate([sums, sums + rank])
-    plus, minus = ranks[ranked > 0].sum(), ranks[ranked < 0].sum()
-    share = ranks[zero].sum() / 2 if zero_method == "zsplit" else 0.0
-    p = 2 * min(np.mean(sums <= plus), np.mean(sums >= plus))  # multiples of 1/2: equal sums are exactly equal
-    return float(min(plus, minus) + share), float(min(p, 1.0))
 
 
 def _scikit_posthocs(method: str) -> Callable[..., Any]:

@@ -162,3 +162,14 @@ def test_differences_of_short_floats_tie_as_those_of_doubles(dtype):
     table = pd.DataFrame({"dataset": list("abcdef"), "x": left, "y": right}).melt("dataset", var_name="algorithm")
     table = table.rename(columns={"value": "score"})
     assert signed_rank_test(table, left="x", right="y").pvalue == pytest.approx(2 * smaller / 2**6)
+
+
+@pytest.mark.parametrize(
+    ("zeros", "wins", "zero_method"), [(9, 5, "wilcox"), (9, 5, "zsplit"), (12, 4, "pratt"), (20, 6, "zsplit")]
+)
+def test_a_few_wins_beside_many_zeros_have_an_exact_p(zeros, wins, zero_method):
+    """Of 2^wins changes of sign one is all wins: no two-sided p is smaller than twice its probability."""
+    z = np.r_[np.zeros(zeros), np.arange(1, wins + 1) / 10]
+    assert signed_rank_test(z, zero_method=zero_method).pvalue == 2 / 2**wins
+    assert signed_rank_test(z, zero_method=zero_method, alternative="greater").pvalue == 1 / 2**wins
+    assert signed_rank_test(z, zero_method=zero_method, alternative="less").pvalue == 1

@@ -14,13 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from hiercomp.closed_form.across_datasets.signed_rank import signed_rank_with_ties
 from hiercomp.closed_form.many_algorithms.friedman import nemenyi_test
 from hiercomp.closed_form.many_algorithms.posthoc import (
     adjusted_pvalues,
     possible_true_hypotheses,
     posthoc_test,
     shaffer_adjusted,
-    signed_rank_with_ties,
 )
 from hiercomp.errors import ArgumentError, DegenerateScoresWarning, DroppedScoresWarning, ScoreTableError
 
