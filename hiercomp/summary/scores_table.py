@@ -178,7 +178,8 @@ class ScoresTable(Documented):
         """Decimals of each data set: three for fractions of at least 0.01, else four digits of the largest mean."""
         if self.decimals is not None:
             return [self.decimals] * len(self.mean)
-        size = np.nanmax(np.abs(self.mean), axis=1)
+        size = np.nan_to_num(np.abs(self.mean)).max(axis=1)
+        size[np.isnan(self.mean).all(axis=1)] = size.max()  # a data set without scores
         if np.nanmin(self.mean) >= SMALLEST_FRACTION and size.max() <= 1:
             return [3] * len(size)
         if size.max() <= MOST_APART * max(size.min(), np.finfo(float).tiny):

@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 import subprocess
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -191,3 +192,20 @@ def test_decimals_follow_the_size_of_the_scores(scale, expected):
     assert expected in first
     fewer = str(scores_table(given, measure=None, higher_is_better=True, decimals=0))
     assert f"{0.12344 * scale[0]:.0f} ± {0.05 * scale[0]:.0f}" in fewer
+
+
+def test_a_data_set_without_scores_has_a_row_without_cells():
+    frame = pd.DataFrame(
+        {
+            "dataset": np.repeat(["x", "y", "z", "u"], 15),
+            "algorithm": list("abc") * 20,
+            "fold": list(np.repeat(range(5), 3)) * 4,
+        }
+    )
+    frame["score"] = np.random.default_rng(0).uniform(0.5, 0.9, len(frame))
+    frame.loc[frame["dataset"] == "z", "score"] = np.nan
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", hc.HiercompWarning)
+        tournament = hc.compare_all(frame, missing="drop", progress=False, n_jobs=1, rope=0.01)
+    row = next(line for line in str(tournament.scores_table()).splitlines() if line.split()[:1] == ["z"])
+    assert row.split() == ["z", "-", "-", "-"]
