@@ -44,12 +44,6 @@ CHECKS = {
             "Random problems of every kind: the integral, finer grids and draws",
             problems.problem_rows,
         ),
-        Exhibit(
-            "V4-trinomial",
-            ON_DEMAND,
-            "Random problems with a trinomial likelihood: the integral, finer grids and draws",
-            problems.trinomial_rows,
-        ),
         Exhibit("V5", ON_DEMAND, "Reference posteriors, by the recipe of posteriordb", runs.reference_rows),
         Exhibit(
             "V6-quadrature",

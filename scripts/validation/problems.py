@@ -1,4 +1,4 @@
-"""The integral against finer grids and Stan's draws on random problems of every kind (V4-problems, V4-trinomial)."""
+"""The integral against finer grids, and against Stan's draws, on random problems of every kind (V4-problems)."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from agreement import FIRST_OF_ALL, FIRST_TRINOMIAL, agreement, doubling, run, timing
+from agreement import FIRST_OF_ALL, agreement, doubling, run, timing
 from reproduction.exhibit import Row, Settings
 
 PROBLEMS = 2000
 DRAWN = range(FIRST_OF_ALL, FIRST_OF_ALL + 500)  # which Stan's draws are compared with too
 QUICK = (500, 528, 574, 625, 667)  # which take less than a second together
 QUICK_DRAWN = (500,)
-TRINOMIAL = range(FIRST_TRINOMIAL, FIRST_TRINOMIAL + 20)  # every prior with every rope
-QUICK_TRINOMIAL = (2008,)  # of a Gaussian population, whose finer grid has a single nu
 LARGEST_CHANGE, LONGEST = 0.002, 5.0
 FEW, MEDIAN_OF_FEW, LONGEST_OF_FEW = 10, 0.3, 2.0  # data sets, seconds
 # Of a change; the stated errors of smaller ones are mostly those of what is left out at the ends of the axes
@@ -32,14 +30,6 @@ def problem_rows(settings: Settings) -> list[Row]:
     few = [row["number"] for row in integrated if row["datasets"] <= FEW]
     timed = run(timing, few, 1, _kept(settings, "timed"))  # one at a time, as on an idle machine
     return [*integral_rows(integrated), *time_rows([row["seconds"] for row in timed]), *draws_rows(sampled)]
-
-
-def trinomial_rows(settings: Settings) -> list[Row]:
-    """The same of questions that are answered right or wrong; finer grids take minutes."""
-    numbers = list(QUICK_TRINOMIAL if settings.quick else TRINOMIAL)
-    integrated = run(doubling, numbers, settings.jobs, _kept(settings, "integrated-trinomial"))
-    sampled = run(agreement, numbers, settings.jobs, _kept(settings, "sampled-trinomial"))
-    return [*integral_rows(integrated), *draws_rows(sampled)]
 
 
 def integral_rows(rows: list[dict[str, Any]]) -> list[Row]:

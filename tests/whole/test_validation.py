@@ -25,17 +25,7 @@ referred = importlib.import_module("validation.referred")
 Settings = importlib.import_module("reproduction.exhibit").Settings
 
 MEASURED = ["V1", "V2", "V4-problems", "V7-density", "V17", pytest.param("V25", marks=pytest.mark.slow)]
-SIMULATED = [
-    "V6-quadrature",
-    "V6-sampler",
-    "V6-mixture",
-    "V6-trinomial",
-    "V6-covariates",
-    "V7-ranks",
-    "V10",
-    "V27",
-    "V4-trinomial",
-]
+SIMULATED = ["V6-quadrature", "V6-sampler", "V6-mixture", "V6-trinomial", "V6-covariates", "V7-ranks", "V10", "V27"]
 
 
 @pytest.mark.parametrize("name", [*MEASURED, *(pytest.param(name, marks=pytest.mark.slow) for name in SIMULATED)])
