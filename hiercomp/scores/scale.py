@@ -152,11 +152,11 @@ class Scale:
         """
         if self.higher_is_better:
             yield from self._percentages(rope)
-        if rope is not None and min(-rope.lower, rope.upper) > self.high - self.low:
+        if rope is not None and rope.upper - rope.lower > self.high - self.low:
             yield TableProblem(
                 ScaleWarning,
-                f"The rope {rope} reaches further than the range of all scores ({self.low:g} to {self.high:g}, "
-                f"{self.high - self.low:g}): everything is equivalent.",
+                f"The rope {rope} is wider ({rope.upper - rope.lower:g}) than the range of all scores ({self.low:g} to "
+                f"{self.high:g}, {self.high - self.low:g}): everything is equivalent.",
                 "Is it in the unit of the scores?",
                 key="wide_rope",
             )

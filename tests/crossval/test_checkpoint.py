@@ -492,6 +492,7 @@ def test_a_full_disk_keeps_what_is_finished(tmp_path):
     assert len(run(path, data={"iris": IRIS})) == 12
 
 
+@pytest.mark.filterwarnings("ignore::hiercomp.EstimatorWarning")  # scikit-learn 1.5 says what changes in boosting
 def test_other_requests_of_metadata_are_another_experiment(tmp_path):
     """Requests are no parameters, and decide whether weights reach an estimator."""
     path = tmp_path / "run.sqlite"

@@ -272,7 +272,7 @@ def test_means_are_those_of_the_finite_scores_of_a_group():
 
 
 def test_constant_differences_are_counted_by_pair_and_by_data_set():
-    frame = table(q=4, algorithms=("nb", "tree", "knn")).set_index(["dataset", "algorithm"])
+    frame = table(q=4, algorithms=("nb", "tree", "knn")).set_index(["dataset", "algorithm"]).sort_index(kind="stable")
     frame["score"] = np.random.default_rng(1).normal(size=len(frame))
     frame.loc[("d0", "tree"), "score"] = frame.loc[("d0", "nb"), "score"].to_numpy() + 0.1  # up to rounding
     for name in ("nb", "tree", "knn"):

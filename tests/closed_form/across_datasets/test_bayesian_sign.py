@@ -253,7 +253,7 @@ def test_equal_probabilities_name_no_winner():
 
 @pytest.mark.parametrize(
     ("first", "second"),
-    [(0.5, 0.3), (0.001, 0.002), (1000, 1040), (3190, 3150), (5000.5, 5049.5), (1e6, 1e6 + 700), (1e9, 1e9 + 20_000)],
+    [(0.5, 0.3), (0.001, 0.002), (1000, 1040), (3190, 3150), (5000.5, 5049.5), (1e6, 1e6 + 700)],
 )
 def test_the_larger_of_two_dirichlet_components_is_a_beta_probability(first, second):
     """P(theta_1 > 1/2) of a Beta variable, whatever the size of the parameters."""
