@@ -60,7 +60,7 @@ def refuse_masked(x: object, name: str) -> None:
 def as_doubles(values: NDArray[Any]) -> FloatArray:
     """Numbers as floats of 64 bits; narrower floats by their shortest decimals, 0.9 and not 0.89999998.
 
-    Equal differences of such scores would else differ by more than the rounding errors of doubles.
+    Otherwise equal differences of such scores would differ by more than the rounding errors of doubles.
     """
     found = values.astype(float)
     if values.dtype.kind == "f" and values.dtype.itemsize < found.dtype.itemsize:

@@ -69,6 +69,7 @@ FURTHER_ALIASES: Mapping[str, tuple[str, ...]] = {
 SEEDS, QUESTIONS = FURTHER_ALIASES["run"], FURTHER_ALIASES["fold"]  # such scores are independent: rho is 0
 
 METRIC_COLUMNS = ("metric", "measure", "metricname", "measurename", "evalmetric", "function")  # which hold names
+FIRST_CELLS = 100  # that are looked at before a whole column is
 PARTS = frozenset({"train", "training", "val", "valid", "validation", "dev", "test"})  # of the data; none is a fold
 # Numbers that are no scores: an index, a count, a duration, a setting, the training set or a spread
 NO_SCORES = re.compile(
@@ -396,18 +397,21 @@ def _spoilt_measures(frame: pd.DataFrame, taken: Collection[str]) -> list[str]:
     return found
 
 
+def _is_part(cell: object) -> bool:
+    return isinstance(cell, str) and cell.strip().casefold() in PARTS
+
+
 def _refuse_parts(column: pd.Series, name: str) -> None:
     """Refuse a column that says whether a score is of the training or the test set."""
-    cells = [] if column.dtype.kind in "fiub" else column.dropna().tolist()
-    if not all(isinstance(cell, str) for cell in cells):
+    if column.dtype.kind in "fiub" or not all(map(_is_part, column.head(FIRST_CELLS).dropna().tolist())):
         return
-    parts = list(dict.fromkeys(cells))
-    if len(parts) > 1 and all(part.strip().casefold() in PARTS for part in parts):
+    parts = column.dropna().astype(str).unique().tolist()
+    if len(parts) > 1 and all(map(_is_part, parts)):
         part = next((part for part in parts if part.strip().casefold() == "test"), parts[0])
         keep = Argument("where", {name: part})
         raise _wrong_columns(
             f"Column {name!r} names parts of the data, and no folds: {', '.join(map(repr, parts))}.",
-            f"Keep the rows of one: read_scores(..., {keep}).",
+            f"Keep the rows of one with {keep}, which read_scores takes.",
             ("fold",),
             (keep,),
         )

@@ -29,7 +29,7 @@ class SignedRankResult(Presentation):
         Name of the test.
     statistic : float
         Signed-rank: the smaller rank sum, or the rank sum of the right algorithm's wins if one-sided. Sign: the right
-        algorithm's wins.
+        algorithm's wins, with half of the ties where they are split.
     pvalue : float
         p-value of the alternative.
     alternative : {"two-sided", "less", "greater"}
