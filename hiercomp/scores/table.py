@@ -391,8 +391,11 @@ def _spoilt_measures(frame: pd.DataFrame, taken: Collection[str]) -> list[str]:
     for name in frame.columns:
         if name in taken or frame[name].dtype.kind in "fiub" or not is_measure(name):
             continue
-        cells = frame[name].dropna().astype(str).str.strip().str.rstrip("%").str.replace(",", ".")
-        if pd.to_numeric(cells[cells != ""], errors="coerce").notna().mean() > 0.5:
+        texts = [
+            str(cell).strip() for cell in frame[name].tolist() if isinstance(cell, (str, int, float)) and cell == cell
+        ]
+        cells = pd.Series([text.rstrip("%").replace(",", ".") for text in texts if text], dtype=object)
+        if pd.to_numeric(cells, errors="coerce").notna().mean() > 0.5:
             found.append(name)
     return found
 
@@ -403,9 +406,9 @@ def _is_part(cell: object) -> bool:
 
 def _refuse_parts(column: pd.Series, name: str) -> None:
     """Refuse a column that says whether a score is of the training or the test set."""
-    if column.dtype.kind in "fiub" or not all(map(_is_part, column.head(FIRST_CELLS).dropna().tolist())):
+    if column.dtype.kind in "fiub" or not all(map(_is_part, filter(is_filled, column.head(FIRST_CELLS)))):
         return
-    parts = column.dropna().astype(str).unique().tolist()
+    parts = list(dict.fromkeys(cell if isinstance(cell, str) else "" for cell in column.tolist() if is_filled(cell)))
     if len(parts) > 1 and all(map(_is_part, parts)):
         part = next((part for part in parts if part.strip().casefold() == "test"), parts[0])
         keep = Argument("where", {name: part})

@@ -167,6 +167,9 @@ def test_a_measure_with_a_cell_that_is_no_number_is_not_exchanged_for_another_co
     for scores in (frame, tmp_path / "f.csv"):
         with pytest.raises(hc.HiercompError, match="several are numeric: 'accuracy', 'f1'"):
             hc.compare(scores, rope=0.01, engine="quadrature")
+    mixed = frame.assign(accuracy=[cell if cell == "failed" else float(cell) for cell in frame["accuracy"]])
+    with pytest.raises(hc.ScoreTableError, match="several are numeric: 'accuracy', 'f1'"):
+        hc.compare(mixed, rope=0.01, engine="quadrature")
     with pytest.raises(hc.ScoreTableError, match="1 of 60 cells of column 'accuracy' are not numbers"):
         hc.compare(frame.drop(columns="f1"), rope=0.01, engine="quadrature")
 
