@@ -21,6 +21,7 @@ from hiercomp.errors import (
     warn_caller,
 )
 from hiercomp.files.any_table import as_tidy
+from hiercomp.pairs.ranking import shared_ranks
 from hiercomp.rope import Rope, RopesLike
 from hiercomp.scores.arrays import DROP, ScoreArrays
 from hiercomp.scores.differences import PairedDifferences
@@ -28,7 +29,7 @@ from hiercomp.scores.direction import Direction, stated_direction
 from hiercomp.scores.problems import ROUNDING
 from hiercomp.scores.rho import Correlation, RhoLike, checked_rho, is_learnt
 from hiercomp.scores.scale import DEFAULT_HALF_WIDTH, LARGEST_FRACTION
-from hiercomp.scores.table import NO_SCORES, refuse_unwritable, role_of, tidy_scores, to_pandas
+from hiercomp.scores.table import holds_no_scores, refuse_unwritable, role_of, tidy_scores, to_pandas
 from hiercomp.wording import cells_in_words, counted, first_names, metric_words, normal_name, shown
 
 Alternative: TypeAlias = Literal["two-sided", "less", "greater"]
@@ -288,23 +289,12 @@ def rounded(values: FloatArray, size: Any) -> FloatArray:
     return np.asarray(np.round(values / size, 12) * size)
 
 
-def tied_in_rows(values: FloatArray) -> FloatArray:
-    """The same array with neighbours of each sorted row equal if they differ only by rounding of their own size."""
-    order = np.argsort(values, axis=1, kind="stable")
-    ascending = np.take_along_axis(values, order, axis=1)
-    size = np.maximum(np.abs(ascending[:, 1:]), np.abs(ascending[:, :-1]))
-    first = np.concatenate([np.ones((len(values), 1), bool), np.diff(ascending, axis=1) > ROUNDING * size], axis=1)
-    place = np.maximum.accumulate(np.where(first, np.arange(values.shape[1]), 0), axis=1)
-    found = np.empty_like(values)
-    np.put_along_axis(found, order, np.take_along_axis(ascending, place, axis=1), axis=1)
-    return found
-
-
 @dataclass(frozen=True)
 class ScoreMatrix:
-    """Mean scores of shape (data sets, algorithms), higher is better."""
+    """Mean scores of shape (data sets, algorithms), higher is better, and the largest absolute score behind each."""
 
     values: FloatArray
+    size: FloatArray
     dataset_names: tuple[str, ...]
     algorithms: tuple[str, ...]
     notes: tuple[str, ...] = ()
@@ -313,9 +303,7 @@ class ScoreMatrix:
     @property
     def ranks(self) -> FloatArray:
         """Ranks within each data set, 1 for the best, mean ranks for ties; values equal up to rounding tie."""
-        from scipy import stats  # slow to import, and only Friedman's kind of tests needs it
-
-        return np.asarray(stats.rankdata(-tied_in_rows(self.values), axis=1))
+        return shared_ranks(self.values, self.size)[0]
 
     @property
     def tied(self) -> bool:
@@ -338,12 +326,14 @@ def read_score_matrix(scores: Any, *, missing: str, higher_is_better: bool | Non
     frame, dropped = _complete(frame, drop=missing == "drop")
     sign = 1.0 if direction.higher_is_better else -1.0
     means = sign * frame.groupby(level="dataset", sort=False).mean()
+    size = frame.abs().groupby(level="dataset", sort=False).max().to_numpy(float)
     if len(means) < 2:
         raise ScoreTableError(f"The test needs at least 2 data sets without missing scores, got {len(means)}.")
     datasets, algorithms = (tuple(str(name) for name in axis) for axis in (means.index, means.columns))
     labelled = is_table(scores) or not direction.higher_is_better
     metric = metric_words(direction.measure, direction.higher_is_better, None) if labelled else ""
-    matrix, notes = ScoreMatrix(means.to_numpy(float), datasets, algorithms, metric=metric), [*notes, *dropped]
+    matrix = ScoreMatrix(means.to_numpy(float), size, datasets, algorithms, metric=metric)
+    notes = [*notes, *dropped]
     if matrix.tied:
         notes.append(Note(DegenerateScoresWarning, "All algorithms tie on every data set: every p-value is 1."))
     warn_caller(notes)
@@ -514,7 +504,7 @@ def _read_frame(scores: Any, higher_is_better: bool | None) -> tuple[pd.DataFram
     if "dataset" in roles and roles["dataset"] in scores.columns:
         scores = scores.set_index(roles["dataset"])
     for column, kind in zip(scores.columns, scores.dtypes, strict=True):
-        if NO_SCORES.fullmatch(str(column).strip().casefold()):
+        if holds_no_scores(column):
             raise ScoreTableError(
                 f"Column {shown(column)!r} looks like an index, a count or a duration; each column must hold the scores of "
                 "one algorithm.",

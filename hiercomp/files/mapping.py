@@ -770,7 +770,7 @@ def _ordered_folds(cells: Mapping[str, Any], *, known: bool) -> np.ndarray:
 
 
 def _refuse_unequal_counts(cells: Mapping[str, Any]) -> None:
-    """Refuse rows that only their order numbers, where an algorithm has fewer than another: which are absent is unknown."""
+    """Refuse rows without a fold where an algorithm has fewer than another: nobody can tell which are missing."""
     import pandas as pd
 
     keys = {role: np.asarray(cells[role]) for role in ("dataset", "run", "algorithm") if role in cells}
@@ -785,8 +785,8 @@ def _refuse_unequal_counts(cells: Mapping[str, Any]) -> None:
     (fewest, most), (few, many) = (here[name].iloc[[0, -1]].tolist() for name in ("algorithm", "count"))
     raise ScoreTableError(
         f"Data set {shown(dataset)!r}: {shown(fewest)!r} has {counted(few, 'score')} and {shown(most)!r} {many}, and no "
-        "column says which fold each is, so which are absent is unknown.",
-        remedy="Add a column fold, or remove these data sets.",
+        "column says which fold each belongs to, so nobody can tell which are missing.",
+        remedy="Add a column fold, or remove this data set.",
         places=(dataset,),
         key="unequal_counts",
     )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from hiercomp.errors import Argument, HiercompError
 from hiercomp.files.formats.common import column_roles
 from hiercomp.files.table import read_score_file
-from hiercomp.scores.table import NO_SCORES, PLACES, score_candidates
+from hiercomp.scores.table import PLACES, holds_no_scores, score_candidates
 from hiercomp.wording import first_names, shown
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def _as_wide(frame: pd.DataFrame) -> dict[str, str] | None:
     kinds = {str(name): frame[name].dtype.kind for name in frame.columns}
     names = [name for name, kind in kinds.items() if kind not in "fiubmM"]
     counters = [name for name, kind in kinds.items() if kind in "iu"]
-    scores = [name for name, kind in kinds.items() if kind == "f" and not NO_SCORES.fullmatch(name.casefold())]
+    scores = [name for name, kind in kinds.items() if kind == "f" and not holds_no_scores(name)]
     if len(names) != 1 or len(scores) < 2 or len(counters) > 2:
         return None
     found = {"dataset": names[0]} | dict(

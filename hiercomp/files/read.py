@@ -503,7 +503,7 @@ def _of_one_measure(frames: Sequence[pd.DataFrame], names: Sequence[str]) -> lis
     if losses and len(by_file) < len(frames):
         raise ScoreTableError(
             f"Lower scores are better in {first_names(losses)}, and the other files don't say which are.",
-            remedy="Give the scores of all files the same name; score or measure names a column.",
+            remedy="Give the scores the same name in every file, or name their column with score or measure.",
             key="directions",
         )
     measure_of: dict[str, str] = {}
@@ -514,7 +514,7 @@ def _of_one_measure(frames: Sequence[pd.DataFrame], names: Sequence[str]) -> lis
                 raise ScoreTableError(
                     f"The scores of data set {shown(dataset)!r} are of different measures: {measure_of[dataset]!r} and "
                     f"{measure!r}.",
-                    remedy="Read one measure only; score or measure names it.",
+                    remedy="Read one measure only: name it with score or measure.",
                     key="measures_of_a_dataset",
                 )
     return different_measures(by_measure)

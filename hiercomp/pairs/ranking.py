@@ -191,10 +191,11 @@ def expected_ranks(standings: Standings, *, draws: int = DRAWS, seed: int = 0) -
     at_once = max(VALUES_AT_ONCE // k, 1)
     for i in range(q):
         generator = np.random.default_rng([seed, q, i])
+        size = np.abs(standings.means[i]) + np.abs(standings.residuals[i]).max(axis=0)
         for start in range(0, draws, at_once):
             rows = slice(start, min(start + at_once, draws))
             means = drawn_means(standings, i, rows.stop - start, generator)
-            ranks, shares = shared_ranks(means, ROUNDING * float(np.abs(standings.means[i]).max()))
+            ranks, shares = shared_ranks(means, size)
             weighted[rows] += weights[rows, i, None] * ranks
             plain[rows] += ranks / q
             best[rows] += shares / q
@@ -230,27 +231,30 @@ def drawn_means(standings: Standings, i: int, draws: int, generator: np.random.G
     return np.asarray(standings.means[i] + widths[:, None] * (normal @ factor))
 
 
-def shared_ranks(values: FloatArray, tolerance: float) -> tuple[FloatArray, FloatArray]:
+def shared_ranks(values: FloatArray, size: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Ranks of each row, 1 for the largest value, and each column's share of the first place.
 
-    Sorted values at most ``tolerance`` from their neighbour tie and share their ranks equally.
+    Sorted neighbours that differ only by rounding tie and share their ranks equally. Other values of the row don't matter:
+    a huge one makes no ties between small ones.
 
     Parameters
     ----------
-    values : ndarray, shape (draws, k)
-    tolerance : float
+    values : ndarray, shape (rows, k)
+    size : ndarray, shape (k,) or (rows, k)
+        Of the scores behind each value: the unit of its rounding errors.
 
     Examples
     --------
-    >>> ranks, shares = shared_ranks(np.array([[0.7, 0.9, 0.9, 0.8]]), 1e-12)
+    >>> ranks, shares = shared_ranks(np.array([[0.7, 0.9, 0.9, 0.8]]), np.ones(4))
     >>> ranks.tolist(), shares.tolist()
     ([[4.0, 1.5, 1.5, 3.0]], [[0.0, 0.5, 0.5, 0.0]])
     """
     k = values.shape[1]
     order = np.argsort(-values, axis=1, kind="stable")
     falling = np.take_along_axis(values, order, axis=1)
+    unit = np.take_along_axis(np.broadcast_to(size, values.shape), order, axis=1)
     new = np.ones(values.shape, dtype=bool)
-    new[:, 1:] = falling[:, :-1] - falling[:, 1:] > tolerance
+    new[:, 1:] = falling[:, :-1] - falling[:, 1:] > ROUNDING * np.maximum(unit[:, :-1], unit[:, 1:])
     last = np.ones(values.shape, dtype=bool)
     last[:, :-1] = new[:, 1:]
     places = np.arange(1, k + 1)

@@ -856,7 +856,7 @@ def _summaries(name: str, given: Any, dataset_names: Sequence[str]) -> FloatArra
     if hasattr(given, "keys"):
         by_name = {normal_name(key): value for key, value in given.items()}
         if len(by_name) < len(given):
-            raise ArgumentError(f"{name} has several values for one data set.", remedy="Keep one of each.")
+            raise ArgumentError(f"{name} has several values for a data set.", remedy="Keep one for each.")
         if set(by_name) != set(dataset_names):
             raise ArgumentError(f"mean and {name} must have the same data sets: {first_names(dataset_names)}.")
         given = [by_name[key] for key in dataset_names]

@@ -378,7 +378,7 @@ def score_candidates(frame: pd.DataFrame, taken: Collection[str] = ()) -> list[s
     numeric = [name for name in frame.columns if name not in taken and frame[name].dtype.kind in "fiu"]
     if len(numeric) > 1:
         numeric = [name for name in numeric if name != "rho"]
-    likely = [name for name in numeric if not NO_SCORES.fullmatch(str(name).strip().casefold())]
+    likely = [name for name in numeric if not holds_no_scores(name)]
     numbers = [name for name in likely if frame[name].dtype.kind == "f" or is_measure(name)]  # no counts
     return sorted(numbers or likely or numeric, key=lambda name: not is_measure(name))
 
@@ -418,6 +418,11 @@ def _refuse_parts(column: pd.Series, name: str) -> None:
             ("fold",),
             (keep,),
         )
+
+
+def holds_no_scores(name: object) -> bool:
+    """Whether a column is called as an index, a count, a duration, a setting or a spread."""
+    return NO_SCORES.fullmatch(str(name).strip().casefold()) is not None
 
 
 def is_measure(name: object) -> bool:

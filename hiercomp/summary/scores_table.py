@@ -13,7 +13,6 @@ from hiercomp.arguments import FloatArray, whole_number
 from hiercomp.document import Document, Documented, Table, json_value, table_environment
 from hiercomp.errors import ArgumentError
 from hiercomp.pairs.ranking import shared_ranks
-from hiercomp.scores.problems import ROUNDING
 from hiercomp.wording import counted, latex, metric_words, shown
 
 if TYPE_CHECKING:
@@ -217,10 +216,11 @@ def scores_table(
         decimals = whole_number("decimals", decimals, 0, MOST_DECIMALS)
     values = moments.mean if higher_is_better else -moments.mean
     known = np.isfinite(values)
+    size = np.abs(values) + np.nan_to_num(moments.standard_deviation)
     ranks = np.full(values.shape, np.nan)
     for place, (row, there) in enumerate(zip(values, known, strict=True)):
         if there.any():
-            ranks[place, there] = shared_ranks(row[None, there], ROUNDING * float(np.abs(row[there]).max()))[0][0]
+            ranks[place, there] = shared_ranks(row[None, there], size[place, there])[0][0]
     complete = known.all(axis=1)
     k = len(moments.algorithms)
     return ScoresTable(

@@ -146,3 +146,11 @@ def test_the_dictionary_is_json_without_infinite_numbers():
     ranks = stats.rankdata(-np.stack([SVM, FOREST, BAYES], axis=1), axis=1).mean(axis=0)
     assert many["tests"][1]["mean_ranks"] == pytest.approx(dict(zip(("svm", "forest", "bayes"), ranks, strict=True)))
     assert [row["dataset"] for row in many["datasets"]] == list("abcdefg")
+
+
+def test_scores_of_groups_are_counted_as_scores():
+    generator = np.random.default_rng(0)
+    rows = [(d, a, fold, fold // 3, generator.normal(0.8, 0.02)) for d in "uvwxy" for a in "AB" for fold in range(12)]
+    frame = pd.DataFrame(rows, columns=["dataset", "algorithm", "fold", "group", "score"])
+    found = hc.apply_tests(frame, columns={"group": "group"}, rope=0.01)
+    assert found.n_scores == (12,) * 5

@@ -162,11 +162,22 @@ def test_the_seed_decides_and_chunks_do_not_change_the_moments(monkeypatch):
 
 def test_ties_share_their_ranks_and_the_first_place():
     values = np.array([[1.0, 3.0, 3.0, 3.0], [2.0, 1.0, 0.0, 2.0], [4.0, 3.0, 2.0, 1.0]])
-    ranks, shares = shared_ranks(values, 1e-12)
+    ranks, shares = shared_ranks(values, np.abs(values))
     np.testing.assert_array_equal(ranks, [stats.rankdata(-row) for row in values])
     np.testing.assert_allclose(shares, [[0, 1 / 3, 1 / 3, 1 / 3], [0.5, 0, 0, 0.5], [1, 0, 0, 0]])
-    close, _ = shared_ranks(np.array([[0.1 + 0.2, 0.3, 0.4]]), 1e-12)
+    close, _ = shared_ranks(np.array([[0.1 + 0.2, 0.3, 0.4]]), np.full(3, 0.4))
     np.testing.assert_array_equal(close, [[2.5, 2.5, 1.0]])
+
+
+def test_a_huge_value_makes_no_ties_between_others_and_cancelled_scores_tie():
+    huge = np.array([[0.9, 0.8, 1e13]])
+    np.testing.assert_array_equal(shared_ranks(huge, np.abs(huge))[0], [[2, 3, 1]])
+    folds = np.array(
+        [[0.1, 0.2, -0.3], [-0.3, 0.2, 0.1], [0.1, 0.2, -0.2]]
+    )  # the first two are one set in another order
+    means = folds.mean(axis=1)
+    assert means[0] != means[1]
+    np.testing.assert_array_equal(shared_ranks(means[None], np.abs(folds).max(axis=1))[0], [[2.5, 2.5, 1]])
 
 
 def test_the_assumption_is_said_and_no_common_data_set_is_an_error():

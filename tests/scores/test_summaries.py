@@ -94,7 +94,7 @@ def test_the_priors_are_beside_the_largest_mean_and_not_a_score_that_nobody_saw(
 
 def test_summaries_with_two_values_for_a_data_set_or_two_kinds_of_names_are_refused():
     error = pd.Series([0.01, 0.5, 0.01], index=["x", "x", "y"])
-    with pytest.raises(hc.ArgumentError, match="standard_error has several values for one data set"):
+    with pytest.raises(hc.ArgumentError, match="standard_error has several values for a data set"):
         PairedDifferences.from_summaries({"x": 0.1, "y": 0.2}, error, 10, score_range=(0, 1))
     with pytest.raises(hc.ArgumentError, match="dataset_names is for arrays"):
         PairedDifferences.from_summaries(pd.Series([0.1, 0.2]), 0.01, 10, score_range=(0, 1), dataset_names=["x", "y"])

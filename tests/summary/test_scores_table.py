@@ -15,6 +15,8 @@ import pytest
 from scipy import stats
 
 import hiercomp as hc
+from hiercomp.scores.arrays import ScoreArrays
+from hiercomp.scores.table import tidy_scores
 from hiercomp.summary.scores_table import scores_table
 from tests.tournaments import four_algorithms
 
@@ -209,3 +211,13 @@ def test_a_data_set_without_scores_has_a_row_without_cells():
         tournament = hc.compare_all(frame, missing="drop", progress=False, n_jobs=1, rope=0.01)
     row = next(line for line in str(tournament.scores_table()).splitlines() if line.split()[:1] == ["z"])
     assert row.split() == ["z", "-", "-", "-"]
+
+
+def test_an_algorithm_with_huge_scores_makes_no_ties_between_the_others():
+    frame = pd.DataFrame(
+        [(d, a, f) for d in "xyz" for a in "abc" for f in range(4)], columns=["dataset", "algorithm", "fold"]
+    )
+    frame["score"] = frame["algorithm"].map({"a": 0.9, "b": 0.8, "c": 1e13}) + 0.001 * frame["fold"]
+    arrays = ScoreArrays.of(tidy_scores(frame), rho=0.25)
+    found = scores_table(arrays.moments, measure=None, higher_is_better=False)
+    assert found.mean_ranks.tolist() == [2, 1, 3]

@@ -225,7 +225,7 @@ def _wilcoxon(table: ScoreMatrix, zero_method: ZeroMethod) -> tuple[FloatArray, 
     one, other = np.triu_indices(k, 1)
     statistic, p = np.zeros(len(one)), np.ones(len(one))
     for pair, (left, right) in enumerate(zip(one, other, strict=True)):
-        size = np.abs(table.values[:, [left, right]]).max(axis=1)
+        size = table.size[:, [left, right]].max(axis=1)
         values = tied(table.values[:, right] - table.values[:, left], size)  # 0.9 - 0.8 and 0.8 - 0.7 tie
         statistic[pair], p[pair] = wilcoxon(values, zero_method)
     return _square(statistic, k, diagonal=np.nan), _square(p, k, diagonal=1.0)

@@ -16,7 +16,7 @@ from hiercomp.files.formats.common import (
     read_table,
 )
 from hiercomp.files.mapping import Spec, checked_frame, map_table
-from hiercomp.scores.table import NO_SCORES
+from hiercomp.scores.table import holds_no_scores
 from hiercomp.wording import first_names, shown
 
 if TYPE_CHECKING:
@@ -100,8 +100,11 @@ def from_wide(
     if "rho" not in given and RHO in frame.columns and RHO not in [*named, *found.values()]:
         found["rho"] = RHO
     scores = list(named or (name for name in frame.columns if name not in _used(given) | {*found.values()}))
-    others = [] if named else [name for name in scores if NO_SCORES.fullmatch(str(name).strip().casefold())]
+    others = [] if named else [name for name in scores if holds_no_scores(name)]
     scores = [name for name in scores if name not in others]
+    message = f"Left out, as no scores by their names: {first_names(others)}."
+    remedy = "To compare one of them, name all algorithms: algorithms=[...]."
+    notes = [Note(DroppedScoresWarning, message, remedy, tuple(others), "no_scores")] if others else []
     text = [name for name in scores if frame[name].dtype.kind not in "fiu"]
     if text and not named:
         raise ScoreTableError(
@@ -117,18 +120,10 @@ def from_wide(
         file=file if file is not None else (source if isinstance(source, (str, Path)) else None),
         folds=folds,
         in_order=True,
-        notes=[_left_out(others)] if others else [],
+        notes=notes,
         wide={name: {"algorithm": name} for name in scores},
     )
     return checked_frame(mapped, "Number the runs and folds: no two rows may have the same.")
-
-
-def _left_out(columns: Sequence[str]) -> Note:
-    """That some columns count as no algorithm's."""
-    text = f"Left out: {first_names(columns)}, which looks like an index, a count or a duration."
-    if len(columns) > 1:
-        text = f"Left out: {first_names(columns)}, which look like an index, counts or durations."
-    return Note(DroppedScoresWarning, text, "Name the columns with scores if not: algorithms=[...].", key="no_scores")
 
 
 def _used(roles: Mapping[str, Spec]) -> set[str]:

@@ -264,6 +264,13 @@ def test_the_larger_of_two_dirichlet_components_is_a_beta_probability(first, sec
     np.testing.assert_array_equal(three, [found[0], 0.0, found[1]])
 
 
+def test_a_billion_counts_give_the_probability_of_a_normal_variable():
+    """It is P(S < a) for S successes of n = a + b - 1 fair trials, which the normal approximation has to about 1/n."""
+    first, second = 1e9, 1e9 + 20_000
+    expected = stats.norm.cdf((first - second) / np.sqrt(first + second - 1))
+    assert largest_of_dirichlet(np.array([first, second]))[0] == pytest.approx(expected, abs=2e-9)
+
+
 def test_many_wins_are_counted_exactly():
     z = np.r_[-np.ones(5000), np.ones(5049)]
     found = bayesian_sign_test(z, rope=0)
