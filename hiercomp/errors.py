@@ -65,9 +65,9 @@ def _written(value: Any) -> str:
 
 
 class NoteText(str):
-    """The text of a note, with the arguments that it writes."""
+    """The text of a note, which a table keeps among its attributes, with the note itself."""
 
-    arguments: tuple[Argument, ...] = ()
+    note: Note
 
 
 class HiercompError(Exception):
@@ -222,7 +222,7 @@ class Note:
     def text(self) -> str:
         """The message and the remedy."""
         text = NoteText(f"{self.message} {self.remedy}".strip())
-        text.arguments = self.arguments
+        text.note = self
         return text
 
     def warn(self, stacklevel: int = 1) -> None:

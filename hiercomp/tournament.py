@@ -275,7 +275,7 @@ def compare_all(
     if given is None:
         scale = arrays.scale  # None if no score is finite, which the pairs refuse
         given = Rope.of(DEFAULT_HALF_WIDTH) if scale is None else scale.rope(None)
-    notes = notes_or_error(absent_datasets(arrays.algorithms, arrays.dataset_names, arrays.held))
+    notes = [*arrays.notes, *notes_or_error(absent_datasets(arrays.algorithms, arrays.dataset_names, arrays.held))]
     if baseline is not None:
         baseline, more = chosen_baseline(arrays, baseline)
         notes += more
@@ -319,7 +319,7 @@ def compare_all(
         for pair, result in ((pair, found[place]) for place, pair in enumerate(pairs))
     )
     standings = standings_of(arrays)
-    notes += [*gathered(kept), *ranking_notes(arrays, len(standings.dataset_names))]
+    notes += [*gathered(kept, arrays.notes), *ranking_notes(arrays, len(standings.dataset_names))]
     warn_caller(notes)
     return TournamentResult(
         algorithms=arrays.algorithms,

@@ -279,8 +279,8 @@ class TableOptions:
             table = read_scores(path, **arguments)
         if table.attrs["format"] != "tidy":
             tell(f"{path} was read as {table.attrs['format']}")
-        for note in table.attrs["notes"]:
-            tell(one_line(in_options(note, getattr(note, "arguments", ()))))
+        for text in table.attrs["notes"]:
+            tell(one_line(in_options(text, text.note.arguments)))
         return table
 
     def _of_the_format(self) -> dict[str, Any]:

@@ -340,6 +340,7 @@ def apply_tests(
         notes = [note.text for note in said.notes()]
         frame = tidy.frame.copy(deep=False)
         frame.attrs = {"measure": said.measure, "higher_is_better": said.stated}
+        frame.attrs["notes"] = [note.text for note in tidy.notes if note.quiet]
         runners = {
             name: (lambda test=test: test(frame, missing, alpha, higher_is_better))  # type: ignore[misc]
             for name, test in MANY.items()

@@ -539,7 +539,8 @@ def _has_rows_of_folds(scores: Any) -> bool:
 def _unstacked(scores: pd.DataFrame, higher_is_better: bool | None) -> tuple[pd.DataFrame, Direction, list[Note]]:
     """A tidy table with a column for each algorithm and a row for each data set, run and fold."""
     tidy = tidy_scores(scores)
-    arrays, direction = ScoreArrays.of(tidy, higher_is_better=higher_is_better), tidy.direction(higher_is_better)
+    direction = tidy.direction(higher_is_better)
+    arrays = ScoreArrays.of(tidy, rho=0.0, higher_is_better=higher_is_better)  # which is nothing to means
     order = pd.Index(tidy.frame["dataset"].unique().astype(str)).get_indexer(arrays.places["dataset"].astype(str))
     places = pd.MultiIndex.from_frame(arrays.places.astype({"dataset": str}))
     rows = pd.DataFrame(arrays.scores.T, index=places, columns=pd.Index(arrays.algorithms))

@@ -23,6 +23,7 @@ from hiercomp.errors import (
 from hiercomp.files.formats.common import (
     chosen_measure,
     first_repeated,
+    lower_is_better_note,
     one_or_more,
     refuse_opposite_directions,
     rho_of_folds,
@@ -38,14 +39,17 @@ from hiercomp.scores.table import (
     METRIC_COLUMNS,
     PLACES,
     ROLES,
+    ROWS_IN_ORDER,
     find_columns,
     is_independent,
     is_measure,
     is_number_text,
+    notes_of_reading,
     plain_column_name,
     role_of,
     score_candidates,
     tidy_scores,
+    without_assumed_rho,
 )
 from hiercomp.wording import counted, first_names, nearest_name, shown
 
@@ -127,8 +131,9 @@ def map_table(
 
     text_options(measure=measure)
     asked, (stated, stated_of) = measure, stated_direction(frame)
-    notes = [*map(_said, frame.attrs.get("notes", ())), *notes]
     given = _checked_roles(roles or {})
+    before = notes_of_reading(frame)
+    notes = [*(before if "rho" not in given and folds is None else without_assumed_rho(before)), *notes]
     frame = kept_rows(frame, where)
     frame, measure, several = _rows_of_measure(frame, given, measure)
     own_names = list(map(str, frame.columns))
@@ -164,7 +169,7 @@ def map_table(
     if in_order and not {"run", "fold"} & set(cells) and folds is None:
         cells["fold"] = _ordered_folds(cells, known="rho" in cells)
         if int(cells["fold"].max(initial=1)) > 1:
-            notes.append(Note(DefaultedRhoWarning, IN_ORDER))
+            notes.append(Note(DefaultedRhoWarning, IN_ORDER, key=ROWS_IN_ORDER))
     elif in_order and "run" in cells and "fold" not in cells and folds is None:
         cells["fold"] = _ordered_folds(cells, known="rho" in cells)
     names = {role: given.get(role) if role in made else found.get(role) for role in ROLES}
@@ -184,7 +189,8 @@ def map_table(
     if several or (not {"run", "fold"} <= set(cells) and len(frame) < LARGE):
         _refuse_repeated(frame, cells, found, several)
     if several:
-        refuse_opposite_directions({name: not lower_is_better(name) for name in several})
+        if higher_is_better is None:  # a format that says it has scores of one direction, whatever their measures are
+            refuse_opposite_directions({name: not lower_is_better(name) for name in several})
         text = f"The scores are of {len(several)} measures: {first_names(several)}."
         one = Argument("measure", several[0])
         notes.append(Note(HiercompWarning, text, f"Keep one with {one}.", key="several_measures", arguments=(one,)))
@@ -216,14 +222,14 @@ def map_table(
             measure, higher_is_better = stated_of or measure, stated
         elif stated_of in (None, measure):
             higher_is_better = stated
-    if several and lower_is_better(several[0]):  # as all are
+    if several and higher_is_better is None and lower_is_better(several[0]):  # as all are
         measure = several[0]
     about = {"measure": measure, "higher_is_better": higher_is_better}
     tidy.attrs = {"format": format_name, "notes": [note.text for note in notes]}
     called = {role: name for role, name in names.items() if name is not None and name != f"{role} "}
     tidy.attrs["mapping"] = called | said
     tidy.attrs |= {name: value for name, value in about.items() if value is not None}
-    warn_caller([note for note in notes if note.key != "said"])
+    warn_caller(notes)
     return tidy
 
 
@@ -287,17 +293,16 @@ def tidy_frame(
     for name in (*PLACES, "score"):
         frame[name] = tidy.frame[name]
     higher_is_better = None if measure is None else named_direction(measure)
-    if higher_is_better is False:
-        remedy = "Comparisons follow this (attrs['higher_is_better'])."
-        notes = (*notes, Note(HiercompWarning, f"Lower values of {measure!r} are better.", remedy, key="loss"))
-    notes = (*notes, *tidy.notes)
     frame.attrs = {"format": format_name, "notes": [note.text for note in notes]}
     frame.attrs["mapping"] = {role: (names or {}).get(role) or role for role in ROLES if role in frame.columns}
     if measure is not None:
         frame.attrs["measure"] = measure
     if higher_is_better is not None:
         frame.attrs["higher_is_better"] = higher_is_better
-    warn_caller(notes)
+    raised = [*notes, *tidy.notes]  # a comparison says these again
+    if higher_is_better is False:
+        raised.append(lower_is_better_note([str(measure)]))
+    warn_caller(raised)
     return frame
 
 
@@ -308,8 +313,7 @@ def checked_frame(
     about = mapped.attrs
     cells = {str(name): mapped[name] for name in mapped.columns}
     tidy = tidy_frame(cells, format_name=about["format"], duplicates=duplicates)
-    further = [note for note in tidy.attrs["notes"] if note not in about["notes"]]
-    tidy.attrs = about | {"notes": about["notes"] + further}
+    tidy.attrs = about
     return tidy
 
 
@@ -881,11 +885,6 @@ def _independence(name: str) -> Note:
     )
     remedy = "If each draws another part of the same data for testing, pass the share of test cases: rho=0.2."
     return Note(DefaultedRhoWarning, message, remedy, key="independent", arguments=(Argument("rho", 0.2),))
-
-
-def _said(text: str) -> Note:
-    """A note that reading the file has raised already."""
-    return Note(HiercompWarning, text, key="said")
 
 
 def _plain_cells(values: Any, count: int) -> Any:

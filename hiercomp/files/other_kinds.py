@@ -10,6 +10,7 @@ import warnings
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -40,7 +41,7 @@ from hiercomp.files.formats.common import (
     unique_keys,
     with_plain_names,
 )
-from hiercomp.scores.table import is_name_column
+from hiercomp.scores.table import is_name_column, notes_of_reading
 from hiercomp.wording import counted, first_names, shown
 
 if TYPE_CHECKING:
@@ -129,7 +130,8 @@ def spooled(path: str | Path, largest: int | None = None) -> Iterator[Path]:
 def renamed_notes(frame: pd.DataFrame, file: Path, path: str | Path) -> pd.DataFrame:
     """A frame whose notes name the stream instead of the file that it was copied to."""
     name = STANDARD_INPUT if str(path) == "-" else shown(path)
-    frame.attrs["notes"] = [note.replace(str(file), name) for note in frame.attrs.get("notes", [])]
+    notes = [replace(note, message=note.message.replace(str(file), name)) for note in notes_of_reading(frame)]
+    frame.attrs["notes"] = [note.text for note in notes]
     return frame
 
 

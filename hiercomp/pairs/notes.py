@@ -24,15 +24,16 @@ def ranking_notes(arrays: ScoreArrays, ranked: int) -> list[Note]:
     return [Note(DroppedScoresWarning, text)]
 
 
-def gathered(pairs: Sequence[Fit | FailedPair]) -> list[Note]:
-    """The warnings of the pairs, with those of one kind merged."""
+def gathered(pairs: Sequence[Fit | FailedPair], of_table: Sequence[Note]) -> list[Note]:
+    """The warnings of the pairs, with those of one kind merged, without those of the whole table."""
     kinds: dict[tuple[type[HiercompWarning], str, bool], list[tuple[str, str]]] = {}
+    of_all = {note.text for note in of_table}
     failed = [(in_words(pair.left, pair.right), pair.reason) for pair in pairs if isinstance(pair, FailedPair)]
     for pair in pairs:
         if isinstance(pair, FailedPair):
             continue
         for note in (*pair.differences.notes, *pair.fit_notes, *pair.bound_notes):
-            if note.key != "absent_datasets":  # said of all algorithms at once
+            if note.key != "absent_datasets" and note.text not in of_all:  # said of all algorithms at once
                 kind = (note.category, note.key, note.quiet)
                 kinds.setdefault(kind, []).append((in_words(pair.left, pair.right), note.text))
     notes = []

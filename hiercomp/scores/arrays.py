@@ -33,7 +33,7 @@ from hiercomp.scores.problems import (
 from hiercomp.scores.rho import RhoLike, correlations, is_learnt, named_rho
 from hiercomp.scores.ropes import ropes_of_datasets
 from hiercomp.scores.scale import IN_ROPES, LOG, Scale
-from hiercomp.scores.table import GROUP, GROUPINGS, TidyScores
+from hiercomp.scores.table import GROUP, GROUPINGS, TidyScores, without_assumed_rho
 from hiercomp.wording import EXAMPLES_SHOWN, cells_in_words, counted, first_names, shown
 
 if TYPE_CHECKING:
@@ -214,13 +214,14 @@ class ScoreArrays:
             raise ArgumentError("The table has groups, which are independent of each other; leave rho out.")
         arrays, problems = cls.read(tidy, algorithms)
         notes_or_error(problems)
-        notes = direction.notes()
+        known = rho is not None or GROUP in tidy.frame
+        notes = (*(without_assumed_rho(tidy.notes) if known else tidy.notes), *direction.notes())
         rho = tidy.rho if rho is None else named_rho(rho, arrays.dataset_names)
         arrays = replace(
             arrays,
             rho=rho,
             higher_is_better=direction.higher_is_better,
-            notes=(*arrays.notes, *notes),
+            notes=notes,
             measure=direction.measure,
             direction_known=direction.known,
         )
@@ -284,7 +285,6 @@ class ScoreArrays:
             starts=starts,
             run_starts=_run_starts(places, first_places),
             rho=tidy.rho,
-            notes=tidy.notes,
         )
         return arrays, problems
 

@@ -19,7 +19,7 @@ LOG = "log"  # the transform after which differences are logs of ratios
 IN_ROPES = "rope"  # that after which they are in units of each data set's rope
 DEFAULT_HALF_WIDTH = 0.01
 LARGEST_FRACTION = 1 + 1e-9  # an AUC may exceed 1 by rounding
-PERCENTAGE_ROPE = 0.05  # below it, scores that look like percentages have a rope for fractions
+PERCENTAGE_ROPE = 0.05  # up to it, the rope of scores that look like percentages is one for fractions
 LARGEST_PERCENT, TYPICAL_PERCENT = 20.0, 10.0  # the largest score and the median above which they look like percentages
 MAGNITUDES_APART = 100.0  # sizes of two data sets' scores whose ratio is above this may have different units
 SMALLEST_SUGGESTION = 1e-300  # below it a number has fewer digits
@@ -153,10 +153,11 @@ class Scale:
         if self.higher_is_better:
             yield from self._percentages(rope)
         if rope is not None and rope.upper - rope.lower > self.high - self.low:
+            covers_all = min(-rope.lower, rope.upper) >= self.high - self.low
             yield TableProblem(
                 ScaleWarning,
                 f"The rope {rope} is wider ({rope.upper - rope.lower:g}) than the range of all scores ({self.low:g} to "
-                f"{self.high:g}, {self.high - self.low:g}): everything is equivalent.",
+                f"{self.high:g}, {self.high - self.low:g}){': everything is equivalent' if covers_all else ''}.",
                 "Is it in the unit of the scores?",
                 key="wide_rope",
             )
@@ -191,7 +192,7 @@ class Scale:
             if rope is None:
                 remedy = "Give the rope in percentage points (1 for one point), or divide the scores by 100."
                 yield TableProblem(ScaleWarning, f"{message}.", remedy, key="percentages")
-            elif 0 < rope.half_width < PERCENTAGE_ROPE:
+            elif 0 < rope.half_width <= PERCENTAGE_ROPE:
                 yield TableProblem(
                     ScaleWarning,
                     f"{message}, and the rope is {rope.half_width:g} percentage points.",

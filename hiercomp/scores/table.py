@@ -6,7 +6,7 @@ import difflib
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiercomp.arguments import as_doubles
-from hiercomp.errors import Argument, ArgumentError, Note, ScaleWarning, ScoreTableError
-from hiercomp.scores.direction import Direction, stated_direction
+from hiercomp.errors import (
+    Argument,
+    ArgumentError,
+    DefaultedRhoWarning,
+    Note,
+    NoteText,
+    ScaleWarning,
+    ScoreTableError,
+)
+from hiercomp.scores.direction import Direction, attributes_of, stated_direction
 from hiercomp.scores.problems import TableProblem, notes_or_error, single_algorithm
 from hiercomp.wording import (
     EXAMPLES_SHOWN,
@@ -94,6 +102,7 @@ SUMMARIES = frozenset("mean average avg avg. std std. sd stdev sem se median ran
     "std dev",
     "std. dev.",
 }
+ROWS_IN_ORDER = "rows_in_order"  # the key of the note that rows are folds in their order, whatever rho is
 # In a cell they would count as names by what Python prints of them
 CONTAINERS = frozenset({list, tuple, set, dict, np.ndarray})
 
@@ -108,7 +117,7 @@ class TidyScores:
         Columns dataset and algorithm (text, or categorical if given so), run, fold and groups (as given; absent columns
         are missing here too), score (float, NaN if missing).
     notes : tuple of Note
-        What was changed or looks unusual.
+        What was changed or looks unusual, and what reading the file left out or assumed.
     rho : dict from data set to float, optional
         The correlation between two scores of a data set, if the table has a column of that name.
     ropes : dict from data set to float, optional
@@ -135,6 +144,21 @@ class TidyScores:
     def direction(self, higher_is_better: bool | None) -> Direction:
         """Whether higher is better, given what the caller says."""
         return Direction(higher_is_better, self.stated, self.measure)
+
+
+def notes_of_reading(table: Any) -> tuple[Note, ...]:
+    """What reading a file left out or assumed, from the table's attributes; it was said then, so the notes are quiet."""
+    texts = attributes_of(table).get("notes")
+    return tuple(
+        replace(text.note, quiet=True)
+        for text in (texts if isinstance(texts, (list, tuple)) else ())
+        if isinstance(text, NoteText)
+    )
+
+
+def without_assumed_rho(notes: Iterable[Note]) -> tuple[Note, ...]:
+    """The notes of a table where rho is known: those on what reading assumed of it are left out."""
+    return tuple(note for note in notes if note.category is not DefaultedRhoWarning or note.key == ROWS_IN_ORDER)
 
 
 def tidy_scores(df: Any, columns: Mapping[str, str] | None = None) -> TidyScores:
@@ -173,6 +197,7 @@ def read_table(df: Any, columns: Mapping[str, str] | None = None) -> tuple[TidyS
     """
     import pandas as pd
 
+    said = notes_of_reading(df)
     try:
         stated, measure = stated_direction(df)
         about = {"higher_is_better": stated, "measure": measure}
@@ -238,7 +263,7 @@ def read_table(df: Any, columns: Mapping[str, str] | None = None) -> tuple[TidyS
         stated, measure = None if measure is not None else stated, name
     checked = TidyScores(
         frame=pd.DataFrame({**tidy, "score": scores}),
-        notes=tuple(notes),
+        notes=(*said, *notes),
         rho=of_datasets.get("rho"),
         ropes=of_datasets.get(ROPE),
         measure=None if measure is None else shown(measure),

@@ -85,6 +85,16 @@ def test_directions_that_a_tool_states_are_kept_and_names_are_left_to_the_compar
     assert read(table(), **MAPPED).attrs["measure"] == "acc"
 
 
+@pytest.mark.parametrize("first", ["rmse", "roc_auc"])
+def test_errors_of_different_measures_have_one_direction_where_the_tool_says_so(first):
+    frame = pd.read_csv(SAMPLES / "tabarena.csv")
+    other = frame.assign(dataset="other " + frame["dataset"], metric="rmse" if first == "roc_auc" else "roc_auc")
+    scores = read(pd.concat([frame.assign(metric=first), other]))
+    assert len(scores) == 2 * len(frame)
+    assert scores.attrs["higher_is_better"] is False
+    assert scores.attrs["measure"] == "metric_error"
+
+
 def test_iterations_of_mlr_need_the_folds_of_a_run():
     with pytest.raises(HiercompError, match="counts 6 iterations through all runs") as caught:
         read(SAMPLES / "mlr.csv", measure="acc")

@@ -57,7 +57,7 @@ def test_percentages_under_a_rope_for_fractions_are_noted_with_the_rope_that_was
     assert "divide the scores by 100" in note.remedy
 
 
-@pytest.mark.parametrize("rope", [Rope.of(0.05), Rope.of(1.0), Rope.of(0.0)])
+@pytest.mark.parametrize("rope", [Rope.of(0.1), Rope.of(1.0), Rope.of(0.0)])
 def test_percentages_under_a_rope_for_percentages_or_of_zero_pass(rope):
     assert check_scale(differences(20, 95), rope) == []
 

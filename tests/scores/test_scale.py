@@ -129,6 +129,18 @@ def test_a_rope_wider_than_all_scores_is_an_answer_with_a_warning():
         hc.HierarchicalComparison(table([0.5, 0.6, 0.7, 0.6, 0.5]), "small", "big", rope=1.0)
 
 
+@pytest.mark.parametrize("rope", [0.2, (-5.0, 0.01), (-0.01, 5.0)])
+def test_a_wide_rope_that_leaves_differences_outside_makes_nothing_equivalent(rope):
+    with pytest.warns(ScaleWarning, match=r"is wider \(.*\) than the range of all scores \(.*, 0\.3\d*\)\. Is it"):
+        hc.HierarchicalComparison(table([0.5, 0.6, 0.7, 0.6, 0.5]), "small", "big", rope=rope)
+
+
+@pytest.mark.parametrize(("rope", "meant"), [("5%", "5"), (0.02, "2"), ("0.5%", "0.5")])
+def test_a_rope_for_fractions_is_doubted_for_percentages(rope, meant):
+    with pytest.warns(ScaleWarning, match=f"look like percentages, and the rope is .* Did you mean {meant}\\?"):
+        hc.HierarchicalComparison(table(PERCENTAGES), "small", "big", rope=rope)
+
+
 @pytest.mark.parametrize(
     ("rope", "hint"), [("0,5 %", "0.005"), ("0,01", "0.01"), ("0.02", "0.02"), ("2 percent", None)]
 )

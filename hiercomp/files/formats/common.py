@@ -58,6 +58,12 @@ def different_measures(measures: Mapping[str, bool]) -> list[Note]:
     return [Note(HiercompWarning, text, "Are they on one scale?", key="different_measures")]
 
 
+def lower_is_better_note(measures: Sequence[str]) -> Note:
+    """That a table's scores are losses. It is raised and not kept with the table: its attribute says so."""
+    text = f"Lower values of {first_names(measures)} are better."
+    return Note(HiercompWarning, text, "Comparisons follow this (attrs['higher_is_better']).", key="loss")
+
+
 def refuse_opposite_directions(higher: Mapping[str, bool]) -> None:
     """Refuse scores of opposite directions: ``higher`` says of each measure or file whether higher is better."""
     better, worse = ([name for name, best in higher.items() if best is side] for side in (True, False))

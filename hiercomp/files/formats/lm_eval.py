@@ -16,12 +16,14 @@ from hiercomp.errors import (
     Note,
     ScoreFileError,
     ScoreTableError,
+    warn_caller,
 )
 from hiercomp.files.formats.common import (
     different_measures,
     error_of_file,
     file_text,
     files_among,
+    lower_is_better_note,
     names_the_file,
     one_or_more,
     refuse_absent_measures,
@@ -163,6 +165,8 @@ def read_lm_eval(
         raise error_of_file(_sources(files), error) from None
     frame.attrs["measure"] = ", ".join(sorted(measures))
     frame.attrs["higher_is_better"] = not losses
+    if losses:
+        warn_caller([lower_is_better_note(losses)])
     return mapped_again(frame, roles, where, also=list(one_or_more("also", also)))
 
 
@@ -295,9 +299,6 @@ def _notes(
         named = Argument("format", "lm_eval_samples")
         remedy = f"The answers to single questions do (--log_samples, {named})."
         notes.append(Note(HiercompWarning, text, remedy, key="seeds", quiet=True, arguments=(named,)))
-    if losses:
-        text = f"Lower values of {first_names(losses)} are better."
-        notes.append(Note(HiercompWarning, text, "Comparisons follow this (attrs['higher_is_better'])."))
     return notes
 
 
