@@ -405,6 +405,7 @@ def test_a_signal_while_the_handler_is_set_or_reset_ends_the_run_as_at_any_other
             return trace if frame.f_code.co_filename in files else None
 
         before = sys.gettrace()
+        sys._getframe().f_trace_opcodes = True  # Python 3.12 asks before it sets a trace, and not for each frame
         sys.settrace(trace)
         try:
             with pytest.raises((SystemExit, KeyboardInterrupt)) as exited:

@@ -38,10 +38,10 @@ def test_arguments_become_options(text, arguments, wanted):
     assert in_options(text, [Argument(*pair) for pair in arguments]) == wanted
 
 
-def test_the_text_of_a_note_knows_its_arguments():
+def test_the_text_of_a_note_knows_the_note():
     note = Note(HiercompWarning, "Mixed.", "Keep one with measure='f1'.", arguments=(Argument("measure", "f1"),))
     assert note.text == "Mixed. Keep one with measure='f1'."
-    assert in_options(note.text, note.text.arguments) == "Mixed. Keep one with --measure f1."
+    assert in_options(note.text, note.text.note.arguments) == "Mixed. Keep one with --measure f1."
 
 
 def test_a_name_that_looks_like_an_argument_is_shown_as_it_is(hiercomp, tmp_path, scores):
