@@ -7,13 +7,14 @@ import re
 
 import mpmath
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import hiercomp as hc
 from hiercomp.errors import ArgumentError
-from hiercomp.rope import Rope, most_probable_shares, region_probabilities
+from hiercomp.rope import Rope, is_by_dataset, most_probable_shares, region_probabilities
 
 NUS = [0.3, 1.0, 1.0001, 2.0, 3.0, 5.0, 30.0, 1e3, 1e6, math.inf]
 
@@ -260,3 +261,15 @@ def test_a_half_width_may_be_in_percent(text, width):
 def test_other_texts_are_refused(text, hint):
     with pytest.raises(hc.ArgumentError, match=re.escape(hint)):
         Rope.of(text)
+
+
+@pytest.mark.parametrize("rope", [{"iris": 0.01}, pd.Series({"iris": 0.01})])
+def test_a_mapping_or_a_series_is_a_rope_for_each_data_set(rope):
+    assert is_by_dataset(rope)
+    with pytest.raises(ArgumentError):
+        Rope.of(rope)
+
+
+@pytest.mark.parametrize("rope", [0.01, (-0.01, 0.01), "1%", np.array([-0.01, 0.01]), pd.DataFrame({"iris": [0.01]})])
+def test_anything_else_is_not(rope):
+    assert not is_by_dataset(rope)

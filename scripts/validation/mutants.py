@@ -49,10 +49,22 @@ UNUSED = "a placeholder, where another branch gives the value"
 # Why no test need see a change, by the module and the line as changed
 REASONS: Mapping[tuple[str, str], str] = {
     ("rope.py", "scale = np.where(point, 2.0, sigma0)"): UNUSED,
+    ("rope.py", "nu = np.where(gaussian, 2.0, nu)"): UNUSED,
+    ("rope.py", "central = special.betainc(0.5, nu / 2, np.where(near, rest, 1.0)) / 2"): UNUSED,
+    ("rope.py", "rest = np.where(np.isinf(t**2), 0.0, t**2 / (nu + t**2))"): UNUSED,
+    ("rope.py", "rest = np.where(np.isinf(t** 1), 1.0, t**2 / (nu + t**2))"): UNUSED,
     (
         f"{ONE}/correlated_t.py",
         "probability = probability_text(table[0, -1])",
     ): "there is one data set, so the last column is the first",
+    (
+        f"{ONE}/correlated_t.py",
+        "if abs(table[0, -1] - table[2, 0]) <= TIE and table[largest, 0] - table[0, 0] <= TIE:",
+    ): "there is one data set, so the last column is the first",
+    (
+        f"{ONE}/correlated_t.py",
+        "mean: FloatArray, scale: FloatArray, df: FloatArray, rope: Rope, size: FloatArray | float = -1.0",
+    ): "the other term of the maximum is never negative",
     (
         f"{ONE}/correlated_t.py",
         "mean = np.where((scale == 0) & (np.abs(mean - end) < ON_BOUNDARY * abs(end)), end, mean)",
@@ -147,6 +159,10 @@ REASONS: Mapping[tuple[str, str], str] = {
         "numbers = np.array([place[value] for value in normal], dtype=np.min_scalar_type(len(unique)))",
     ): "pandas takes unsigned codes, too",
     (
+        "scores/arrays.py",
+        "first_places = np.flatnonzero(np.diff(codes, prepend=- 2))",
+    ): "the first code is not negative, so both mark its place",
+    (
         "scores/differences.py",
         "return {} if self.ropes is None else dict(zip(self.dataset_names, self.ropes.tolist(), strict=False))",
     ): "the lengths are equal",
@@ -181,6 +197,11 @@ REASONS: Mapping[tuple[str, str], str] = {
         "files/mapping.py",
         "position = pd.Series(np.zeros(len(place[0]))).groupby(place, sort=True).cumcount().to_numpy()",
     ): "each count is within its group, whatever the order of the groups",
+    (
+        "files/mapping.py",
+        "by_place = counts.groupby(level=list(keys)[:-1], sort=True)",
+    ): "what transform gives has the order of the rows",
+    ("files/mapping.py", "for name in frame.columns[: 201]:"): "a column more of two hundred, in a message",
     **{
         ("files/mapping.py", line): "callers pass the arguments before it by position and the others by name"
         for line in ("/,", "def _ordered_folds(cells: Mapping[str, Any], /, known: bool) -> np.ndarray:")

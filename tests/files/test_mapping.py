@@ -95,6 +95,19 @@ def test_errors_of_different_measures_have_one_direction_where_the_tool_says_so(
     assert scores.attrs["measure"] == "metric_error"
 
 
+@pytest.mark.parametrize(
+    ("sample", "options"), [("lm_eval", {"measure": "acc"}), ("lm_eval_samples", {"measure": "acc"}), ("inspect", {})]
+)
+def test_some_rows_of_a_tools_files_are_read_as_all_are(sample, options):
+    everything = read(SAMPLES / sample, **options)
+    one = everything["algorithm"].iloc[0]
+    scores = read(SAMPLES / sample, where={"algorithm": one}, **options)
+    assert 0 < len(scores) < len(everything)
+    wanted = everything[everything["algorithm"] == one].reset_index(drop=True)
+    assert scores[COLUMNS].to_numpy().tolist() == wanted[COLUMNS].to_numpy().tolist()
+    assert scores.attrs == everything.attrs
+
+
 def test_iterations_of_mlr_need_the_folds_of_a_run():
     with pytest.raises(HiercompError, match="counts 6 iterations through all runs") as caught:
         read(SAMPLES / "mlr.csv", measure="acc")

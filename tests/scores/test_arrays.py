@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hiercomp.errors import DroppedScoresWarning, ScoreTableError
-from hiercomp.scores.arrays import ScoreArrays
+from hiercomp.scores.arrays import ScoreArrays, unpaired_scores
 from hiercomp.scores.table import choose_algorithms, tidy_scores
 
 
@@ -361,3 +361,29 @@ def test_no_fold_in_common_is_refused_even_when_dropping():
     frame = frame[(frame["fold"] % 2 == 0) == (frame["algorithm"] == "nb")]
     with pytest.raises(ScoreTableError, match=r"No fold has a score of both 'nb' and 'tree'"):
         pairs(frame, drop=True)
+
+
+@pytest.mark.parametrize(("alike", "ending"), [(5, "'D4' and 'd4'"), (6, "'D4' and 'd4' and 1 more")])
+def test_data_sets_that_differ_by_case_are_listed_with_how_many_more_there_are(alike, ending):
+    frame = table(alike)
+    frame["dataset"] = frame["dataset"].where(frame["algorithm"] == "tree", frame["dataset"].str.upper())
+    with pytest.raises(ScoreTableError, match=f"Names that differ only by case: .*{ending}\\. Write them alike"):
+        pairs(frame)
+
+
+def test_the_spread_is_the_median_over_algorithms_of_the_standard_deviation_in_a_data_set():
+    frame = table(3, 1, 6, ("nb", "svm", "tree")).assign(score=np.random.default_rng(2).normal(size=54))
+    frame = frame.drop(index=range(1, 6))  # nb has one score on d0
+    deviations = frame.groupby(["dataset", "algorithm"])["score"].std(ddof=1)
+    arrays, _ = ScoreArrays.read(tidy_scores(frame))
+    np.testing.assert_allclose(arrays.spread, deviations.groupby("dataset").median(), rtol=1e-12)
+    arrays, _ = ScoreArrays.read(tidy_scores(frame[frame["fold"] == 0]))
+    assert arrays.spread.tolist() == [0, 0, 0]
+
+
+def test_algorithms_without_a_common_fold_are_named_in_twos():
+    frame = table(2, 1, 6, ("nb", "svm", "tree"))
+    frame = frame[frame["fold"] % 3 == frame["algorithm"].map({"nb": 0, "svm": 1, "tree": 2})]
+    arrays, _ = ScoreArrays.read(tidy_scores(frame))
+    messages = [problem.message for problem in unpaired_scores(arrays, drop=False)]
+    assert "No fold has a score of both 'nb' and 'svm'." in messages

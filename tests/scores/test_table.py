@@ -135,6 +135,17 @@ def test_a_misspelt_column_is_refused_with_the_close_match_and_the_columns_found
     assert repr(typo) in message.split("The columns are:")[1]
 
 
+@pytest.mark.parametrize("more", [0, 1])
+def test_a_message_lists_twenty_columns_and_says_whether_there_are_more(more):
+    frame = table().rename(columns={"dataset": "thing"})
+    names = [f"other {number}" for number in range(20 + more - frame.shape[1])]
+    with pytest.raises(ScoreTableError) as caught:
+        tidy_scores(frame.assign(**dict.fromkeys(names, "x")))
+    listed = str(caught.value).split("The columns are: ")[1]
+    assert listed.count("'") == 40
+    assert listed.endswith(", ....") is bool(more)
+
+
 def test_a_misspelt_score_column_of_text_is_refused_with_the_close_match():
     with pytest.raises(ScoreTableError, match=r"There is no column 'score'\. Did you mean 'scroe'\?"):
         tidy_scores(table().rename(columns={"score": "scroe"}).astype({"scroe": str}))

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from hiercomp.closed_form.one_dataset.correlated_t import NormalGamma, correlated_t_test
+from hiercomp.closed_form.one_dataset.correlated_t import NormalGamma, correlated_t_test, regions_with_ties
 from hiercomp.closed_form.one_dataset.frequentist import corrected_t_test
 from hiercomp.errors import (
     ArgumentError,
@@ -387,3 +387,10 @@ def test_a_constant_difference_on_the_boundary_counts_as_in_the_rope_whatever_th
 def test_equal_probabilities_up_to_rounding_name_no_winner():
     assert sum([0.1, 0.2, -0.3]) != 0
     assert "equally likely to be better" in correlated_t_test([0.1, 0.2, -0.3], rho=0.1, rope=0).conclusion
+
+
+@pytest.mark.parametrize(("mean", "regions"), [(0.81 - 0.80, [0, 1, 0]), (0.79 - 0.80, [0, 1, 0]), (0.0101, [0, 0, 1])])
+def test_a_point_mass_is_on_the_boundary_up_to_rounding_where_the_scores_are_not_known(mean, regions):
+    assert abs(mean) > 0.01  # by a rounding error, or by more
+    found = regions_with_ties(np.array([mean]), np.zeros(1), np.full(1, 4.0), Rope.of(0.01))
+    assert found.tolist() == [regions]
