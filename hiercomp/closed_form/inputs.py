@@ -540,7 +540,7 @@ def _unstacked(scores: pd.DataFrame, higher_is_better: bool | None) -> tuple[pd.
     """A tidy table with a column for each algorithm and a row for each data set, run and fold."""
     tidy = tidy_scores(scores)
     direction = tidy.direction(higher_is_better)
-    arrays = ScoreArrays.of(tidy, rho=0.0, higher_is_better=higher_is_better)  # which is nothing to means
+    arrays = ScoreArrays.of(tidy, rho=0.0, higher_is_better=higher_is_better)  # no mean depends on rho
     order = pd.Index(tidy.frame["dataset"].unique().astype(str)).get_indexer(arrays.places["dataset"].astype(str))
     places = pd.MultiIndex.from_frame(arrays.places.astype({"dataset": str}))
     rows = pd.DataFrame(arrays.scores.T, index=places, columns=pd.Index(arrays.algorithms))

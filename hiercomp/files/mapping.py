@@ -189,7 +189,7 @@ def map_table(
     if several or (not {"run", "fold"} <= set(cells) and len(frame) < LARGE):
         _refuse_repeated(frame, cells, found, several)
     if several:
-        if higher_is_better is None:  # a format that says it has scores of one direction, whatever their measures are
+        if higher_is_better is None:  # a direction that the format states holds for all its measures
             refuse_opposite_directions({name: not lower_is_better(name) for name in several})
         text = f"The scores are of {len(several)} measures: {first_names(several)}."
         one = Argument("measure", several[0])
@@ -299,7 +299,7 @@ def tidy_frame(
         frame.attrs["measure"] = measure
     if higher_is_better is not None:
         frame.attrs["higher_is_better"] = higher_is_better
-    raised = [*notes, *tidy.notes]  # a comparison says these again
+    raised = [*notes, *tidy.notes]  # the latter are not kept: every comparison finds them itself
     if higher_is_better is False:
         raised.append(lower_is_better_note([str(measure)]))
     warn_caller(raised)

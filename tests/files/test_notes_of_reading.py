@@ -32,7 +32,7 @@ def table(algorithms: str, place: str) -> pd.DataFrame:
 
 @pytest.fixture
 def runs(tmp_path: Path) -> pd.DataFrame:
-    """Scores of three algorithms from runs of MLflow, of which two failed and one names no data set."""
+    """Scores of three algorithms from runs of MLflow. Two runs failed, and one names no data set."""
     names = {"dataset": "params.dataset", "algorithm": "params.model", "fold": "params.fold"}
     frame = table("abc", "fold").rename(columns=names | {"accuracy": "metrics.accuracy"}).assign(status="FINISHED")
     further = frame.iloc[[0, 1, 2]].assign(status=["FAILED", "FAILED", "FINISHED"])
