@@ -159,7 +159,7 @@ def student_t_half(t: ArrayLike, nu: ArrayLike) -> tuple[NDArray[np.float64], ND
     nu = np.where(gaussian, 1.0, nu)
     with np.errstate(over="ignore", invalid="ignore"):
         x = nu / (nu + t**2)
-        rest = np.where(np.isinf(t**2), 1.0, t**2 / (nu + t**2))
+        rest = t**2 / (nu + t**2)  # NaN if t**2 overflows, where x is 0 and the rest isn't used
     from_rest = ~near & (x > 0.5) & (nu > MANY)
     tail = special.betainc(nu / 2, 0.5, np.where(near | from_rest, 0.0, x)) / 2
     tail += special.betaincc(0.5, nu / 2, np.where(from_rest, rest, 1.0)) / 2

@@ -51,8 +51,6 @@ REASONS: Mapping[tuple[str, str], str] = {
     ("rope.py", "scale = np.where(point, 2.0, sigma0)"): UNUSED,
     ("rope.py", "nu = np.where(gaussian, 2.0, nu)"): UNUSED,
     ("rope.py", "central = special.betainc(0.5, nu / 2, np.where(near, rest, 1.0)) / 2"): UNUSED,
-    ("rope.py", "rest = np.where(np.isinf(t**2), 0.0, t**2 / (nu + t**2))"): UNUSED,
-    ("rope.py", "rest = np.where(np.isinf(t** 1), 1.0, t**2 / (nu + t**2))"): UNUSED,
     (
         f"{ONE}/correlated_t.py",
         "probability = probability_text(table[0, -1])",
