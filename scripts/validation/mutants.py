@@ -8,14 +8,16 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from hashlib import sha256
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-import numpy as np
 from agreement import run
 from reproduction.exhibit import MissingDataError, Row, Settings
 
@@ -309,7 +311,10 @@ def source_of(module: str) -> str:
 
 
 def sampled(module: str, many: int, seed: int) -> list[Mutant]:
-    """Some of all mutants of a module, at random."""
+    """Some of all mutants of a module, at random.
+
+    The order comes from a hash of the line and the place in it, so a mutant stays in the sample while other lines change.
+    """
     try:
         from cosmic_ray.ast import ast_nodes, get_ast
         from cosmic_ray.mutating import mutate_code
@@ -317,18 +322,22 @@ def sampled(module: str, many: int, seed: int) -> list[Mutant]:
     except ImportError as error:
         raise MissingDataError("install cosmic-ray: python -m pip install cosmic-ray") from error
     source = source_of(module)
-    operators: list[Any] = [get_operator(f"core/{name}")() for name in OPERATORS]
+    lines = source.splitlines()
     nodes = list(ast_nodes(get_ast(source)))
-    places = [
-        (operator, place)
-        for operator in operators
-        for place in range(sum(1 for node in nodes for _ in operator.mutation_positions(node)))
-    ]
+    times: Counter[tuple[str, str, int]] = Counter()
+    ranked: list[tuple[bytes, Any, int]] = []
+    for name in OPERATORS:
+        operator: Any = get_operator(f"core/{name}")()
+        positions = (position for node in nodes for position in operator.mutation_positions(node))
+        for number, ((row, column), _) in enumerate(positions):
+            place = (name, lines[row - 1], column)
+            times[place] += 1
+            ranked.append((sha256(repr((seed, module, *place, times[place])).encode()).digest(), operator, number))
     found: list[Mutant] = []
-    for number in np.random.default_rng([seed, len(source)]).permutation(len(places)):
+    for _, operator, number in sorted(ranked, key=itemgetter(0)):
         if len(found) == many:
             break
-        text = mutate_code(source, *places[number])
+        text = mutate_code(source, operator, number)
         if text != source:
             found.append(Mutant(module, text, *changed_line(source, text)))
     return found
