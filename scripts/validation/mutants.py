@@ -54,6 +54,14 @@ REASONS: Mapping[tuple[str, str], str] = {
     ("rope.py", "nu = np.where(gaussian, 2.0, nu)"): UNUSED,
     ("rope.py", "central = special.betainc(0.5, nu / 2, np.where(near, rest, 1.0)) / 2"): UNUSED,
     (
+        "rope.py",
+        "left = np.where(lower < 0, tail_lower, 0.5 + central_lower)",
+    ): "at 0 both are 1/2",
+    (
+        "rope.py",
+        'return isinstance(rope, Mapping) or (hasattr(rope, "keys") and getattr(rope, "ndim", -1) == 1)',
+    ): "what has no number of dimensions is no Series either way",
+    (
         f"{ONE}/correlated_t.py",
         "probability = probability_text(table[0, -1])",
     ): "there is one data set, so the last column is the first",
@@ -67,12 +75,8 @@ REASONS: Mapping[tuple[str, str], str] = {
     ): "the other term of the maximum is never negative",
     (
         f"{ONE}/correlated_t.py",
-        "mean = np.where((scale == 0) & (np.abs(mean - end) < ON_BOUNDARY * abs(end)), end, mean)",
+        "mean = np.where((scale == 0) & (np.abs(mean - end) < near), end, mean)",
     ): "differs for one double only, at the edge of a tolerance",
-    (
-        f"{ONE}/correlated_t.py",
-        "if table[0, 0] == table[2, 0] == table[largest, -1]:",
-    ): "there is one data set, so the last column is the first",
     (f"{ACROSS}/poisson_binomial.py", "batch = max( 2, SAMPLED_AT_ONCE // q)"): BLOCKS,
     (
         f"{ACROSS}/poisson_binomial.py",
@@ -91,6 +95,10 @@ REASONS: Mapping[tuple[str, str], str] = {
         f"{ACROSS}/poisson_binomial.py",
         "joint[: done + 1, : done + 0] *= rope",
     ): "the column that is left out holds zeros",
+    (
+        f"{ACROSS}/poisson_binomial.py",
+        "joint[: done + 1, : done + 2] *= rope",
+    ): "the column that is added holds zeros",
     (f"{QUADRATURE}/likelihood.py", "a, k1 = likelihood.width[chosen], 1 * likelihood.df[chosen]"): NODES,
     (
         f"{QUADRATURE}/likelihood.py",
@@ -117,6 +125,36 @@ REASONS: Mapping[tuple[str, str], str] = {
         "few = MORE_DEGREES * degrees[:, 0] / 3 <= first << doublings",
     ): "only chooses between two ways to the same values",
     (
+        f"{QUADRATURE}/likelihood.py",
+        "taken = np.log(generator.random(len(left))) < power * (np.log1p(excess / low) - excess / low)",
+    ): "differs where two continuous numbers are equal",
+    (
+        f"{QUADRATURE}/likelihood.py",
+        "found[rows] = delta0[rows, None] + (offset / integrals.side).reshape(level[rows].shape)",
+    ): "division by 1 or -1 is multiplication",
+    (
+        f"{QUADRATURE}/likelihood.py",
+        "degrees = _degrees_needed(np.arcsinh(1j * reach * width) / farthest, df, SHARE_OF_LINE * error)",
+    ): "only chooses between two ways to the same values",
+    (f"{QUADRATURE}/likelihood.py", "PAIRS_AT_ONCE = 7999  # of a data set and a population"): BLOCKS,
+    (
+        f"{QUADRATURE}/likelihood.py",
+        "APART = 4.0  # how fast two peaks cease to count as one with the squared distance of their centres, in the smaller "
+        "width",
+    ): NODES,
+    (
+        f"{QUADRATURE}/likelihood.py",
+        "spread * kernel_reach(( 2 + k) * np.minimum(by_population, 0), k),",
+    ): "an end further out; the mass between is negligible",
+    (
+        f"{QUADRATURE}/likelihood.py",
+        "fraction = x + 2 * TERMS + 1 + a",
+    ): "the continued fraction has converged long before its last term",
+    (
+        f"{QUADRATURE}/nu_prior.py",
+        "below = np.where(cell > 0, np.take_along_axis(mass, np.maximum(cell - 1, -1)[:, None], 1)[:, 0], 0.0)",
+    ): UNUSED,
+    (
         f"{QUADRATURE}/nu_prior.py",
         "mass = np.cumsum((density[:, 1:] + density[:, :-1]) * 2, axis=1)",
     ): "only ratios of the masses are used",
@@ -136,10 +174,17 @@ REASONS: Mapping[tuple[str, str], str] = {
         ): "both formats print the same from 100 to 101"
         for limit in ("> 100", ">= 101")
     },
+    **{
+        (
+            f"{QUADRATURE}/nu_prior.py",
+            f"upper = slow > shape + {term}",
+        ): "both formulas hold on either side, and both keep their digits near the switch"
+        for term in (0, 2)
+    },
     (
         f"{QUADRATURE}/nu_prior.py",
-        "upper = slow > shape + 2",
-    ): "both formulas hold on either side, and both keep their digits near the switch",
+        "if not isinstance(self.priors.alpha, tuple) and not isinstance(self.priors.beta, tuple):",
+    ): "either both are intervals or neither",
     (
         f"{QUADRATURE}/splines.py",
         "n, inner = len(nodes), nodes[(degree + 1) // 2 : -(degree + 0) // 2]",
@@ -149,9 +194,17 @@ REASONS: Mapping[tuple[str, str], str] = {
         "knots = np.concatenate([np.repeat(nodes[ 1], degree + 1), inner, np.repeat(nodes[-1], degree + 1)])",
     ): "the same splines: no knot lies between the first two nodes",
     (
+        f"{QUADRATURE}/splines.py",
+        "knots = np.concatenate([np.repeat(nodes[0], degree + 1), inner, np.repeat(nodes[- 2], degree + 1)])",
+    ): "the same splines: no knot lies between the last two nodes",
+    (
         "scores/arrays.py",
         "if size > LARGEST_NUMBER // max(len(labels), 0):  # without the gaps they fit",
     ): "tables without rows are refused before",
+    (
+        "scores/table.py",
+        'if column.dtype.kind in "fiub" and not all(map(_is_part, filter(is_filled, column.head(FIRST_CELLS)))):',
+    ): "saves time only: all cells are looked at after it",
     ("scores/table.py", 'if len(names) == 1 and ";" in str(names[ -1]):'): "there is one name",
     ("scores/table.py", "chosen[role] = (exact or matches)[ -1]"): "several were refused before",
     (
@@ -162,6 +215,28 @@ REASONS: Mapping[tuple[str, str], str] = {
         "scores/arrays.py",
         "first_places = np.flatnonzero(np.diff(codes, prepend=- 2))",
     ): "the first code is not negative, so both mark its place",
+    ("scores/arrays.py", "@dataclass(frozen=True, eq=True)"): "nothing compares paired scores",
+    ("scores/arrays.py", "direction_known: bool = True"): "what reads a table sets the direction after it",
+    (
+        "scores/arrays.py",
+        "def cells_in_words(self, cells: NDArray[np.bool_], /, values: bool = False) -> str:",
+    ): "callers pass the argument before it by position and the other by name",
+    (
+        "scores/arrays.py",
+        "if all(np.array_equal(number[others], first) for others in rows[ 0:]):",
+    ): "the first equals itself",
+    (
+        "scores/arrays.py",
+        "if size <= LARGEST_NUMBER // max(len(labels), 1):  # without the gaps they fit",
+    ): "closes the gaps while the numbers are small, so they stay small",
+    (
+        "scores/differences.py",
+        "return np.asarray(inside & (np.abs(squares - mean) < BINARY).all(axis=1))",
+    ): "differs for one double only, at the edge of a tolerance",
+    (
+        "scores/differences.py",
+        "higher_is_better: bool = False",
+    ): "only simulated differences, whose sign is known, leave it out",
     (
         "scores/differences.py",
         "return {} if self.ropes is None else dict(zip(self.dataset_names, self.ropes.tolist(), strict=False))",
@@ -201,6 +276,10 @@ REASONS: Mapping[tuple[str, str], str] = {
         "files/mapping.py",
         "by_place = counts.groupby(level=list(keys)[:-1], sort=True)",
     ): "what transform gives has the order of the rows",
+    (
+        "files/mapping.py",
+        'if name in taken or frame[name].dtype.kind == "f" or frame[name].nunique() in ( 0, len(frame)):',
+    ): "a column of one value leaves the places repeated, so it isn't taken either way",
     ("files/mapping.py", "for name in frame.columns[: 201]:"): "a column more of two hundred, in a message",
     **{
         ("files/mapping.py", line): "callers pass the arguments before it by position and the others by name"

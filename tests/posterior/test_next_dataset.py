@@ -147,7 +147,7 @@ def test_a_probability_above_one_minus_alpha_decides(region):
     ],
 )
 def test_within_three_monte_carlo_errors_of_the_threshold_nothing_is_decided(probability, error, expected):
-    decision = decide(seen(0.0, 1 - probability, probability, error=error), 0.05)
+    decision = decide(seen(0.0, 1 - probability, probability, error=error))  # by default at the level of 0.05
     assert decision.region == expected
     assert decision.most_probable == "right"
 

@@ -203,12 +203,13 @@ def test_what_is_not_crossed_is_refused():
 def test_a_constant_difference_is_judged_by_the_size_of_the_scores(scale):
     generator = np.random.default_rng(3)
     places = pd.DataFrame(
-        [(d, q, s) for d in "xy" for q in range(6) for s in range(4)], columns=["dataset", "question", "seed"]
+        [(d, q, s) for d in "xyz" for q in range(6) for s in range(4)], columns=["dataset", "question", "seed"]
     )
     left = generator.uniform(3, 7, len(places))
     right = left + 0.1 + np.where(places["dataset"] == "y", generator.normal(0, 1e-3, len(places)), 0.0)
+    left, right = (np.where(places["dataset"] == "z", 0.0, scores) for scores in (left, right))
     sides = [places.assign(algorithm=name, score=scale * score) for name, score in (("a", left), ("b", right))]
     groups = {"group": "question", "crossed_group": "seed"}
     table = pd.concat(sides).assign(fold=lambda frame: 4 * frame["question"] + frame["seed"])
     found = PairedDifferences.from_table(table, "a", "b", columns=groups)
-    assert found.constant.tolist() == [True, False]
+    assert found.constant.tolist() == [True, False, True]

@@ -291,6 +291,12 @@ def test_a_rectangle_of_scores_is_one_data_set_a_row():
     assert differences.notes == ()
 
 
+def test_two_differences_have_a_standard_deviation_and_one_has_none():
+    # Of 0.1 and 0.3 it is 0.2 / sqrt(2)
+    differences = PairedDifferences.from_arrays([[0.1, 0.2], [0.1]], [[0.2, 0.5], [0.2]], rho=0.1)
+    np.testing.assert_allclose(differences.standard_deviation, [0.2 / np.sqrt(2), np.nan], rtol=1e-12)
+
+
 def test_lists_of_unequal_lengths_are_one_run_each_and_noted():
     left, right = [[0.1, 0.2, 0.3], [0.1, 0.2, 0.3, 0.4]], [[0.2, 0.2, 0.2], [0.2, 0.4, 0.2, 0.4]]
     differences = PairedDifferences.from_arrays(left, right)

@@ -64,6 +64,7 @@ def test_no_error_is_no_variation():
         ({"standard_error": [0.1, 0.2]}, "standard_error must be a number for each of the 3 data sets"),
         ({"mean": MEAN | {"c": np.nan}}, "mean of data set 'c' must be finite, got nan"),
         ({"mean": MEAN | {"c": 2}}, "mean of data set 'c' is larger than the range of the scores, 1, got 2"),
+        ({"mean": MEAN | {"c": -2}, "score_range": (5, 6)}, "larger than the range of the scores, 1, got -2"),
         ({"n": 2.5}, "n of data set 'a' must be a whole number above 0, got 2.5"),
         ({"left": "right"}, "must have different names"),
     ],

@@ -387,6 +387,12 @@ def test_folds_may_have_names():
     assert tidy_scores(table(fold=["a", "b", "c"] * 4)).frame["fold"].tolist() == ["a", "b", "c"] * 4
 
 
+def test_folds_with_numbers_beyond_the_digits_of_a_double_stay_apart():
+    folds = ["9007199254740992.0", "9007199254740993.0", "1e20"]
+    assert float(folds[0]) == float(folds[1])
+    assert tidy_scores(table(fold=folds * 4)).frame["fold"].tolist() == folds * 4
+
+
 @pytest.mark.parametrize("column", ["run", "fold"])
 @pytest.mark.parametrize("missing", [np.nan, "", "  "])
 def test_a_missing_run_or_fold_is_refused_with_its_row(column, missing):

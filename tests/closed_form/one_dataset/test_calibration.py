@@ -345,9 +345,25 @@ def test_arguments_are_checked(scheme, options, words):
         calibrate(scheme, **{"simulations": 5, "simulator": normal} | options)
 
 
+def test_simulations_without_runs_are_refused():
+    with pytest.raises(ArgumentError, match="runs must be at least 1, got 0"):
+        null_differences(0, 5, simulator=normal, simulations=1)
+
+
 def test_nothing_is_written_where_there_is_no_terminal(capfd):
     calibrate("use all data", simulator=normal, simulations=20, progress=True)
     assert capfd.readouterr() == ("", "")
+
+
+def test_a_terminal_sees_a_bar_unless_it_is_turned_off(monkeypatch, capsys):
+    monkeypatch.setattr("hiercomp.workers.on_screen", lambda: True)
+    monkeypatch.setenv("FORCE_COLOR", "1")  # rich draws as on a terminal
+    monkeypatch.setenv("TERM", "xterm")
+    simulate = partial(null_differences, 2, 2, simulator=normal, simulations=4)
+    simulate(progress=False)
+    assert capsys.readouterr().err == ""
+    simulate()
+    assert "Simulating data sets" in capsys.readouterr().err
 
 
 def test_the_result_prints_its_df_its_error_and_the_curve():

@@ -259,6 +259,13 @@ def test_two_scores_have_one_degree_of_freedom():
     assert result.p_left == pytest.approx(0.5 - math.atan(0.02 / scale) / math.pi, rel=1e-13)
 
 
+@pytest.mark.parametrize(("sign", "better"), [(1, "right better"), (-1, "left better")])
+def test_the_conclusion_names_the_better_algorithm(sign, better):
+    # As above, 1/2 + atan(0.02 / 0.01225) / pi = 0.825
+    result = correlated_t_test([sign * 0.01, sign * 0.03], rho=0.2, rope=0)
+    assert f"the most probable outcome is: {better} (probability 0.825)" in result.conclusion
+
+
 @pytest.mark.parametrize("x", [[0.1], [[0.1], [0.2]], [[0.1, 0.2], [0.3]]])
 def test_one_score_is_too_few(x):
     with pytest.raises(
