@@ -113,7 +113,7 @@ class Rope:
 
 def is_by_dataset(rope: Any) -> bool:
     """Whether a rope is a mapping or a Series, which hold one for each data set."""
-    return isinstance(rope, Mapping) or (hasattr(rope, "keys") and getattr(rope, "ndim", 0) == 1)
+    return isinstance(rope, Mapping) or (hasattr(rope, "keys") and getattr(rope, "ndim", None) == 1)
 
 
 def percentage(text: str) -> float | None:

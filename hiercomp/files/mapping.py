@@ -857,7 +857,7 @@ def telling_columns(frame: pd.DataFrame, place: pd.DataFrame, taken: set[str]) -
     """The columns with which no two rows have the same place."""
     found = []
     for name in frame.columns[:200]:
-        if name in taken or frame[name].dtype.kind == "f" or frame[name].nunique() in (1, len(frame)):
+        if name in taken or frame[name].dtype.kind == "f" or frame[name].nunique() == len(frame):
             continue
         if not place.assign(**{"telling ": frame[name].to_numpy()}).duplicated().any():
             found.append(str(name))

@@ -247,7 +247,7 @@ class ScoreArrays:
             problems.append(duplicate_scores(cells, len(cells) - int(cells.duplicated(keys).sum())))
         values = frame["score"].to_numpy(dtype=float)
         first = number[rows[0]]
-        if all(np.array_equal(number[others], first) for others in rows[1:]):
+        if all(np.array_equal(number[others], first) for others in rows):
             numbers, a_row = first, rows[0]  # of each place
         else:
             numbers, a_row = np.unique(number, return_index=True)

@@ -431,7 +431,7 @@ def _is_part(cell: object) -> bool:
 
 def _refuse_parts(column: pd.Series, name: str) -> None:
     """Refuse a column that says whether a score is of the training or the test set."""
-    if column.dtype.kind in "fiub" or not all(map(_is_part, filter(is_filled, column.head(FIRST_CELLS)))):
+    if not all(map(_is_part, filter(is_filled, column.head(FIRST_CELLS)))):
         return
     parts = list(dict.fromkeys(cell if isinstance(cell, str) else "" for cell in column.tolist() if is_filled(cell)))
     if len(parts) > 1 and all(map(_is_part, parts)):

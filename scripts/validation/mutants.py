@@ -58,10 +58,6 @@ REASONS: Mapping[tuple[str, str], str] = {
         "left = np.where(lower < 0, tail_lower, 0.5 + central_lower)",
     ): "at 0 both are 1/2",
     (
-        "rope.py",
-        'return isinstance(rope, Mapping) or (hasattr(rope, "keys") and getattr(rope, "ndim", -1) == 1)',
-    ): "what has no number of dimensions is no Series either way",
-    (
         f"{ONE}/correlated_t.py",
         "probability = probability_text(table[0, -1])",
     ): "there is one data set, so the last column is the first",
@@ -73,10 +69,6 @@ REASONS: Mapping[tuple[str, str], str] = {
         f"{ONE}/correlated_t.py",
         "mean: FloatArray, scale: FloatArray, df: FloatArray, rope: Rope, size: FloatArray | float = -1.0",
     ): "the other term of the maximum is never negative",
-    (
-        f"{ONE}/correlated_t.py",
-        "mean = np.where((scale == 0) & (np.abs(mean - end) < near), end, mean)",
-    ): "differs for one double only, at the edge of a tolerance",
     (f"{ACROSS}/poisson_binomial.py", "batch = max( 2, SAMPLED_AT_ONCE // q)"): BLOCKS,
     (
         f"{ACROSS}/poisson_binomial.py",
@@ -201,10 +193,6 @@ REASONS: Mapping[tuple[str, str], str] = {
         "scores/arrays.py",
         "if size > LARGEST_NUMBER // max(len(labels), 0):  # without the gaps they fit",
     ): "tables without rows are refused before",
-    (
-        "scores/table.py",
-        'if column.dtype.kind in "fiub" and not all(map(_is_part, filter(is_filled, column.head(FIRST_CELLS)))):',
-    ): "saves time only: all cells are looked at after it",
     ("scores/table.py", 'if len(names) == 1 and ";" in str(names[ -1]):'): "there is one name",
     ("scores/table.py", "chosen[role] = (exact or matches)[ -1]"): "several were refused before",
     (
@@ -215,16 +203,10 @@ REASONS: Mapping[tuple[str, str], str] = {
         "scores/arrays.py",
         "first_places = np.flatnonzero(np.diff(codes, prepend=- 2))",
     ): "the first code is not negative, so both mark its place",
-    ("scores/arrays.py", "@dataclass(frozen=True, eq=True)"): "nothing compares paired scores",
-    ("scores/arrays.py", "direction_known: bool = True"): "what reads a table sets the direction after it",
     (
         "scores/arrays.py",
         "def cells_in_words(self, cells: NDArray[np.bool_], /, values: bool = False) -> str:",
     ): "callers pass the argument before it by position and the other by name",
-    (
-        "scores/arrays.py",
-        "if all(np.array_equal(number[others], first) for others in rows[ 0:]):",
-    ): "the first equals itself",
     (
         "scores/arrays.py",
         "if size <= LARGEST_NUMBER // max(len(labels), 1):  # without the gaps they fit",
@@ -233,10 +215,6 @@ REASONS: Mapping[tuple[str, str], str] = {
         "scores/differences.py",
         "return np.asarray(inside & (np.abs(squares - mean) < BINARY).all(axis=1))",
     ): "differs for one double only, at the edge of a tolerance",
-    (
-        "scores/differences.py",
-        "higher_is_better: bool = False",
-    ): "only simulated differences, whose sign is known, leave it out",
     (
         "scores/differences.py",
         "return {} if self.ropes is None else dict(zip(self.dataset_names, self.ropes.tolist(), strict=False))",
@@ -276,10 +254,6 @@ REASONS: Mapping[tuple[str, str], str] = {
         "files/mapping.py",
         "by_place = counts.groupby(level=list(keys)[:-1], sort=True)",
     ): "what transform gives has the order of the rows",
-    (
-        "files/mapping.py",
-        'if name in taken or frame[name].dtype.kind == "f" or frame[name].nunique() in ( 0, len(frame)):',
-    ): "a column of one value leaves the places repeated, so it isn't taken either way",
     ("files/mapping.py", "for name in frame.columns[: 201]:"): "a column more of two hundred, in a message",
     **{
         ("files/mapping.py", line): "callers pass the arguments before it by position and the others by name"

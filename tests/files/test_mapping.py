@@ -85,6 +85,13 @@ def test_directions_that_a_tool_states_are_kept_and_names_are_left_to_the_compar
     assert read(table(), **MAPPED).attrs["measure"] == "acc"
 
 
+def test_what_a_table_says_of_its_scores_holds_beside_a_column_that_names_the_measure_otherwise():
+    frame = read(table(), **MAPPED).assign(metric="root_mean_squared_error")
+    frame.attrs = {"measure": "rmse", "higher_is_better": False}
+    scores = read(frame)
+    assert (scores.attrs["measure"], scores.attrs["higher_is_better"]) == ("rmse", False)
+
+
 @pytest.mark.parametrize("first", ["rmse", "roc_auc"])
 def test_errors_of_different_measures_have_one_direction_where_the_tool_says_so(first):
     frame = pd.read_csv(SAMPLES / "tabarena.csv")
@@ -242,6 +249,16 @@ def test_seeds_are_independent_runs_and_that_is_said():
     assert scores.attrs["measure"] == "return"
     assert read(frame, rho=0.2)["rho"].unique().tolist() == [0.2]
     assert read(frame, fold="=1")["rho"].unique().tolist() == [0.0]  # the same fold everywhere tells nothing
+
+
+def test_a_fold_may_have_a_name_for_all_rows():
+    frame = table()[table()["part"] == 0]
+    assert read(frame, **MAPPED | {"fold": "=first"})["fold"].tolist() == ["first"] * 4
+
+
+def test_columns_of_folds_are_left_where_another_column_is_named_as_the_score():
+    frame = table()[table()["part"] == 0].assign(fold1=0.0, fold2=0.0)
+    assert read(frame, dataset="place", algorithm="who", score="acc")["score"].tolist() == [0.1, 0.3, 0.5, 0.7]
 
 
 def test_seeds_beside_folds_are_runs_only_where_folds_repeat():

@@ -34,6 +34,16 @@ def paired_by_pandas(frame: pd.DataFrame) -> pd.DataFrame:
     return sides[0].merge(sides[1], on=place, how="inner").sort_values(place).reset_index(drop=True)
 
 
+def test_a_table_that_is_only_read_says_no_direction():
+    arrays, _ = ScoreArrays.read(tidy_scores(table()))
+    assert not arrays.direction_known
+
+
+def test_paired_scores_are_compared_by_identity():
+    one, other = pairs(table()), pairs(table())
+    assert len({one, other, one}) == 2
+
+
 @pytest.mark.slow
 @given(
     st.integers(1, 4),

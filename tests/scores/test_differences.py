@@ -291,6 +291,12 @@ def test_a_rectangle_of_scores_is_one_data_set_a_row():
     assert differences.notes == ()
 
 
+def test_by_default_higher_scores_are_better():
+    one = np.ones(1)
+    given = PairedDifferences("a", "b", ("d",), 0.1 * one, one, np.array([10]), one / 10, one > 1, 0 * one, one, 0.1)
+    assert given.scale.higher_is_better
+
+
 def test_two_differences_have_a_standard_deviation_and_one_has_none():
     # Of 0.1 and 0.3 it is 0.2 / sqrt(2)
     differences = PairedDifferences.from_arrays([[0.1, 0.2], [0.1]], [[0.2, 0.5], [0.2]], rho=0.1)

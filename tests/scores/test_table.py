@@ -387,6 +387,12 @@ def test_folds_may_have_names():
     assert tidy_scores(table(fold=["a", "b", "c"] * 4)).frame["fold"].tolist() == ["a", "b", "c"] * 4
 
 
+def test_the_first_of_several_summaries_is_named_with_its_row():
+    frame = table(dataset=["iris"] * 2 + ["std"] * 4 + ["mean"] * 6, run=np.arange(12))
+    (note,) = (note for note in tidy_scores(frame).notes if note.key == "summary_rows")
+    assert note.message.startswith("A data set is called 'std', 'mean' (first: row 3)")
+
+
 def test_folds_with_numbers_beyond_the_digits_of_a_double_stay_apart():
     folds = ["9007199254740992.0", "9007199254740993.0", "1e20"]
     assert float(folds[0]) == float(folds[1])

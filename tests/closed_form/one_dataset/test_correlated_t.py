@@ -401,3 +401,10 @@ def test_a_point_mass_is_on_the_boundary_up_to_rounding_where_the_scores_are_not
     assert abs(mean) > 0.01  # by a rounding error, or by more
     found = regions_with_ties(np.array([mean]), np.zeros(1), np.full(1, 4.0), Rope.of(0.01))
     assert found.tolist() == [regions]
+
+
+@pytest.mark.parametrize(("errors", "regions"), [(64, [0.5, 0, 0.5]), (65, [0, 0, 1])])
+def test_a_constant_difference_of_64_rounding_errors_of_the_scores_is_still_none(errors, regions):
+    mean = errors * np.finfo(float).eps
+    found = regions_with_ties(np.array([mean]), np.zeros(1), np.full(1, 4.0), Rope.of(0), size=1.0)
+    assert found.tolist() == [regions]
