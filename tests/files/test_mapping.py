@@ -240,6 +240,13 @@ def test_folds_split_a_column_that_counts_through_all_runs():
     assert "do not make a whole number of runs of 4 folds" in refused(frame, folds=4, **MAPPED)
 
 
+def test_names_count_through_all_runs_in_their_natural_order():
+    names = ["part 10", "part 2", "part 1", "part 20"]
+    frame = pd.concat([table(part=name) for name in names]).drop_duplicates(["place", "who", "part"])
+    scores = read(frame, folds=2, **MAPPED).iloc[::4]  # one of each name
+    assert list(zip(scores["run"], scores["fold"], strict=True)) == [(2, 1), (1, 2), (1, 1), (2, 2)]
+
+
 def test_seeds_are_independent_runs_and_that_is_said():
     frame = table().rename(columns={"part": "seed", "place": "env", "who": "agent", "acc": "return"})
     with pytest.warns(DefaultedRhoWarning, match="differ by 'seed'"):
